@@ -1,0 +1,45 @@
+# Everything a person does with this project. `make help` lists it.
+
+SWIFT ?= swift
+# Warnings stop the build here; for those who depend on the package they stay warnings.
+export MARTLET_STRICT = 1
+# Python programs of the tests and benchmarks come from here, made by Scripts/prerequisites.
+export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
+
+.DEFAULT_GOAL := help
+.PHONY: demo test lint format bench docs clean help
+
+demo: ## Build, start the local APNs, send it real pushes and show every answer
+	@Scripts/prerequisites build
+	@$(SWIFT) build --product martlet
+	@.build/debug/martlet demo
+
+test: ## Run every test, against real peers too
+	@Scripts/prerequisites build test
+	@$(SWIFT) build --build-tests
+	@$(SWIFT) test --skip-build --disable-xctest --parallel
+	@Scripts/check-examples
+
+lint: ## Check formatting, documentation and the habits of the house
+	@Scripts/prerequisites
+	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples
+	@Scripts/tidy
+
+format: ## Format every Swift file in place
+	@Scripts/prerequisites
+	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples
+
+bench: ## Compare what a push costs with h2load, in one run against nginx
+	@Scripts/prerequisites build bench
+	@$(SWIFT) build --configuration release --product MartletBench
+	@$(MARTLET_PYTHON) Benchmarks/bench.py
+
+docs: ## Build the documentation as a website in .build/docs
+	@Scripts/prerequisites build
+	@Scripts/docs
+
+clean: ## Remove everything that was built
+	@rm -rf .build .build-*
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

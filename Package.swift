@@ -1,0 +1,88 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Settings of every Swift target.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    // Existentials are written `any P`: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    .enableUpcomingFeature("ExistentialAny"),
+    // No C module leaks through a public interface: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // What a file uses, it imports: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // An async function stays on its caller's executor: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Settings of every target but `Wire`, the only one that may touch unsafe pointers:
+/// the compiler names each unsafe expression outside it.
+/// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+let safe: [SwiftSetting] = common + [.strictMemorySafety()]
+
+let package = Package(
+    name: "martlet",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "APNs", targets: ["APNs"]),
+        .library(name: "APNsClient", targets: ["APNsClient"]),
+        .library(name: "Simulator", targets: ["Simulator"]),
+        .executable(name: "martlet", targets: ["martlet"]),
+    ],
+    targets: [
+        // Floor 5: commands.
+        .executableTarget(
+            name: "martlet",
+            dependencies: ["APNs", "APNsClient", "Commands", "Simulator", "Wire"],
+            swiftSettings: safe
+        ),
+        .executableTarget(
+            name: "MartletBench",
+            dependencies: ["APNs", "APNsClient", "Commands", "Wire"],
+            swiftSettings: safe
+        ),
+
+        // Floor 4: what plays Apple's part.
+        .target(name: "Simulator", dependencies: ["APNs", "APNsClient", "APNsServer", "Wire"], swiftSettings: safe),
+
+        // Floor 3: the two halves of the protocol.
+        .target(name: "APNsClient", dependencies: ["APNs", "Wire"], swiftSettings: safe),
+        .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
+
+        // Floor 2: bytes.
+        .target(
+            name: "Wire",
+            dependencies: ["CLibuv", "CMicroHTTPD", "CNghttp2", "COpenSSL"],
+            swiftSettings: common
+        ),
+
+        // Floor 1: words, and the C libraries.
+        .target(name: "APNs", swiftSettings: safe),
+        .target(name: "Commands", swiftSettings: safe),
+        .systemLibrary(
+            name: "CLibuv",
+            pkgConfig: "libuv",
+            providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
+        ),
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
+        ),
+        .systemLibrary(
+            name: "CNghttp2",
+            pkgConfig: "libnghttp2",
+            providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]
+        ),
+        .systemLibrary(
+            name: "COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+
+        // Tests mirror the sources.
+        .testTarget(name: "APNsTests", dependencies: ["APNs"], swiftSettings: common),
+        .testTarget(name: "CommandsTests", dependencies: ["Commands"], swiftSettings: common),
+        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: common),
+    ]
+)

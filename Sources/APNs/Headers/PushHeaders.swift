@@ -1,0 +1,34 @@
+/// The headers that describe a push, as they travel: the common form that the rules judge, wherever it came from.
+///
+/// Source: "Sending notification requests to APNs".
+public struct PushHeaders: Sendable, Hashable {
+    /// `apns-push-type`.
+    public var pushType: String?
+    /// `apns-id`.
+    public var id: String?
+    /// `apns-expiration`.
+    public var expiration: String?
+    /// `apns-priority`.
+    public var priority: String?
+    /// `apns-topic`.
+    public var topic: String?
+    /// `apns-collapse-id`.
+    public var collapseID: String?
+
+    /// Headers from their texts; nil for those that are not sent.
+    public init(
+        pushType: String? = nil,
+        id: String? = nil,
+        expiration: String? = nil,
+        priority: String? = nil,
+        topic: String? = nil,
+        collapseID: String? = nil
+    ) {
+        self.pushType = pushType
+        self.id = id
+        self.expiration = expiration
+        self.priority = priority
+        self.topic = topic
+        self.collapseID = collapseID
+    }
+}

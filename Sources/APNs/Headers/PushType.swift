@@ -1,0 +1,63 @@
+/// What kind of push this is, `apns-push-type`: it decides who on the phone gets to see it.
+///
+/// Unknown types survive: Apple adds some over time. Source: "Sending notification requests to APNs".
+public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
+    /// The text as it travels.
+    public let rawValue: String
+
+    /// The type of this text, known or not.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Asks an accessory that belongs to the app.
+    public static let accessory = PushType(rawValue: "accessory")
+    /// Shows an alert, plays a sound or sets the badge.
+    public static let alert = PushType(rawValue: "alert")
+    /// Wakes the app without a sign to the person.
+    public static let background = PushType(rawValue: "background")
+    /// Updates a watch face's complication.
+    public static let complication = PushType(rawValue: "complication")
+    /// Reloads a control.
+    public static let controls = PushType(rawValue: "controls")
+    /// Signals a change to a File Provider extension.
+    public static let fileProvider = PushType(rawValue: "fileprovider")
+    /// Starts, updates or ends a Live Activity.
+    public static let liveActivity = PushType(rawValue: "liveactivity")
+    /// Asks for the device's location.
+    public static let location = PushType(rawValue: "location")
+    /// Has a managed device contact its server.
+    public static let mdm = PushType(rawValue: "mdm")
+    /// Announces activity in a Push to Talk channel.
+    public static let pushToTalk = PushType(rawValue: "pushtotalk")
+    /// Announces an incoming call.
+    public static let voip = PushType(rawValue: "voip")
+    /// Reloads widgets.
+    public static let widgets = PushType(rawValue: "widgets")
+
+    /// Every known type.
+    public static let all: [PushType] = [
+        .accessory, .alert, .background, .complication, .controls, .fileProvider, .liveActivity, .location, .mdm,
+        .pushToTalk, .voip, .widgets,
+    ]
+
+    /// What the topic needs after the bundle identifier; empty for none.
+    public var topicSuffix: String {
+        switch self {
+        case .complication: ".complication"
+        case .controls: ".push-type.controls"
+        case .fileProvider: ".pushkit.fileprovider"
+        case .liveActivity: ".push-type.liveactivity"
+        case .location: ".location-query"
+        case .pushToTalk: ".voip-ptt"
+        case .voip: ".voip"
+        case .widgets: ".push-type.widgets"
+        default: ""
+        }
+    }
+
+    /// Bytes that a payload of this type may have.
+    public var payloadByteLimit: Int {
+        self == .voip ? PushLimits.voipPayloadByteCount : PushLimits.payloadByteCount
+    }
+}

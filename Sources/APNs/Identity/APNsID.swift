@@ -1,0 +1,116 @@
+/// The identifier of one push, `apns-id`: a UUID in lower-case canonical form.
+///
+/// It names a push in logs and answers; APNs does not use it to drop duplicates.
+/// Source: "Sending notification requests to APNs".
+public struct APNsID: Sendable, Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// A random identifier (version 4, RFC 9562 §5.4) made of 128 random bits, six of which give way.
+    ///
+    /// - Parameter randomBits: The bits.
+    public init(randomBits: (UInt64, UInt64)) {
+        high = randomBits.0 & 0xFFFF_FFFF_FFFF_0FFF | 0x0000_0000_0000_4000
+        low = randomBits.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    }
+
+    /// A random identifier.
+    ///
+    /// - Parameter generator: Where the randomness comes from.
+    /// - Returns: A version 4 UUID.
+    public static func random(using generator: inout some RandomNumberGenerator) -> APNsID {
+        APNsID(randomBits: (generator.next(), generator.next()))
+    }
+
+    /// An identifier from text in canonical form: 32 lower-case hexadecimal digits in groups of 8-4-4-4-12.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - allowsUpperCase: Whether upper-case digits are forgiven.
+    /// - Throws: ``APNsIDError`` when the text has another form.
+    public init(_ text: some StringProtocol, allowsUpperCase: Bool = false) throws(APNsIDError) {
+        try self.init(utf8: text.utf8, allowsUpperCase: allowsUpperCase)
+    }
+
+    /// An identifier from the bytes of text in canonical form.
+    ///
+    /// - Parameters:
+    ///   - utf8: The bytes.
+    ///   - allowsUpperCase: Whether upper-case digits are forgiven.
+    /// - Throws: ``APNsIDError`` when the text has another form.
+    public init(utf8: some Sequence<UInt8>, allowsUpperCase: Bool = false) throws(APNsIDError) {
+        var halves: (UInt64, UInt64) = (0, 0)
+        var count = 0
+        for byte in utf8 {
+            defer { count += 1 }
+            if count == 8 || count == 13 || count == 18 || count == 23 {
+                guard byte == UInt8(ascii: "-") else { throw APNsIDError() }
+                continue
+            }
+            guard count < APNsID.textLength, let value = byte.hexadecimalValue,
+                allowsUpperCase || byte < UInt8(ascii: "A") || byte > UInt8(ascii: "F")
+            else { throw APNsIDError() }
+            if count < 18 {
+                halves.0 = halves.0 << 4 | UInt64(value)
+            } else {
+                halves.1 = halves.1 << 4 | UInt64(value)
+            }
+        }
+        guard count == APNsID.textLength else { throw APNsIDError() }
+        (high, low) = halves
+    }
+
+    private static let textLength = 36
+
+    /// Adds the canonical text to the bytes.
+    ///
+    /// - Parameter bytes: Where to.
+    public func write(into bytes: inout [UInt8]) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.appendHexadecimal(UInt8(truncatingIfNeeded: high >> UInt64(shift)))
+            if shift == 32 || shift == 16 || shift == 0 { bytes.append(UInt8(ascii: "-")) }
+        }
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.appendHexadecimal(UInt8(truncatingIfNeeded: low >> UInt64(shift)))
+            if shift == 48 { bytes.append(UInt8(ascii: "-")) }
+        }
+    }
+}
+
+/// Text that is no canonical UUID.
+public struct APNsIDError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What the text should look like.
+    public var description: String {
+        "an apns-id is 32 lower-case hexadecimal digits in groups of 8-4-4-4-12 with hyphens between"
+    }
+
+    init() {}
+}
+
+extension APNsID: CustomStringConvertible {
+    /// The canonical text.
+    public var description: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(APNsID.textLength)
+        write(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension APNsID: Codable {
+    /// Reads canonical text.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        do {
+            try self.init(container.decode(String.self))
+        } catch let error as APNsIDError {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.description)
+        }
+    }
+
+    /// Writes canonical text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,33 @@
+/// Makes pushes replace each other on the device, `apns-collapse-id`: those with the same one are shown as one.
+///
+/// Source: "Sending notification requests to APNs".
+public struct CollapseID: RawRepresentable, Sendable, Hashable {
+    /// The text as it travels.
+    public let rawValue: String
+
+    /// An identifier of this text; nil when it is empty or longer than ``PushLimits/collapseIDByteCount``.
+    public init?(rawValue: String) {
+        guard (1...PushLimits.collapseIDByteCount).contains(rawValue.utf8.count) else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// An identifier of this text.
+    ///
+    /// - Parameter text: 1 to 64 bytes in UTF-8.
+    /// - Throws: ``CollapseIDError`` when it is empty or too long.
+    public init(_ text: String) throws(CollapseIDError) {
+        guard let identifier = CollapseID(rawValue: text) else { throw CollapseIDError(byteCount: text.utf8.count) }
+        self = identifier
+    }
+}
+
+/// Text that is no collapse identifier.
+public struct CollapseIDError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The length of the text in UTF-8.
+    public let byteCount: Int
+
+    /// The rule and what was found.
+    public var description: String {
+        "an apns-collapse-id has 1 to \(PushLimits.collapseIDByteCount) bytes, not \(byteCount)"
+    }
+}

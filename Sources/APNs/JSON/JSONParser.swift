@@ -1,0 +1,224 @@
+/// The grammar of RFC 8259, one byte of look-ahead, recursion bounded by ``JSONReader/maximumDepth``.
+struct JSONParser<Construction: JSONConstruction> {
+    private typealias Value = Construction.Value
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var depth = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    mutating func parseDocument() throws(JSONError) -> Construction.Value {
+        guard bytes.count <= JSONReader.maximumByteCount else { throw error(.tooLong) }
+        // Checked once for the whole text: what is cut out between ASCII characters is then UTF-8 too.
+        guard bytes.allSatisfy({ $0 < 0x80 }) || String(validating: bytes, as: UTF8.self) != nil else {
+            throw error(.notUTF8)
+        }
+        let value = try parseValue()
+        skipWhitespace()
+        guard index == bytes.count else { throw error(.trailingBytes) }
+        return value
+    }
+
+    private func error(_ problem: JSONError.Problem) -> JSONError {
+        JSONError(problem, at: index, in: bytes)
+    }
+
+    private mutating func skipWhitespace() {
+        while index < bytes.count {
+            switch bytes[index] {
+            case 0x20, 0x09, 0x0A, 0x0D: index += 1
+            default: return
+            }
+        }
+    }
+
+    private func current() throws(JSONError) -> UInt8 {
+        guard index < bytes.count else { throw error(.unexpectedEnd) }
+        return bytes[index]
+    }
+
+    private mutating func expect(_ byte: UInt8) throws(JSONError) {
+        let found = try current()
+        guard found == byte else { throw error(.unexpectedByte(found)) }
+        index += 1
+    }
+
+    private mutating func parseValue() throws(JSONError) -> Construction.Value {
+        skipWhitespace()
+        switch try current() {
+        case UInt8(ascii: "{"): return try parseObject()
+        case UInt8(ascii: "["): return try parseArray()
+        case UInt8(ascii: "\""): return try parseString()
+        case UInt8(ascii: "t"):
+            try expect(word: "true")
+            return Construction.bool(true)
+        case UInt8(ascii: "f"):
+            try expect(word: "false")
+            return Construction.bool(false)
+        case UInt8(ascii: "n"):
+            try expect(word: "null")
+            return Construction.null
+        default: return try parseNumber()
+        }
+    }
+
+    private mutating func expect(word: String) throws(JSONError) {
+        for byte in word.utf8 { try expect(byte) }
+    }
+
+    private mutating func enter() throws(JSONError) {
+        depth += 1
+        guard depth <= JSONReader.maximumDepth else { throw error(.tooDeep) }
+        index += 1
+        skipWhitespace()
+    }
+
+    private mutating func parseObject() throws(JSONError) -> Construction.Value {
+        try enter()
+        defer { depth -= 1 }
+        var members = Construction.noMembers
+        if try current() == UInt8(ascii: "}") {
+            index += 1
+            return Construction.object(members)
+        }
+        while true {
+            skipWhitespace()
+            let start = index
+            guard try current() == UInt8(ascii: "\"") else { throw error(.unexpectedByte(bytes[index])) }
+            let name = try parseString()
+            skipWhitespace()
+            try expect(UInt8(ascii: ":"))
+            let value = try parseValue()
+            guard Construction.add(value, named: name, to: &members) else {
+                index = start
+                throw error(.duplicateName(Construction.text(of: name)))
+            }
+            if try isLast(before: UInt8(ascii: "}")) { return Construction.object(members) }
+        }
+    }
+
+    private mutating func parseArray() throws(JSONError) -> Construction.Value {
+        try enter()
+        defer { depth -= 1 }
+        var elements: [Construction.Value] = []
+        if try current() == UInt8(ascii: "]") {
+            index += 1
+            return Construction.array(elements)
+        }
+        while true {
+            Construction.add(try parseValue(), to: &elements)
+            if try isLast(before: UInt8(ascii: "]")) { return Construction.array(elements) }
+        }
+    }
+
+    /// Steps over the comma before the next element, or over the bracket that ends the list.
+    private mutating func isLast(before end: UInt8) throws(JSONError) -> Bool {
+        skipWhitespace()
+        let byte = try current()
+        guard byte == UInt8(ascii: ",") || byte == end else { throw error(.unexpectedByte(byte)) }
+        index += 1
+        return byte == end
+    }
+
+    private mutating func parseNumber() throws(JSONError) -> Construction.Value {
+        let start = index
+        if try current() == UInt8(ascii: "-") { index += 1 }
+        if try current() == UInt8(ascii: "0") {
+            index += 1
+        } else {
+            try skipDigits()
+        }
+        if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
+            index += 1
+            try skipDigits()
+        }
+        if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            let sign = try current()
+            if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { index += 1 }
+            try skipDigits()
+        }
+        return Construction.number(bytes[start..<index])
+    }
+
+    /// Steps over at least one digit.
+    private mutating func skipDigits() throws(JSONError) {
+        let start = index
+        while index < bytes.count, bytes[index] >= UInt8(ascii: "0"), bytes[index] <= UInt8(ascii: "9") { index += 1 }
+        if index == start { throw error(.unexpectedByte(try current())) }
+    }
+
+    private mutating func parseString() throws(JSONError) -> Construction.Value {
+        index += 1
+        let start = index
+        var escapes: [UInt8]?
+        var copied = start
+        while true {
+            let byte = try current()
+            switch byte {
+            case UInt8(ascii: "\""):
+                escapes?.append(contentsOf: bytes[copied..<index])
+                defer { index += 1 }
+                return Construction.string(bytes[start..<index], escapes: escapes)
+            case UInt8(ascii: "\\"):
+                var text = escapes.take() ?? []
+                text.append(contentsOf: bytes[copied..<index])
+                try parseEscape(into: &text)
+                escapes = text
+                copied = index
+            case 0..<0x20:
+                throw error(.controlCharacter)
+            default:
+                index += 1
+            }
+        }
+    }
+
+    private mutating func parseEscape(into text: inout [UInt8]) throws(JSONError) {
+        index += 1
+        let byte = try current()
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"):
+            index += 1
+            text.append(contentsOf: Character(try parseScalar()).utf8)
+            return
+        default: throw error(.badEscape)
+        }
+        index += 1
+    }
+
+    /// One character written as `\uXXXX`, or as two of these that are a surrogate pair.
+    private mutating func parseScalar() throws(JSONError) -> Unicode.Scalar {
+        let unit = try parseFourDigits()
+        guard UTF16.isLeadSurrogate(UInt16(unit)) else {
+            guard let scalar = Unicode.Scalar(unit) else { throw error(.badEscape) }
+            return scalar
+        }
+        try expect(UInt8(ascii: "\\"))
+        try expect(UInt8(ascii: "u"))
+        let second = try parseFourDigits()
+        guard UTF16.isTrailSurrogate(UInt16(second)),
+            let scalar = Unicode.Scalar(0x1_0000 + (unit - 0xD800) << 10 + (second - 0xDC00))
+        else { throw error(.badEscape) }
+        return scalar
+    }
+
+    private mutating func parseFourDigits() throws(JSONError) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = try current().hexadecimalValue else { throw error(.badEscape) }
+            unit = unit << 4 | UInt32(digit)
+            index += 1
+        }
+        return unit
+    }
+}

@@ -1,0 +1,171 @@
+/// Any JSON value, with the order of members and the text of numbers kept.
+public enum JSONValue: Sendable, Hashable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number, as it was written.
+    case number(JSONNumber)
+    /// A string.
+    case string(String)
+    /// An array.
+    case array([JSONValue])
+    /// An object.
+    case object([Member])
+
+    /// One name with its value in an object.
+    public struct Member: Sendable, Hashable {
+        /// The name.
+        public var name: String
+        /// The value.
+        public var value: JSONValue
+
+        /// A member from its parts.
+        public init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The value of the first member of this name; nil when there is none or this is no object.
+    public subscript(name: String) -> JSONValue? {
+        members?.first { $0.name == name }?.value
+    }
+
+    /// The members; nil when this is no object.
+    public var members: [Member]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// The text; nil when this is no string.
+    public var stringValue: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    /// The number as a whole one; nil when this is no number or not whole.
+    public var integerValue: Int64? {
+        if case .number(let number) = self { number.integerValue } else { nil }
+    }
+
+    /// The value as compact JSON in UTF-8.
+    ///
+    /// - Returns: The bytes, without any white space.
+    public func encoded() -> [UInt8] {
+        var bytes: [UInt8] = []
+        write(into: &bytes)
+        return bytes
+    }
+
+    private func write(into bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .number(let number): bytes.append(contentsOf: number.text.utf8)
+        case .string(let text): bytes.appendJSON(text)
+        case .array(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.write(into: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                bytes.appendJSON(member.name)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(into: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// A string.
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    /// A number.
+    public init(integerLiteral value: Int64) {
+        self = .number(JSONNumber(value))
+    }
+
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) {
+        self = .bool(value)
+    }
+
+    /// An array.
+    public init(arrayLiteral elements: JSONValue...) {
+        self = .array(elements)
+    }
+
+    /// An object, with its members in the order of the literal.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(elements.map { Member($0, $1) })
+    }
+}
+
+/// A JSON number as it was written, so that none loses digits on its way.
+public struct JSONNumber: Sendable, Hashable {
+    /// The text, which is a number by the grammar of RFC 8259 §6.
+    public let text: String
+
+    /// A whole number.
+    ///
+    /// - Parameter value: The number.
+    public init(_ value: some BinaryInteger) {
+        text = String(value)
+    }
+
+    init(text: String) {
+        self.text = text
+    }
+
+    /// The number when it is whole and written without fraction and exponent.
+    public var integerValue: Int64? { Int64(text) }
+
+    /// The nearest number in double precision.
+    public var doubleValue: Double { Double(text) ?? .nan }
+}
+
+extension [UInt8] {
+    /// Adds text as a JSON string: only what RFC 8259 §7 demands is escaped.
+    mutating func appendJSON(_ text: String) {
+        append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: \.needsEscapeInJSON) {
+            for byte in text.utf8 { appendEscaped(byte) }
+        } else {
+            append(contentsOf: text.utf8)
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ byte: UInt8) {
+        guard byte.needsEscapeInJSON else {
+            append(byte)
+            return
+        }
+        append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\n"): append(UInt8(ascii: "n"))
+        case UInt8(ascii: "\r"): append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\t"): append(UInt8(ascii: "t"))
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(byte)
+        default:
+            append(contentsOf: "u00".utf8)
+            appendHexadecimal(byte)
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var needsEscapeInJSON: Bool {
+        self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
+    }
+}

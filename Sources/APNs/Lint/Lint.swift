@@ -1,0 +1,109 @@
+/// The rules that judge a push, each in one place: the client asks before it sends, the simulator when it answers,
+/// the inbox when it explains.
+public enum Lint {
+    /// One rule that a push breaks.
+    public struct Finding: Sendable, Hashable {
+        /// The rule's name, which stays the same.
+        public let rule: String
+        /// How bad it is.
+        public let severity: Severity
+        /// Where in the push.
+        public let place: Place
+        /// What is wrong and what comes of it, in a sentence without the final stop.
+        public let message: String
+        /// What APNs answers; nil when it accepts the push all the same.
+        public let reason: Reason?
+
+        init(_ rule: String, _ severity: Severity, _ place: Place, _ message: String, reason: Reason? = nil) {
+            self.rule = rule
+            self.severity = severity
+            self.place = place
+            self.message = message
+            self.reason = reason
+        }
+    }
+
+    /// How bad a finding is.
+    public enum Severity: String, Sendable, Hashable {
+        /// APNs refuses the push, or the phone ignores what is wrong.
+        case error
+        /// The push works, though perhaps not as meant.
+        case warning
+    }
+
+    /// Where in a push a finding is.
+    public enum Place: Sendable, Hashable, CustomStringConvertible {
+        /// In the header of this name.
+        case header(String)
+        /// In the payload, at this JSON Pointer (RFC 6901); empty for all of it.
+        case payload(String)
+
+        /// The header's name, or `payload` with the pointer.
+        public var description: String {
+            switch self {
+            case .header(let name): name
+            case .payload(let pointer): "payload\(pointer)"
+            }
+        }
+    }
+
+    /// Everything that is wrong with a push, headers first.
+    ///
+    /// - Parameters:
+    ///   - headers: Its headers, as they travel.
+    ///   - payload: Its payload.
+    /// - Returns: The findings in the order of the rules; none when all is well.
+    public static func check(headers: PushHeaders, payload: [UInt8]) -> [Finding] {
+        let type = headers.pushType.map(PushType.init(rawValue:))
+        let findings = [
+            HeaderRules.pushType(headers.pushType),
+            HeaderRules.id(headers.id),
+            HeaderRules.priority(headers.priority, of: type),
+            HeaderRules.expiration(headers.expiration),
+            HeaderRules.topic(headers.topic, of: type),
+            HeaderRules.collapseID(headers.collapseID),
+            PayloadRules.size(payload.count, of: type),
+        ]
+        return findings.compactMap(\.self) + PayloadRules.content(payload, of: type)
+    }
+
+    /// The reason APNs has to refuse a push, if any; the same rules as ``check(headers:payload:)``, and quicker.
+    ///
+    /// - Parameters:
+    ///   - headers: Its headers, as they travel.
+    ///   - payload: Its payload.
+    /// - Returns: The reason of the first rule that is broken.
+    public static func firstRefusal(headers: PushHeaders, payload: [UInt8]) -> Reason? {
+        let type = headers.pushType.map(PushType.init(rawValue:))
+        return HeaderRules.pushType(headers.pushType)?.reason
+            ?? HeaderRules.id(headers.id)?.reason
+            ?? HeaderRules.priority(headers.priority, of: type)?.reason
+            ?? HeaderRules.expiration(headers.expiration)?.reason
+            ?? HeaderRules.topic(headers.topic, of: type)?.reason
+            ?? HeaderRules.collapseID(headers.collapseID)?.reason
+            ?? PayloadRules.size(payload.count, of: type)?.reason
+            ?? (JSONReader.isObject(payload) ? nil : PayloadRules.notAnObject(nil).reason)
+    }
+
+    /// What is wrong with a notification that is about to be sent, as far as that can be told without reading its
+    /// payload: its types rule out the rest.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - topic: The topic it is sent with.
+    ///   - payloadByteCount: The size of its payload.
+    /// - Returns: The first error; nil when all is well.
+    public static func firstError(
+        in notification: PushNotification,
+        topic: Topic,
+        payloadByteCount: Int
+    ) -> Finding? {
+        let type = notification.pushType
+        let qualified = type.map(topic.qualified(for:)) ?? topic
+        return HeaderRules.topic(qualified.rawValue, of: type)
+            ?? HeaderRules.priority(notification.priority, of: type)
+            ?? HeaderRules.expiration(notification.expiration)
+            ?? PayloadRules.size(payloadByteCount, of: type)
+            ?? notification.payload.aps.flatMap(PayloadRules.ranges)
+    }
+}

@@ -1,0 +1,68 @@
+/// Apple's own part of a payload, the dictionary `aps`.
+///
+/// Source: "Generating a remote notification", keys of `aps`.
+public struct APS: Sendable, Hashable {
+    /// What a person reads.
+    public var alert: Alert?
+    /// The number on the app's icon; 0 removes it, nil leaves it as it is.
+    public var badge: Int?
+    /// What a person hears.
+    public var sound: Sound?
+    /// Which notifications are grouped with this one (`thread-id`).
+    public var threadID: String?
+    /// The identifier of a registered category, which brings its actions.
+    public var category: String?
+    /// Whether the app is woken in the background (`content-available`).
+    public var isContentAvailable: Bool
+    /// Whether the app's service extension may change the notification first (`mutable-content`).
+    public var isMutable: Bool
+    /// The window to bring forward (`target-content-id`).
+    public var targetContentID: String?
+    /// How much the notification may disturb.
+    public var interruptionLevel: InterruptionLevel?
+    /// How it ranks in a summary, from 0 to 1.
+    public var relevanceScore: Double?
+    /// What the current Focus evaluates (`filter-criteria`).
+    public var filterCriteria: String?
+
+    /// A dictionary from its parts, none of which is needed.
+    public init(
+        alert: Alert? = nil,
+        badge: Int? = nil,
+        sound: Sound? = nil,
+        threadID: String? = nil,
+        category: String? = nil,
+        isContentAvailable: Bool = false,
+        isMutable: Bool = false,
+        targetContentID: String? = nil,
+        interruptionLevel: InterruptionLevel? = nil,
+        relevanceScore: Double? = nil,
+        filterCriteria: String? = nil
+    ) {
+        self.alert = alert
+        self.badge = badge
+        self.sound = sound
+        self.threadID = threadID
+        self.category = category
+        self.isContentAvailable = isContentAvailable
+        self.isMutable = isMutable
+        self.targetContentID = targetContentID
+        self.interruptionLevel = interruptionLevel
+        self.relevanceScore = relevanceScore
+        self.filterCriteria = filterCriteria
+    }
+
+    func write(into object: inout JSONObjectWriter) throws(PayloadError) {
+        if let alert { object.write("alert") { alert.write(into: &$0) } }
+        object.write("badge", badge)
+        try sound?.write(into: &object)
+        object.write("thread-id", threadID)
+        object.write("category", category)
+        object.write("content-available", isContentAvailable ? 1 : nil)
+        object.write("mutable-content", isMutable ? 1 : nil)
+        object.write("target-content-id", targetContentID)
+        object.write("interruption-level", interruptionLevel?.rawValue)
+        try object.write("relevance-score", relevanceScore)
+        object.write("filter-criteria", filterCriteria)
+    }
+}

@@ -1,0 +1,84 @@
+/// Writes one JSON object member by member, straight into the bytes of the payload; absent values leave no trace.
+struct JSONObjectWriter {
+    private(set) var bytes: [UInt8]
+    private var isEmpty = true
+
+    /// Begins an object behind what is there already.
+    init(after bytes: consuming [UInt8]) {
+        self.bytes = bytes
+        self.bytes.append(UInt8(ascii: "{"))
+    }
+
+    /// Ends the object.
+    consuming func finish() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    mutating func write(_ name: String, _ value: String?) {
+        guard let value else { return }
+        write(name)
+        bytes.appendJSON(value)
+    }
+
+    mutating func write(_ name: String, _ value: Int?) {
+        guard let value else { return }
+        write(name)
+        bytes.append(contentsOf: String(value).utf8)
+    }
+
+    mutating func write(_ name: String, _ value: Double?) throws(PayloadError) {
+        guard let value else { return }
+        guard value.isFinite else { throw .notFinite(key: name) }
+        write(name)
+        // A whole number needs no fraction; beyond 2^53 the shortest text has an exponent anyway.
+        let text = Int64(exactly: value).map { String($0) } ?? value.description
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func write(_ name: String, _ value: [String]?) {
+        guard let value else { return }
+        write(name)
+        bytes.append(UInt8(ascii: "["))
+        for (index, text) in value.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.appendJSON(text)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    mutating func write<Failure: Error>(
+        _ name: String,
+        _ members: (inout JSONObjectWriter) throws(Failure) -> Void
+    ) throws(Failure) {
+        write(name)
+        var inner = JSONObjectWriter(after: bytes.taken())
+        defer { bytes = inner.finish() }
+        try members(&inner)
+    }
+
+    /// Adds members that are JSON already, without the braces around them.
+    mutating func splice(_ members: [UInt8]) {
+        guard !members.isEmpty else { return }
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        isEmpty = false
+        bytes.append(contentsOf: members)
+    }
+
+    private mutating func write(_ name: String) {
+        if !isEmpty { bytes.append(UInt8(ascii: ",")) }
+        isEmpty = false
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(contentsOf: "\":".utf8)
+    }
+}
+
+extension [UInt8] {
+    /// Hands the memory over, so that it is not copied when it grows.
+    fileprivate mutating func taken() -> [UInt8] {
+        var empty: [UInt8] = []
+        swap(&self, &empty)
+        return empty
+    }
+}

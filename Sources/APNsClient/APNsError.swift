@@ -1,0 +1,97 @@
+public import APNs
+internal import Wire
+
+/// Why a push was not accepted.
+public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of failure; more may come.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's name.
+        public let description: String
+
+        /// APNs answered with another status than 200: see ``APNsError/reason``.
+        public static let refused = Code(description: "refused")
+        /// The push breaks a rule and was not sent: see ``APNsError/finding``.
+        public static let invalid = Code(description: "invalid")
+        /// A key, certificate or authority cannot be used.
+        public static let badCredentials = Code(description: "badCredentials")
+        /// The host name has no address.
+        public static let nameNotResolved = Code(description: "nameNotResolved")
+        /// No connection came about.
+        public static let connectionFailed = Code(description: "connectionFailed")
+        /// The server's certificate is not trusted, or the server did not accept ours.
+        public static let certificateRejected = Code(description: "certificateRejected")
+        /// The server does not speak HTTP/2.
+        public static let notHTTP2 = Code(description: "notHTTP2")
+        /// The connection ended before the answer.
+        public static let connectionLost = Code(description: "connectionLost")
+        /// The server's answer cannot be understood.
+        public static let unreadableAnswer = Code(description: "unreadableAnswer")
+        /// No answer within the time allowed.
+        public static let timedOut = Code(description: "timedOut")
+        /// The calling task was cancelled.
+        public static let cancelled = Code(description: "cancelled")
+        /// The client was closed.
+        public static let closed = Code(description: "closed")
+        /// Too many sends wait already.
+        public static let overloaded = Code(description: "overloaded")
+        /// The operating system gave no more descriptors, memory or threads.
+        public static let system = Code(description: "system")
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What happened, for people.
+    public var description: String
+    /// The push's identifier; nil when the failure is not about one push.
+    public var id: APNsID?
+    /// The HTTP status APNs answered with.
+    public var status: Int?
+    /// The reason APNs gave, known or not.
+    public var reason: Reason?
+    /// When APNs last confirmed that the token is no longer valid for the topic, in milliseconds since 1970; only
+    /// with status 410. Drop the token only if it was not registered again since.
+    ///
+    /// Source: "Handling notification responses from APNs".
+    public var timestamp: Int64?
+    /// How long the server asked to wait before another try.
+    public var retryAfter: Duration?
+    /// The rule that the push breaks and the place where, with the code `invalid`.
+    public var finding: Lint.Finding?
+    /// Whether APNs may have acted on the push all the same: sending it again may deliver it twice.
+    public var mayHaveBeenProcessed: Bool
+
+    init(
+        _ code: Code,
+        id: APNsID? = nil,
+        description: String,
+        mayHaveBeenProcessed: Bool = false
+    ) {
+        self.code = code
+        self.id = id
+        self.description = description
+        self.mayHaveBeenProcessed = mayHaveBeenProcessed
+    }
+
+    init(_ finding: Lint.Finding, id: APNsID) {
+        self.init(.invalid, id: id, description: "not sent: \(finding.message)")
+        self.finding = finding
+        reason = finding.reason
+    }
+
+    /// A failure of the connection, for a push or for the client as a whole.
+    init(_ error: WireError, id: APNsID? = nil, mayHaveBeenProcessed: Bool = false) {
+        let code: Code =
+            switch error.kind {
+            case .nameNotResolved: .nameNotResolved
+            case .connectionRefused, .tlsFailed: .connectionFailed
+            case .certificateRejected: .certificateRejected
+            case .badCredentials: .badCredentials
+            case .notHTTP2: .notHTTP2
+            case .timedOut: .timedOut
+            case .closedByPeer, .protocolViolation: .connectionLost
+            case .closedLocally: .closed
+            case .system, .cannotListen: .system
+            }
+        self.init(code, id: id, description: error.description, mayHaveBeenProcessed: mayHaveBeenProcessed)
+    }
+}

@@ -1,0 +1,28 @@
+internal import Wire
+
+/// How a client proves to APNs who sends.
+public struct Authentication: Sendable {
+    let signingKey: SigningKey?
+    let identity: TLSContext.Identity?
+
+    /// By provider tokens signed with a key; serves every app of the team and every push type.
+    ///
+    /// Source: "Establishing a token-based connection to APNs".
+    public static func token(_ key: SigningKey) -> Authentication {
+        Authentication(signingKey: key, identity: nil)
+    }
+
+    /// By a provider certificate of one app, shown in the TLS handshake.
+    ///
+    /// Source: "Establishing a certificate-based connection to APNs".
+    ///
+    /// - Parameters:
+    ///   - certificatePEM: The certificate, followed by its intermediates if any.
+    ///   - privateKeyPEM: Its private key.
+    public static func certificate(_ certificatePEM: String, privateKeyPEM: String) -> Authentication {
+        Authentication(
+            signingKey: nil,
+            identity: TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
+        )
+    }
+}

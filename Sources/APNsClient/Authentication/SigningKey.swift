@@ -1,0 +1,103 @@
+internal import APNs
+internal import Wire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The private key of a team that signs provider tokens: the content of a `.p8` file with the two names it goes by.
+///
+/// Source: "Establishing a token-based connection to APNs". The key itself never appears in a description.
+public struct SigningKey: Sendable, CustomStringConvertible {
+    /// The ten characters that name the key in the developer account.
+    public let keyID: String
+    /// The ten characters that name the team.
+    public let teamID: String
+    private let key: ES256PrivateKey
+
+    /// A key from the text of a `.p8` file.
+    ///
+    /// - Parameters:
+    ///   - pem: The text, `-----BEGIN PRIVATE KEY-----` and all.
+    ///   - keyID: The key's name.
+    ///   - teamID: The team's name.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the text is no P-256 private key.
+    public init(pem: String, keyID: String, teamID: String) throws(APNsError) {
+        do {
+            self.init(try ES256PrivateKey(pem: pem), keyID: keyID, teamID: teamID)
+        } catch {
+            throw APNsError(.badCredentials, description: "the signing key cannot be used: \(error)")
+        }
+    }
+
+    /// A key from a `.p8` file.
+    ///
+    /// - Parameters:
+    ///   - file: The path of the file.
+    ///   - keyID: The key's name.
+    ///   - teamID: The team's name.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or holds no P-256 private key.
+    public init(file: String, keyID: String, teamID: String) throws(APNsError) {
+        guard let pem = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw APNsError(.badCredentials, description: "the key file \(file) cannot be read")
+        }
+        do throws(APNsError) {
+            try self.init(pem: pem, keyID: keyID, teamID: teamID)
+        } catch {
+            throw APNsError(.badCredentials, description: "\(file): \(error.description)")
+        }
+    }
+
+    private init(_ key: ES256PrivateKey, keyID: String, teamID: String) {
+        self.key = key
+        self.keyID = keyID
+        self.teamID = teamID
+    }
+
+    /// A fresh key that APNs does not know: a simulator takes it for any team.
+    ///
+    /// - Parameters:
+    ///   - keyID: A name for the key.
+    ///   - teamID: The team's name.
+    /// - Throws: ``APNsError`` with the code `system` when no key can be made.
+    public static func ephemeral(keyID: String = "EPHEMERAL0", teamID: String = "LOCALTEAM0") throws(APNsError) -> SigningKey {
+        do {
+            return SigningKey(try ES256PrivateKey(), keyID: keyID, teamID: teamID)
+        } catch {
+            throw APNsError(.system, description: "no signing key can be made: \(error)")
+        }
+    }
+
+    /// A provider token issued at this time, ready for an `authorization: bearer` header.
+    ///
+    /// A ``PushClient`` makes its own; this is for tools that speak to APNs by other means.
+    ///
+    /// - Parameter issuedAt: Seconds since 1970.
+    /// - Returns: The token's text.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the key cannot sign.
+    public func token(issuedAt: Int64) throws(APNsError) -> [UInt8] {
+        let token = ProviderToken(keyID: keyID, teamID: teamID, issuedAt: issuedAt)
+        do {
+            return token.signed(by: try key.sign(token.signingInput))
+        } catch {
+            throw APNsError(.badCredentials, description: "the key \(keyID) cannot sign: \(error)")
+        }
+    }
+
+    /// The public half, for a simulator that is to know the key.
+    ///
+    /// - Returns: PEM text.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when it cannot be written.
+    public func publicKeyPEM() throws(APNsError) -> String {
+        do {
+            return try key.publicKeyPEM()
+        } catch {
+            throw APNsError(.badCredentials, description: "the key \(keyID) has no public half: \(error)")
+        }
+    }
+
+    /// The key's name, never its material.
+    public var description: String { "SigningKey(\(keyID) of team \(teamID))" }
+}

@@ -1,0 +1,33 @@
+internal import APNs
+internal import Wire
+
+/// Reads what APNs answers to a push ("Handling notification responses from APNs").
+enum APNsAnswer {
+    /// The receipt of an accepted push, or why it was refused.
+    static func result(of stream: HTTP2Stream, for id: APNsID) -> Result<PushReceipt, APNsError> {
+        let status = stream.fields.status
+        let returned = stream.fields.bytes(of: "apns-id").flatMap { try? APNsID(utf8: $0) }
+        if status == 200 {
+            return .success(PushReceipt(id: returned ?? id, uniqueID: stream.fields["apns-unique-id"]))
+        }
+        return .failure(refusal(status: status, id: returned ?? id, stream))
+    }
+
+    private static func refusal(status: Int, id: APNsID, _ stream: HTTP2Stream) -> APNsError {
+        var error = APNsError(.refused, id: id, description: "")
+        error.status = status
+        error.retryAfter = stream.fields["retry-after"].flatMap { Int64($0) }.map { .seconds($0) }
+        guard let answer = try? JSONReader.read(stream.body), let reason = answer["reason"]?.stringValue else {
+            error.code = .unreadableAnswer
+            error.description = "the server answered \(status) without a reason in JSON, as APNs would give: is it APNs?"
+            // An answer that is not APNs' own says nothing about what became of the push.
+            error.mayHaveBeenProcessed = status >= 500
+            return error
+        }
+        error.reason = Reason(rawValue: reason)
+        error.timestamp = answer["timestamp"]?.integerValue
+        error.description = "APNs answered \(status) \(reason)"
+        if let explanation = error.reason?.explanation { error.description += ": \(explanation)" }
+        return error
+    }
+}

@@ -1,0 +1,197 @@
+@_exported public import APNs
+package import Wire
+
+/// Sends pushes through the Apple Push Notification service.
+///
+/// The client opens a connection on its first send, keeps it for hours or days as Apple asks, and shares it among
+/// all callers: make one per team and environment and use it from anywhere.
+///
+/// ```swift
+/// let key = try SigningKey(file: "AuthKey_ABC123DEFG.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+/// let client = try PushClient(.production, authentication: .token(key))
+/// let alert = Alert(title: "Order ready", body: "Tap to open the order.")
+/// let receipt = try await client.send(.alert(alert, sound: .default, badge: 3), to: token, topic: "com.example.app")
+/// ```
+///
+/// The module `APNsClient` is the sending half of the protocol: provider tokens, connections and the requests on
+/// them. It re-exports `APNs`, the words that notifications are written in.
+public final class PushClient: Sendable {
+    private let configuration: Configuration
+    private let connection: PushConnection
+    private let loop: EventLoop
+    private let identifiers = APNsIDGenerator()
+    /// The fields that are the same in every request.
+    private let commonFields: HTTPFields
+
+    /// A client at rest; it connects when the first push is sent.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Which APNs, or stand-in for it, to talk to.
+    ///   - authentication: How to prove who sends.
+    ///   - configuration: Trust, bounds and checks.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when a certificate, key or authority cannot be used, or
+    ///   `system` when the process has no descriptors or threads left.
+    public convenience init(
+        _ endpoint: APNsEndpoint = .production,
+        authentication: Authentication,
+        configuration: Configuration = Configuration()
+    ) throws(APNsError) {
+        try self.init(endpoint, authentication: authentication, configuration: configuration, clock: .system)
+    }
+
+    /// A client with clocks of the caller's.
+    package init(
+        _ endpoint: APNsEndpoint,
+        authentication: Authentication,
+        configuration: Configuration,
+        clock: WallClock,
+        loopClock: ManualClock? = nil
+    ) throws(APNsError) {
+        self.configuration = configuration
+        do throws(WireError) {
+            let tls =
+                endpoint.isEncrypted
+                ? try TLSContext.client(
+                    authorities: configuration.additionalAuthorities,
+                    identity: authentication.identity
+                ) : nil
+            loop = try EventLoop(clock: loopClock)
+            connection = PushConnection(
+                to: HTTP2Connection.Endpoint(host: endpoint.host, port: endpoint.port, tls: tls),
+                tokens: authentication.signingKey.map { ProviderTokenSource(key: $0, clock: clock) },
+                configuration: configuration,
+                on: loop
+            )
+        } catch {
+            throw APNsError(error)
+        }
+        commonFields = [
+            ":method": "POST", ":scheme": endpoint.isEncrypted ? "https" : "http", ":authority": endpoint.authority,
+        ]
+    }
+
+    deinit {
+        connection.cut()
+        loop.shutdown()
+    }
+
+    /// The thread that the connection lives on, for tasks that do little else than send.
+    ///
+    /// A task that prefers it, as in `Task(executorPreference: client.executor) { … }`, spends no time on changing
+    /// threads. It must not block: everything else of the client waits meanwhile.
+    public var executor: any TaskExecutor { loop }
+
+    /// Sends a notification to one device and waits for the answer of APNs.
+    ///
+    /// Cancelling the task takes the push back: from the queue without a trace, from the wire by resetting its
+    /// stream, which APNs may or may not heed.
+    ///
+    /// - Parameters:
+    ///   - notification: What to send.
+    ///   - token: The device it is for.
+    ///   - topic: The app's bundle identifier; the suffix that the push type needs is added when it is missing.
+    /// - Returns: The receipt of an accepted push. Accepted means that APNs will try to deliver it, not that it has.
+    /// - Throws: ``APNsError``, which tells whether APNs refused the push, it was never sent, or nobody knows.
+    public func send(
+        _ notification: PushNotification,
+        to token: DeviceToken,
+        topic: Topic
+    ) async throws(APNsError) -> PushReceipt {
+        let id = notification.id ?? identifiers.next()
+        let body = try encode(notification, topic: topic, id: id)
+        let fields = fields(of: notification, to: token, topic: topic, id: id)
+        return try await connection.send(PendingPush(id: id, fields: fields, body: body))
+    }
+
+    /// Finishes the pushes that were handed in, closes the connection, and takes no more.
+    ///
+    /// - Parameter limit: How long that may take; whatever is unanswered then fails with the code `closed`.
+    public func close(within limit: Duration = .seconds(5)) async {
+        await connection.close(within: limit)
+    }
+
+    /// The payload's bytes, or what makes it not worth sending.
+    private func encode(_ notification: PushNotification, topic: Topic, id: APNsID) throws(APNsError) -> [UInt8] {
+        let body: [UInt8]
+        do throws(PayloadError) {
+            body = try notification.payload.encoded()
+        } catch {
+            throw APNsError(.invalid, id: id, description: "the payload cannot be encoded: \(error)")
+        }
+        if configuration.checksBeforeSending,
+            let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: body.count)
+        {
+            throw APNsError(finding, id: id)
+        }
+        return body
+    }
+}
+
+extension PushClient {
+    /// Trust, bounds and checks of a client.
+    public struct Configuration: Sendable {
+        /// PEM certificates to trust besides the system's, such as the authority of a local stand-in; nil by default.
+        public var additionalAuthorities: String?
+        /// Bound on name resolution, connecting and TLS together; 10 seconds by default.
+        public var connectTimeout: Duration
+        /// Bound on one send, waiting for a stream included; 60 seconds by default.
+        public var sendTimeout: Duration
+        /// Sends that may wait for a stream at once; further ones fail with the code `overloaded`. 100 000 by default.
+        public var waitingLimit: Int
+        /// Whether what APNs would refuse is refused before it is sent, which costs APNs' patience nothing; true by
+        /// default. Turn it off to see the server's own answer.
+        public var checksBeforeSending: Bool
+
+        /// The defaults, save what is given.
+        public init(
+            additionalAuthorities: String? = nil,
+            connectTimeout: Duration = .seconds(10),
+            sendTimeout: Duration = .seconds(60),
+            waitingLimit: Int = 100_000,
+            checksBeforeSending: Bool = true
+        ) {
+            self.additionalAuthorities = additionalAuthorities
+            self.connectTimeout = connectTimeout
+            self.sendTimeout = sendTimeout
+            self.waitingLimit = waitingLimit
+            self.checksBeforeSending = checksBeforeSending
+        }
+    }
+}
+
+extension PushClient {
+    /// All fields of a request but the provider token, which its connection adds ("Sending notification requests to
+    /// APNs", table of request headers).
+    private func fields(
+        of notification: PushNotification,
+        to token: DeviceToken,
+        topic: Topic,
+        id: APNsID
+    ) -> HTTPFields {
+        var fields = HTTPFields(capacity: 768)
+        fields.append(contentsOf: commonFields)
+        // Path and identifier are written one after the other into the same bytes.
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        text.append(contentsOf: "/3/device/".utf8)
+        text.append(contentsOf: token.hex.utf8)
+        let pathEnd = text.count
+        id.write(into: &text)
+        fields.append(":path", text[..<pathEnd], isIndexed: false)
+        fields.append("apns-id", text[pathEnd...], isIndexed: false)
+        if let type = notification.pushType {
+            fields.append("apns-push-type", type.rawValue)
+            fields.append("apns-topic", topic.qualified(for: type).rawValue)
+        } else {
+            fields.append("apns-topic", topic.rawValue)
+        }
+        if let priority = notification.priority { fields.append("apns-priority", String(priority.rawValue)) }
+        if let expiration = notification.expiration {
+            fields.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
+        }
+        if let collapseID = notification.collapseID {
+            fields.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
+        }
+        return fields
+    }
+}

@@ -1,0 +1,126 @@
+internal import APNs
+package import Wire
+
+/// Listens where APNs would: the receiving half of the protocol, for whoever plays Apple's part.
+///
+/// The module `APNsServer` turns requests into values and answers into responses; what the answer is, the owner
+/// decides. It lives on its event loop, with every connection.
+package final class APNsListener {
+    /// What an owner is told.
+    package enum Event {
+        /// A client has connected.
+        case opened
+        /// A client asks.
+        case request(APNsRequest, APNsReply)
+        /// The client has gone.
+        case closed
+    }
+
+    /// What clients are allowed.
+    package struct Limits: Sendable {
+        /// Streams a fresh connection may have open at once.
+        package var initialStreams: UInt32
+        /// Bytes of a body that are kept: enough to see that it is too long.
+        package var bodyBytes: Int
+        /// Bytes of a request's fields.
+        package var fieldBytes: Int
+
+        /// Limits with these values; by default those seen from APNs, with one stream to begin with.
+        package init(initialStreams: UInt32 = 1, bodyBytes: Int = 16 * 1024, fieldBytes: Int = 8_000) {
+            self.initialStreams = initialStreams
+            self.bodyBytes = bodyBytes
+            self.fieldBytes = fieldBytes
+        }
+    }
+
+    private let listener: HTTP2Listener
+    private let clients: Clients
+
+    /// The connections by what the HTTP/2 listener knows them as.
+    private final class Clients {
+        var connections: [ObjectIdentifier: ClientConnection] = [:]
+        var nextID = 1
+
+        func pass(
+            _ event: HTTP2Connection.Event,
+            of connection: HTTP2Connection,
+            to onEvent: (ClientConnection, APNsListener.Event) -> Void
+        ) {
+            let key = ObjectIdentifier(connection)
+            switch event {
+            case .ready:
+                let client = ClientConnection(id: nextID, connection)
+                nextID += 1
+                connections[key] = client
+                onEvent(client, .opened)
+            case .request(let stream):
+                guard let client = connections[key] else { return }
+                onEvent(client, .request(APNsRequest(stream), APNsReply(connection, stream)))
+            case .closed:
+                guard let client = connections.removeValue(forKey: key) else { return }
+                onEvent(client, .closed)
+            case .settings, .goAway, .pong:
+                break
+            }
+        }
+    }
+
+    /// Binds and begins to accept.
+    ///
+    /// - Parameters:
+    ///   - host: An address literal.
+    ///   - port: The port, or 0 for any that is free.
+    ///   - tls: The TLS settings; nil for HTTP/2 in the clear with prior knowledge.
+    ///   - limits: What clients are allowed.
+    ///   - loop: The loop to live on.
+    ///   - onEvent: Told what clients do.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken.
+    package init(
+        host: String,
+        port: UInt16,
+        tls: TLSContext?,
+        limits: Limits,
+        on loop: EventLoop,
+        onEvent: @escaping (ClientConnection, Event) -> Void
+    ) throws(WireError) {
+        let clients = Clients()
+        let configuration = HTTP2Listener.Configuration(
+            tls: tls,
+            limits: HTTP2Limits(
+                concurrentStreams: limits.initialStreams,
+                bodyBytes: limits.bodyBytes,
+                fieldBytes: limits.fieldBytes
+            )
+        )
+        listener = try HTTP2Listener(host: host, port: port, configuration: configuration, on: loop) {
+            connection, event in
+            clients.pass(event, of: connection, to: onEvent)
+        }
+        self.clients = clients
+    }
+
+    /// The port that is listened on.
+    package var port: UInt16 { listener.port }
+
+    /// Stops accepting, lets open requests end within `grace`, then calls `completion`.
+    package func close(grace: Duration, completion: @escaping () -> Void) {
+        listener.close(grace: grace, completion: completion)
+    }
+}
+
+/// One client's connection, as its server sees it; lives on the listener's loop.
+package final class ClientConnection {
+    /// Counts up from 1 in the order of arrival on its listener.
+    package let id: Int
+    private let connection: HTTP2Connection
+
+    init(id: Int, _ connection: HTTP2Connection) {
+        self.id = id
+        self.connection = connection
+    }
+
+    /// Changes how many streams the client may have open at once.
+    package func allow(concurrentStreams: UInt32) {
+        connection.allow(concurrentStreams: concurrentStreams)
+    }
+}

@@ -1,0 +1,53 @@
+// OpenSSL 3: TLS, ES256 and X.509. Each function below stands for a macro, which Swift cannot call.
+#ifndef MARTLET_COPENSSL_H
+#define MARTLET_COPENSSL_H
+
+#include <openssl/bio.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+static inline int martlet_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_min_proto_version(context, version);
+}
+
+static inline void martlet_SSL_CTX_set_mode(SSL_CTX *context, long mode) {
+    SSL_CTX_set_mode(context, mode);
+}
+
+static inline void martlet_SSL_CTX_set_read_ahead(SSL_CTX *context, int on) {
+    SSL_CTX_set_read_ahead(context, on);
+}
+
+static inline int martlet_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+static inline int martlet_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+/// A fresh P-256 key: `EVP_EC_gen` is a macro over a variadic function.
+static inline EVP_PKEY *martlet_EVP_EC_gen_P256(void) {
+    return EVP_EC_gen("P-256");
+}
+
+static inline int martlet_BIO_flush(BIO *bio) {
+    return (int)BIO_flush(bio);
+}
+
+static inline long martlet_BIO_set_write_buffer_size(BIO *bio, long size) {
+    return BIO_set_write_buffer_size(bio, size);
+}
+
+static inline long martlet_BIO_get_mem_data(BIO *bio, char **data) {
+    return BIO_get_mem_data(bio, data);
+}
+
+#endif

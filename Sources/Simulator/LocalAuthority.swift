@@ -1,0 +1,89 @@
+internal import Wire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The certificate authority that vouches for a simulator; clients are told to trust its certificate.
+///
+/// Its certificate may only vouch for this machine and for Apple's push hosts, so trusting it risks nothing else.
+public final class LocalAuthority: Sendable {
+    /// Names a simulator's certificate carries: this machine's, and Apple's for clients whose host cannot be changed.
+    static let hostNames = [
+        "localhost", "api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com",
+        "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com", "api-manage-broadcast.push.apple.com",
+        "api-manage-broadcast.sandbox.push.apple.com",
+    ]
+    /// Addresses a simulator's certificate carries.
+    static let addresses = ["127.0.0.1", "::1"]
+
+    private let authority: CertificateAuthority
+
+    /// The authority's own certificate, PEM.
+    public let certificatePEM: String
+
+    private init(_ authority: CertificateAuthority) throws {
+        self.authority = authority
+        certificatePEM = try authority.certificatePEM()
+    }
+
+    /// A fresh authority that exists only in memory.
+    ///
+    /// - Throws: ``SimulatorError`` when no key or certificate can be made.
+    public convenience init() throws(SimulatorError) {
+        do {
+            try self.init(CertificateAuthority())
+        } catch {
+            throw SimulatorError("no certificate authority can be made: \(error)")
+        }
+    }
+
+    /// The authority kept in a directory, made there the first time.
+    ///
+    /// The private key is readable for its owner only.
+    ///
+    /// - Parameter directory: Where `ca.pem` and `ca-key.pem` are; it is made when missing.
+    /// - Throws: ``SimulatorError`` when the files cannot be read, written or understood.
+    public convenience init(directory: String) throws(SimulatorError) {
+        let certificatePath = LocalAuthority.certificatePath(in: directory)
+        let keyPath = directory + "/ca-key.pem"
+        do {
+            if let certificate = try? String(contentsOfFile: certificatePath, encoding: .utf8),
+                let key = try? String(contentsOfFile: keyPath, encoding: .utf8)
+            {
+                try self.init(CertificateAuthority(certificatePEM: certificate, keyPEM: key))
+                return
+            }
+            let fresh = try CertificateAuthority()
+            let files = FileManager.default
+            try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            let key = Data(try fresh.keyPEM().utf8)
+            let certificate = Data(try fresh.certificatePEM().utf8)
+            guard files.createFile(atPath: keyPath, contents: key, attributes: [.posixPermissions: 0o600]),
+                files.createFile(atPath: certificatePath, contents: certificate)
+            else { throw SimulatorError("the directory cannot be written to") }
+            try self.init(fresh)
+        } catch {
+            throw SimulatorError("the certificate authority in \(directory) cannot be used: \(error)")
+        }
+    }
+
+    /// Where the certificate of an authority kept in a directory is.
+    ///
+    /// - Parameter directory: The directory.
+    /// - Returns: The path of the certificate's file.
+    public static func certificatePath(in directory: String) -> String {
+        directory + "/ca.pem"
+    }
+
+    /// A certificate for one run of a simulator.
+    func serverIdentity() throws -> TLSContext.Identity {
+        let issued = try authority.issueServerCertificate(
+            dnsNames: LocalAuthority.hostNames,
+            ipAddresses: LocalAuthority.addresses
+        )
+        return TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+    }
+}

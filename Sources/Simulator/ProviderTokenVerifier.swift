@@ -1,0 +1,48 @@
+internal import APNs
+internal import Wire
+
+/// Checks provider tokens as APNs does ("Establishing a token-based connection to APNs").
+///
+/// Until a key is registered, a token signed by any key is good: its form and age are checked, its signature cannot.
+struct ProviderTokenVerifier {
+    /// Why a token is not good.
+    struct Refusal: Error {
+        var reason: Reason
+    }
+
+    private struct Key {
+        var publicKey: ES256PublicKey
+        var teamID: String
+    }
+
+    /// How far ahead of this machine's clock a token may be.
+    private static let clockTolerance: Int64 = 5 * 60
+
+    private var keys: [String: Key] = [:]
+
+    mutating func register(publicKeyPEM: String, keyID: String, teamID: String) throws {
+        keys[keyID] = Key(publicKey: try ES256PublicKey(pem: publicKeyPEM), teamID: teamID)
+    }
+
+    /// The claims of a token whose form and signature are good, from the value of `authorization`.
+    func check(_ authorization: [UInt8]) -> Result<ProviderToken, Refusal> {
+        let invalid = Refusal(reason: .invalidProviderToken)
+        let scheme = Array("bearer ".utf8)
+        guard authorization.count > scheme.count,
+            zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 }),
+            let token = try? ParsedProviderToken(authorization[scheme.count...])
+        else { return .failure(invalid) }
+        guard !keys.isEmpty else { return .success(token.claims) }
+        guard let key = keys[token.claims.keyID], key.teamID == token.claims.teamID,
+            key.publicKey.isValid(signature: token.signature, for: token.signingInput)
+        else { return .failure(invalid) }
+        return .success(token.claims)
+    }
+
+    /// What is wrong with the age of a token that is otherwise good.
+    func ageProblem(of claims: ProviderToken, at now: Int64) -> Reason? {
+        let age = claims.age(at: now)
+        if age > ProviderToken.maximumAge { return .expiredProviderToken }
+        return age < -ProviderTokenVerifier.clockTolerance ? .invalidProviderToken : nil
+    }
+}

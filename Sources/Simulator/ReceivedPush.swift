@@ -1,0 +1,65 @@
+public import APNs
+internal import APNsServer
+
+/// One push that came in, with the answer it got.
+public struct ReceivedPush: Sendable, Hashable {
+    /// Counts up from 1 in the order of arrival.
+    public let number: Int
+    /// When it came, in seconds since 1970.
+    public let time: Int64
+    /// Which of the simulator's connections it came over; they count up from 1.
+    public let connection: Int
+    /// The device token as it stood in the path, whatever it was.
+    public let deviceToken: String
+    /// The headers that describe it, as they were sent.
+    public let headers: PushHeaders
+    /// The payload, cut off when it was far too long.
+    public let payload: [UInt8]
+    /// The status it was answered with.
+    public let status: Int
+    /// The reason it was refused for; nil when it was accepted.
+    public let reason: Reason?
+    /// The `apns-id` of the answer.
+    public let id: String
+
+    /// What is wrong with it or will be surprising on the phone, worst first as the rules find it.
+    public var findings: [Lint.Finding] { Lint.check(headers: headers, payload: payload) }
+}
+
+/// What came in last, as far back as the limit allows.
+struct PushLog {
+    private let limit: Int
+    private var ring: [ReceivedPush] = []
+    /// How many have come in altogether.
+    private(set) var count = 0
+
+    init(limit: Int) {
+        self.limit = max(1, limit)
+    }
+
+    /// Oldest first.
+    var pushes: [ReceivedPush] {
+        let split = ring.count < limit ? 0 : count % limit
+        return Array(ring[split...] + ring[..<split])
+    }
+
+    mutating func append(_ request: APNsRequest, answeredWith response: APNsResponse, over connection: Int, at now: Int64) {
+        let push = ReceivedPush(
+            number: count + 1,
+            time: now,
+            connection: connection,
+            deviceToken: String(request.deviceToken ?? ""),
+            headers: request.headers,
+            payload: request.body,
+            status: response.status,
+            reason: response.reason,
+            id: response.id
+        )
+        if ring.count < limit {
+            ring.append(push)
+        } else {
+            ring[count % limit] = push
+        }
+        count += 1
+    }
+}

@@ -1,0 +1,267 @@
+public import APNs
+public import APNsClient
+internal import APNsServer
+internal import Wire
+
+/// A local stand-in for Apple's push servers: HTTP/2 over TLS as they speak it, their rules, their answers, and a
+/// list of everything that came in.
+///
+/// The module `Simulator` plays Apple's part. In a test it takes one line:
+///
+/// ```swift
+/// let apns = try await SimulatedAPNs.start()
+/// let client = try PushClient(apns.endpoint, authentication: .token(.ephemeral()), configuration: apns.clientConfiguration)
+/// try await client.send(.alert("Hello"), to: token, topic: "com.example.app")
+/// let pushes = await apns.pushes
+/// await apns.stop()
+/// ```
+public actor SimulatedAPNs {
+    private nonisolated let loop: EventLoop
+    /// Part of `Actor`: everything happens on the loop that serves the connections.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private let configuration: Configuration
+    private let clock: WallClock
+    private let authority: LocalAuthority
+    private var judge: Judge
+    private var log: PushLog
+    private var connections: [ObjectIdentifier: Judge.ConnectionState] = [:]
+    private var listener: APNsListener?
+    private var inbox: HTTP1Listener?
+    private var generator = SystemRandomNumberGenerator()
+
+    /// The port that answers as APNs.
+    public private(set) var port: UInt16 = 0
+    /// The port of the HTTP interface; nil when it was not asked for.
+    public private(set) var inboxPort: UInt16?
+
+    private init(_ configuration: Configuration, clock: WallClock) throws(SimulatorError) {
+        self.configuration = configuration
+        self.clock = clock
+        do {
+            loop = try EventLoop()
+            authority = try configuration.authority ?? LocalAuthority()
+        } catch {
+            throw SimulatorError("\(error)")
+        }
+        judge = Judge(environment: configuration.environment)
+        log = PushLog(limit: configuration.keptPushes)
+    }
+
+    /// Starts a simulator, which listens when this returns.
+    ///
+    /// - Parameter configuration: Addresses, certificate authority and bounds; by default any free port, an authority
+    ///   of its own in memory, and no HTTP interface.
+    /// - Returns: The simulator, to be stopped with ``stop()``.
+    /// - Throws: ``SimulatorError`` when an address is taken, or a certificate cannot be made.
+    public static func start(_ configuration: Configuration = Configuration()) async throws(SimulatorError) -> SimulatedAPNs {
+        try await start(configuration, clock: .system)
+    }
+
+    /// Starts a simulator with a clock of the caller's.
+    package static func start(
+        _ configuration: Configuration,
+        clock: WallClock
+    ) async throws(SimulatorError) -> SimulatedAPNs {
+        let simulator = try SimulatedAPNs(configuration, clock: clock)
+        try await simulator.listen()
+        return simulator
+    }
+
+    private func listen() throws(SimulatorError) {
+        do {
+            let tls = configuration.isEncrypted ? try TLSContext.server(identity: authority.serverIdentity()) : nil
+            let listener = try APNsListener(
+                host: configuration.host,
+                port: configuration.port,
+                tls: tls,
+                limits: APNsListener.Limits(initialStreams: configuration.streamsBeforeToken),
+                on: loop
+            ) { client, event in
+                self.handle(event, from: client)
+            }
+            self.listener = listener
+            port = listener.port
+            if let inboxPort = configuration.inboxPort {
+                let api = InboxAPI(self)
+                let inbox = try HTTP1Listener(host: configuration.host, port: inboxPort) { await api.answer($0) }
+                self.inbox = inbox
+                self.inboxPort = inbox.port
+            }
+        } catch {
+            throw SimulatorError("\(error)")
+        }
+    }
+
+    /// Stops listening, lets open requests end within a second, and forgets everything.
+    public func stop() async {
+        inbox?.stop()
+        inbox = nil
+        guard let listener else { return }
+        self.listener = nil
+        await withCheckedContinuation { continuation in
+            listener.close(grace: .seconds(1)) { continuation.resume() }
+        }
+    }
+
+    deinit {
+        inbox?.stop()
+        loop.shutdown()
+    }
+
+    // MARK: For clients
+
+    /// Where a client finds this simulator.
+    public nonisolated var endpoint: APNsEndpoint {
+        get async { APNsEndpoint(host: "localhost", port: await port, isEncrypted: configuration.isEncrypted) }
+    }
+
+    /// A client configuration that trusts this simulator.
+    public nonisolated var clientConfiguration: PushClient.Configuration {
+        PushClient.Configuration(additionalAuthorities: authority.certificatePEM)
+    }
+
+    /// The certificate that signed the simulator's own, for clients in other languages to trust.
+    public nonisolated var authorityPEM: String { authority.certificatePEM }
+
+    // MARK: What it knows
+
+    /// Makes a device known: from now on its token is good for these topics and no others.
+    ///
+    /// Tokens that were never registered are taken for good everywhere.
+    ///
+    /// - Parameters:
+    ///   - token: The device's token.
+    ///   - topics: The topics it is registered for.
+    ///   - environment: The environment that gave the token; in the other one APNs calls it bad.
+    public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment = .development) {
+        judge.devices.register(token, for: topics, in: environment)
+    }
+
+    /// Marks a device's token as no longer valid since a time, as when the app was removed.
+    ///
+    /// - Parameters:
+    ///   - token: The device's token.
+    ///   - milliseconds: The time since 1970 that answers then carry; now by default.
+    public func unregister(_ token: DeviceToken, since milliseconds: Int64? = nil) {
+        judge.devices.unregister(token, since: milliseconds ?? clock.secondsSince1970() * 1_000)
+    }
+
+    /// Makes a signing key known; as soon as one is, tokens signed by others are refused.
+    ///
+    /// - Parameter key: The key, of which only the public half is kept.
+    /// - Throws: ``SimulatorError`` when the key cannot be used.
+    public func register(_ key: SigningKey) throws(SimulatorError) {
+        do {
+            try judge.tokens.register(publicKeyPEM: key.publicKeyPEM(), keyID: key.keyID, teamID: key.teamID)
+        } catch {
+            throw SimulatorError("the key \(key.keyID) cannot be registered: \(error)")
+        }
+    }
+
+    /// What has come in, oldest first, as far back as the simulator remembers.
+    public var pushes: [ReceivedPush] { log.pushes }
+
+    /// How many pushes have come in altogether.
+    public var pushCount: Int { log.count }
+
+    // MARK: Serving
+
+    private func handle(_ event: APNsListener.Event, from client: ClientConnection) {
+        let key = ObjectIdentifier(client)
+        switch event {
+        case .opened:
+            connections[key] = Judge.ConnectionState()
+        case .request(let request, let reply):
+            answer(request, reply, from: client)
+        case .closed:
+            connections[key] = nil
+        }
+    }
+
+    private func answer(_ request: APNsRequest, _ reply: APNsReply, from client: ClientConnection) {
+        let key = ObjectIdentifier(client)
+        var state = connections[key] ?? Judge.ConnectionState()
+        let now = clock.secondsSince1970()
+        let verdict = judge.verdict(on: request, over: &state, at: now)
+        if state.isTokenAccepted, !state.hasAllStreams {
+            state.hasAllStreams = true
+            client.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
+        }
+        connections[key] = state
+        let response = APNsResponse(
+            status: verdict.status,
+            reason: verdict.reason,
+            timestamp: verdict.timestamp,
+            id: request.headers.id ?? APNsID.random(using: &generator).description,
+            uniqueID: configuration.environment == .development ? APNsID.random(using: &generator).description : nil
+        )
+        log.append(request, answeredWith: response, over: client.id, at: now)
+        reply.send(response)
+    }
+
+    /// Streams that APNs was seen to allow once a token has been accepted.
+    private static let streamsAfterToken: UInt32 = 1_000
+}
+
+extension SimulatedAPNs {
+    /// The two worlds of APNs; tokens belong to one.
+    public enum Environment: String, Sendable, Hashable, CaseIterable {
+        /// Apps run from Xcode.
+        case development
+        /// Everything else.
+        case production
+    }
+
+    /// Addresses, certificate authority and bounds of a simulator.
+    public struct Configuration: Sendable {
+        /// The address to listen on; `127.0.0.1` by default.
+        public var host: String
+        /// The port that answers as APNs; 0, the default, for any that is free.
+        public var port: UInt16
+        /// The port of the HTTP interface, 0 for any that is free; nil, the default, for none.
+        public var inboxPort: UInt16?
+        /// Whether clients speak TLS, as with Apple, or HTTP/2 in the clear with prior knowledge; true by default.
+        public var isEncrypted: Bool
+        /// Which environment it plays; development by default.
+        public var environment: Environment
+        /// Pushes that are remembered; 1 000 by default.
+        public var keptPushes: Int
+        /// Streams a connection may have open before its first valid token; 1, as with Apple, by default. Load
+        /// generators that cannot wait for it want more.
+        public var streamsBeforeToken: UInt32
+        /// The certificate authority; nil, the default, for a fresh one in memory.
+        public var authority: LocalAuthority?
+
+        /// The defaults, save what is given.
+        public init(
+            host: String = "127.0.0.1",
+            port: UInt16 = 0,
+            inboxPort: UInt16? = nil,
+            isEncrypted: Bool = true,
+            environment: Environment = .development,
+            keptPushes: Int = 1_000,
+            streamsBeforeToken: UInt32 = 1,
+            authority: LocalAuthority? = nil
+        ) {
+            self.host = host
+            self.port = port
+            self.inboxPort = inboxPort
+            self.isEncrypted = isEncrypted
+            self.environment = environment
+            self.keptPushes = keptPushes
+            self.streamsBeforeToken = streamsBeforeToken
+            self.authority = authority
+        }
+    }
+}
+
+/// Why a simulator could not start or do what it was asked.
+public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What happened, in a sentence without the final stop.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,23 @@
+internal import COpenSSL
+
+extension String {
+    /// Lends the text to OpenSSL as something to read from.
+    func withBIO<Result>(_ body: (OpaquePointer?) -> Result) -> Result {
+        var copy = self
+        return copy.withUTF8 { bytes in
+            let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
+            defer { BIO_free(bio) }
+            return body(bio)
+        }
+    }
+
+    /// What OpenSSL writes; nil when it reports a failure.
+    init?(writingBIO write: (OpaquePointer?) -> CInt) {
+        let bio = BIO_new(BIO_s_mem())
+        defer { BIO_free(bio) }
+        guard write(bio) == 1 else { return nil }
+        var start: UnsafeMutablePointer<CChar>?
+        let count = martlet_BIO_get_mem_data(bio, &start)
+        self.init(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,288 @@
+internal import CLibuv
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// One thread that waits for sockets and timers through libuv and runs Swift jobs in between.
+///
+/// `Wire` moves bytes: sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops, and knows nothing of pushes. It is the
+/// only module that touches unsafe pointers.
+///
+/// A loop is a `SerialExecutor`, so an actor can live on it and needs no lock against its own socket, and a
+/// `TaskExecutor`, so whole tasks can run there without changing threads. Each turn of the loop runs the jobs that
+/// came in and then, once, whatever was registered with ``atEndOfTurn(_:)``: that is where connections write, so
+/// that many sends share one system call.
+///
+/// It is `@unchecked Sendable` because `bound` is touched only on the loop's own thread, which every entry to it
+/// checks, and everything else is immutable, atomic or behind the mutex.
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    /// What a loop can be asked to run.
+    private enum Work {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    /// What other threads may touch.
+    private struct Inbox {
+        var work: [Work] = []
+        var isWakePending = false
+        var isStopping = false
+    }
+
+    /// What only the loop's thread may touch.
+    private final class Bound {
+        var work: [Work] = []
+        var running: [Work] = []
+        var endOfTurn: [() -> Void] = []
+        var timers = TimerQueue()
+        var turnTime = MonotonicTime.zero
+    }
+
+    /// Rounds of jobs in one turn before sockets get their chance again.
+    private static let roundsPerTurn = 16
+
+    private let inbox = Mutex(Inbox())
+    private let bound = Bound()
+    private let threadID = Atomic<UInt>(0)
+    private let thread = Mutex<uv_thread_t?>(nil)
+    private let clock: ManualClock?
+
+    let loop: UnsafeMutablePointer<uv_loop_t>
+    private let wakeUp = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    private let beforePoll = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+    private let afterPoll = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    private let alarm = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+
+    /// Where connections of this loop read into, one after the other.
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
+
+    /// Starts the thread; it runs until ``shutdown()``.
+    ///
+    /// - Parameter clock: A clock that a test moves by hand; by default the system's monotonic clock.
+    /// - Throws: ``WireError`` of kind `.system` when the system gives no descriptor or thread.
+    package init(clock: ManualClock? = nil) throws(WireError) {
+        self.clock = clock
+        loop = .allocate(capacity: 1)
+        var status = uv_loop_init(loop)
+        if status == 0 { status = uv_async_init(loop, wakeUp) { _ in } }
+        guard status == 0 else { throw WireError(.system, "cannot make an event loop: \(uvMessage(status))") }
+        uv_prepare_init(loop, beforePoll)
+        uv_check_init(loop, afterPoll)
+        uv_timer_init(loop, alarm)
+        let context = Unmanaged.passRetained(self).toOpaque()
+        beforePoll.pointee.data = context
+        afterPoll.pointee.data = context
+        alarm.pointee.data = context
+        bound.turnTime = clock?.now ?? MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+
+        var thread = uv_thread_t()
+        status = uv_thread_create(&thread, { context in
+            guard let context else { return }
+            Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
+            Unmanaged<EventLoop>.fromOpaque(context).release()
+        }, context)
+        guard status == 0 else {
+            Unmanaged<EventLoop>.fromOpaque(context).release()
+            throw WireError(.system, "cannot start a thread: \(uvMessage(status))")
+        }
+        self.thread.withLock { [thread] in $0 = thread }
+        clock?.add(self)
+    }
+
+    deinit {
+        loop.deallocate()
+        readBuffer.deallocate()
+        wakeUp.deallocate()
+        beforePoll.deallocate()
+        afterPoll.deallocate()
+        alarm.deallocate()
+    }
+
+    // MARK: From any thread
+
+    /// Whether the caller is on the loop's thread.
+    package var isCurrent: Bool {
+        threadID.load(ordering: .relaxed) == currentThreadID()
+    }
+
+    /// Runs `body` on the loop, in order with the jobs given to it; from the loop itself, later in the same turn.
+    package func execute(_ body: @escaping @Sendable () -> Void) {
+        add(.closure(body))
+    }
+
+    /// Ends the thread after the work it already has, and waits for it unless called on the loop itself.
+    ///
+    /// Whoever used the loop has to have closed its sockets: a job given to it later never runs.
+    package func shutdown() {
+        clock?.remove(self)
+        inbox.withLock { $0.isStopping = true }
+        uv_async_send(wakeUp)
+        guard var thread = thread.withLock({ $0.take() }) else { return }
+        if isCurrent {
+            pthread_detach(thread)
+        } else {
+            uv_thread_join(&thread)
+        }
+    }
+
+    /// Part of `SerialExecutor` and `TaskExecutor`.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    /// Part of `SerialExecutor`.
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    /// Part of `SerialExecutor`: lets an actor on this loop be entered from a callback without a hop.
+    package func isIsolatingCurrentContext() -> Bool? {
+        isCurrent
+    }
+
+    /// Part of `SerialExecutor`: a wrong thread is a mistake in this package and stops the program at once.
+    package func checkIsolated() {
+        precondition(isCurrent, "this must run on its event loop")
+    }
+
+    private func add(_ work: Work) {
+        if isCurrent {
+            bound.work.append(work)
+            return
+        }
+        let mustWake = inbox.withLock { inbox in
+            inbox.work.append(work)
+            defer { inbox.isWakePending = true }
+            return !inbox.isWakePending
+        }
+        if mustWake { uv_async_send(wakeUp) }
+    }
+
+    // MARK: On the loop
+
+    /// The time at which this turn of the loop began.
+    package var now: MonotonicTime {
+        checkIsolated()
+        return clock?.now ?? bound.turnTime
+    }
+
+    /// Calls `action` once this long from now, unless the timer is cancelled first.
+    @discardableResult
+    package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
+        let timer = LoopTimer(deadline: now.advanced(by: delay), action: action)
+        bound.timers.add(timer)
+        setAlarm()
+        return timer
+    }
+
+    /// Calls `action` once, after the jobs of this turn and before the loop waits again.
+    package func atEndOfTurn(_ action: @escaping () -> Void) {
+        checkIsolated()
+        bound.endOfTurn.append(action)
+    }
+
+    /// Fires what is due by the clock; a ``ManualClock`` calls it after moving.
+    func fireTimers() {
+        while let timer = bound.timers.removeDue(by: clock?.now ?? bound.turnTime) {
+            timer.fire()
+        }
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        guard clock == nil else { return }
+        guard let deadline = bound.timers.earliestDeadline else {
+            uv_timer_stop(alarm)
+            return
+        }
+        // libuv counts in milliseconds from the time of the turn: round up, so that an alarm is never early.
+        let wait = max(0, deadline.nanoseconds - Int64(uv_hrtime()))
+        uv_update_time(loop)
+        uv_timer_start(alarm, { handle in
+            let loop = EventLoop.from(handle?.pointee.data)
+            loop?.bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+            loop?.fireTimers()
+        }, UInt64((wait + 999_999) / 1_000_000), 0)
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
+        context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func run() {
+        threadID.store(currentThreadID(), ordering: .relaxed)
+        blockSignals()
+        uv_prepare_start(beforePoll) { handle in EventLoop.from(handle?.pointee.data)?.finishTurn() }
+        uv_check_start(afterPoll) { handle in
+            EventLoop.from(handle?.pointee.data)?.bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+        }
+        uv_run(loop, UV_RUN_DEFAULT)
+        uv_loop_close(loop)
+    }
+
+    /// Runs jobs, then the writes they caused, then the jobs those caused, until nothing is left or others must
+    /// have their turn.
+    private func finishTurn() {
+        for _ in 0..<EventLoop.roundsPerTurn {
+            let isStopping = inbox.withLock { inbox in
+                inbox.isWakePending = false
+                bound.work.append(contentsOf: inbox.work)
+                inbox.work.removeAll(keepingCapacity: true)
+                return inbox.isStopping
+            }
+            guard !bound.work.isEmpty || !bound.endOfTurn.isEmpty else {
+                if isStopping { stop() }
+                return
+            }
+            swap(&bound.work, &bound.running)
+            for work in bound.running {
+                switch work {
+                case .job(let job):
+                    job.runSynchronously(
+                        isolatedTo: asUnownedSerialExecutor(),
+                        taskExecutor: asUnownedTaskExecutor()
+                    )
+                case .closure(let body):
+                    body()
+                }
+            }
+            bound.running.removeAll(keepingCapacity: true)
+            while let action = bound.endOfTurn.popLast() { action() }
+        }
+        uv_async_send(wakeUp)
+    }
+
+    /// Closes every handle the loop still has, after which `uv_run` returns.
+    private func stop() {
+        uv_walk(loop, { handle, _ in
+            if uv_is_closing(handle) == 0 { uv_close(handle, nil) }
+        }, nil)
+    }
+
+    /// A peer that vanished must be an error of the write, not a signal that ends the process; and signals that the
+    /// program waits for belong to its own threads.
+    private func blockSignals() {
+        var all = sigset_t()
+        sigfillset(&all)
+        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGPROF] { sigdelset(&all, signal) }
+        pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+}
+
+/// The calling thread, as a number that can be compared.
+private func currentThreadID() -> UInt {
+    #if canImport(Glibc)
+        UInt(pthread_self())
+    #else
+        UInt(bitPattern: pthread_self())
+    #endif
+}
+
+/// libuv's words for one of its (negative) status codes.
+func uvMessage(_ status: CInt) -> String {
+    uv_strerror(status).map { String(cString: $0) } ?? "error \(status)"
+}

@@ -1,0 +1,105 @@
+/// The memory of an ``HTTPFields``: each field as a header of eight bytes, its name and its value.
+final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
+    /// How much of the memory is in use.
+    struct Extent {
+        var capacity: Int
+        var used = 0
+        var count = 0
+    }
+
+    static func make(capacity: Int) -> FieldBuffer {
+        let buffer = FieldBuffer.create(minimumCapacity: capacity) { _ in Extent(capacity: capacity) }
+        return unsafeDowncast(buffer, to: FieldBuffer.self)
+    }
+
+    static func size(of field: HTTPFields.Field) -> Int {
+        FieldHeader.byteCount + field.name.count + field.value.count
+    }
+
+    var bytes: UnsafeRawBufferPointer {
+        withUnsafeMutablePointers { UnsafeRawBufferPointer(start: $1, count: $0.pointee.used) }
+    }
+
+    /// Writes a field behind the others; there must be room.
+    func append(_ field: HTTPFields.Field) {
+        withUnsafeMutablePointers { extent, start in
+            let header = FieldHeader(field)
+            var end = UnsafeMutableRawPointer(start) + extent.pointee.used
+            end.storeBytes(of: header.packed, as: UInt64.self)
+            end += FieldHeader.byteCount
+            if let name = field.name.baseAddress { end.copyMemory(from: name, byteCount: header.nameLength) }
+            end += header.nameLength
+            if let value = field.value.baseAddress { end.copyMemory(from: value, byteCount: header.valueLength) }
+            end += header.valueLength
+            extent.pointee.used = UnsafeRawPointer(end) - UnsafeRawPointer(start)
+            extent.pointee.count += 1
+        }
+    }
+
+    /// Writes the fields of another buffer behind these; there must be room.
+    func append(contentsOf other: FieldBuffer) {
+        let bytes = other.bytes
+        guard let source = bytes.baseAddress else { return }
+        withUnsafeMutablePointers { extent, start in
+            (UnsafeMutableRawPointer(start) + extent.pointee.used).copyMemory(from: source, byteCount: bytes.count)
+            extent.pointee.used += bytes.count
+            extent.pointee.count += other.header.count
+        }
+    }
+}
+
+/// What stands before each field in the memory.
+private struct FieldHeader {
+    static let byteCount = 8
+
+    var nameLength: Int
+    var valueLength: Int
+    var isIndexed: Bool
+
+    var packed: UInt64 {
+        UInt64(nameLength) | (isIndexed ? 0 : 1 << 16) | UInt64(valueLength) << 32
+    }
+
+    init(_ field: HTTPFields.Field) {
+        nameLength = Int(UInt16(clamping: field.name.count))
+        valueLength = Int(UInt32(clamping: field.value.count))
+        isIndexed = field.isIndexed
+    }
+
+    init(packed: UInt64) {
+        nameLength = Int(packed & 0xFFFF)
+        isIndexed = packed & (1 << 16) == 0
+        valueLength = Int(packed >> 32)
+    }
+}
+
+extension HTTPFields {
+    /// One field as it lies in memory.
+    struct Field {
+        var name: UnsafeBufferPointer<UInt8>
+        var value: UnsafeBufferPointer<UInt8>
+        var isIndexed: Bool
+
+        func isNamed(_ name: StaticString) -> Bool {
+            self.name.count == name.utf8CodeUnitCount && name.withUTF8Buffer { self.name.elementsEqual($0) }
+        }
+    }
+
+    /// Walks the memory field by field.
+    struct FieldIterator: IteratorProtocol, Sequence {
+        var remaining: UnsafeRawBufferPointer
+
+        mutating func next() -> Field? {
+            guard let start = remaining.baseAddress, !remaining.isEmpty else { return nil }
+            let header = FieldHeader(packed: start.loadUnaligned(as: UInt64.self))
+            let name = (start + FieldHeader.byteCount).assumingMemoryBound(to: UInt8.self)
+            let size = FieldHeader.byteCount + header.nameLength + header.valueLength
+            remaining = UnsafeRawBufferPointer(start: start + size, count: remaining.count - size)
+            return Field(
+                name: UnsafeBufferPointer(start: name, count: header.nameLength),
+                value: UnsafeBufferPointer(start: name + header.nameLength, count: header.valueLength),
+                isIndexed: header.isIndexed
+            )
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/// Header fields in the order they travel, pseudo fields included, in one piece of memory.
+///
+/// A push carries nine fields and is answered with two or more: one allocation for all of them, instead of two
+/// strings each, is what keeps the cost of a push low. Names are lower case, as HTTP/2 demands (RFC 9113 §8.2.1).
+///
+/// It is `@unchecked Sendable` because its memory is written to only by a value that is the sole owner of it.
+package struct HTTPFields: @unchecked Sendable {
+    private var buffer: FieldBuffer?
+
+    /// No fields.
+    package init() {}
+
+    /// No fields yet, with room for this many bytes of them.
+    package init(capacity: Int) {
+        buffer = FieldBuffer.make(capacity: capacity)
+    }
+
+    /// How many fields there are.
+    package var count: Int { buffer?.header.count ?? 0 }
+
+    /// Bytes that the fields hold in memory; bounds on header size are checked against this.
+    package var byteCount: Int { buffer?.header.used ?? 0 }
+
+    /// Adds a field after the others.
+    ///
+    /// - Parameters:
+    ///   - name: The name, in lower case.
+    ///   - value: The value.
+    ///   - isIndexed: False for a value that is new in each message: in the peer's small compression table it would
+    ///     only push out what is worth keeping (RFC 7541 §6.2).
+    package mutating func append(_ name: String, _ value: String, isIndexed: Bool = true) {
+        var name = name
+        var value = value
+        name.withUTF8 { name in
+            value.withUTF8 { value in
+                append(Field(name: name, value: value, isIndexed: isIndexed))
+            }
+        }
+    }
+
+    /// Adds a field whose value is already bytes.
+    package mutating func append(_ name: StaticString, _ value: ArraySlice<UInt8>, isIndexed: Bool = true) {
+        name.withUTF8Buffer { name in
+            value.withUnsafeBufferPointer { value in
+                append(Field(name: name, value: value, isIndexed: isIndexed))
+            }
+        }
+    }
+
+    mutating func append(_ field: Field) {
+        uniqueBuffer(adding: FieldBuffer.size(of: field)).append(field)
+    }
+
+    /// Adds all fields of another list after these.
+    package mutating func append(contentsOf other: HTTPFields) {
+        guard let fields = other.buffer else { return }
+        uniqueBuffer(adding: fields.header.used).append(contentsOf: fields)
+    }
+
+    /// The memory, made this one's own and large enough.
+    private mutating func uniqueBuffer(adding bytes: Int) -> FieldBuffer {
+        // Asked before the memory is named: a name would be a second owner.
+        let isOwner = isKnownUniquelyReferenced(&buffer)
+        guard let buffer else { return replaceBuffer(capacity: Swift.max(bytes, 256)) }
+        let used = buffer.header.used
+        if isOwner, buffer.header.capacity - used >= bytes { return buffer }
+        return replaceBuffer(capacity: Swift.max(2 * used, used + bytes))
+    }
+
+    private mutating func replaceBuffer(capacity: Int) -> FieldBuffer {
+        let larger = FieldBuffer.make(capacity: capacity)
+        if let buffer { larger.append(contentsOf: buffer) }
+        buffer = larger
+        return larger
+    }
+
+    /// Lends the fields in order; their pointers are valid as long as this value is not changed or given up.
+    func withFields<Result>(_ body: (FieldIterator) -> Result) -> Result {
+        guard let buffer else { return body(FieldIterator(remaining: UnsafeRawBufferPointer(start: nil, count: 0))) }
+        return withExtendedLifetime(buffer) { body(FieldIterator(remaining: buffer.bytes)) }
+    }
+
+    private func first<Result>(_ name: StaticString, _ read: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        withFields { fields in
+            for field in fields where field.isNamed(name) {
+                return read(field.value)
+            }
+            return nil
+        }
+    }
+
+    /// The bytes of the first field of this lower-case name.
+    package func bytes(of name: StaticString) -> [UInt8]? {
+        first(name) { Array($0) }
+    }
+
+    /// The text of the first field of this lower-case name; bytes that are not UTF-8 are replaced.
+    package subscript(name: StaticString) -> String? {
+        first(name) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The number in `:status`; 0 when there is none.
+    package var status: Int {
+        first(":status") { digits in
+            digits.prefix(3).reduce(0) { status, digit in
+                digit >= UInt8(ascii: "0") && digit <= UInt8(ascii: "9") ? status * 10 + Int(digit & 0x0F) : 0
+            }
+        } ?? 0
+    }
+
+    /// The first name with this beginning that occurs more than once.
+    package func firstDuplicate(startingWith prefix: StaticString) -> String? {
+        withFields { fields in
+            var seen: [UnsafeBufferPointer<UInt8>] = []
+            for field in fields where prefix.withUTF8Buffer({ field.name.starts(with: $0) }) {
+                if seen.contains(where: { $0.elementsEqual(field.name) }) {
+                    return String(decoding: field.name, as: UTF8.self)
+                }
+                seen.append(field.name)
+            }
+            return nil
+        }
+    }
+}
+
+extension HTTPFields: Hashable {
+    /// Whether both have the same fields in the same order.
+    package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
+        left.withFields { left in
+            right.withFields { right in left.remaining.elementsEqual(right.remaining) }
+        }
+    }
+
+    /// Part of `Hashable`.
+    package func hash(into hasher: inout Hasher) {
+        withFields { hasher.combine(bytes: $0.remaining) }
+    }
+}
+
+extension HTTPFields: Sequence {
+    /// The fields as text, in order.
+    package func makeIterator() -> IndexingIterator<[(name: String, value: String)]> {
+        withFields { fields in
+            fields.map { field in
+                (name: String(decoding: field.name, as: UTF8.self), value: String(decoding: field.value, as: UTF8.self))
+            }
+        }.makeIterator()
+    }
+}
+
+extension HTTPFields: ExpressibleByDictionaryLiteral {
+    /// Fields from a literal, in its order.
+    package init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements {
+            append(name, value)
+        }
+    }
+}

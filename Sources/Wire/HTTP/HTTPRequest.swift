@@ -1,0 +1,67 @@
+/// A whole HTTP request, the same for HTTP/2 and HTTP/1.1: fields (`:method`, `:scheme`, `:authority` and `:path`
+/// among them, RFC 9113 §8.3.1) and a body.
+package struct HTTPRequest: Sendable, Hashable {
+    /// All fields, pseudo fields first.
+    package var fields: HTTPFields
+    /// The whole body; empty when there is none.
+    package var body: [UInt8]
+
+    /// A request from fields that already hold the pseudo fields.
+    package init(fields: HTTPFields, body: [UInt8] = []) {
+        self.fields = fields
+        self.body = body
+    }
+
+    /// A request from its parts; `target` is the path with its query.
+    package init(
+        method: String,
+        scheme: String,
+        authority: String,
+        target: String,
+        fields: HTTPFields = [:],
+        body: [UInt8] = []
+    ) {
+        var all: HTTPFields = [":method": method, ":scheme": scheme, ":authority": authority, ":path": target]
+        all.append(contentsOf: fields)
+        self.init(fields: all, body: body)
+    }
+
+    /// `GET`, `POST`, …; empty when the peer sent none.
+    package var method: String { fields[":method"] ?? "" }
+
+    /// Path and query as they were sent.
+    package var target: String { fields[":path"] ?? "" }
+
+    /// The target up to its `?`, still percent-encoded.
+    package var path: String {
+        String(target.prefix { $0 != "?" })
+    }
+
+    /// The names and values after the `?`, percent-decoded, in order; a name without `=` has an empty value.
+    package var query: [(name: String, value: String)] {
+        guard let mark = target.firstIndex(of: "?") else { return [] }
+        return target[target.index(after: mark)...].split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (percentDecoded(parts[0]), parts.count > 1 ? percentDecoded(parts[1]) : "")
+        }
+    }
+}
+
+/// Text with `%41` and `+` turned back into what they stand for; a broken escape stays as it is.
+private func percentDecoded(_ text: Substring) -> String {
+    let bytes = Array(text.utf8)
+    var decoded: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+        if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+            let value = UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16)
+        {
+            decoded.append(value)
+            index += 3
+        } else {
+            decoded.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+            index += 1
+        }
+    }
+    return String(decoding: decoded, as: UTF8.self)
+}

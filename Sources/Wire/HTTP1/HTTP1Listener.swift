@@ -1,0 +1,116 @@
+internal import CMicroHTTPD
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Answers HTTP/1.1 in the clear for browsers, curl and Prometheus, on one thread of libmicrohttpd's own.
+///
+/// A request is handed to the handler when it is complete; its connection rests meanwhile and holds up no other.
+package final class HTTP1Listener: Sendable {
+    /// Bounds on what clients may do.
+    package struct Limits: Sendable {
+        /// Bytes of one request's line and headers, with the buffers of its connection.
+        package var connectionMemory = 64 * 1024
+        /// Bytes of one request's body; a longer one is answered 413.
+        package var bodyBytes = 1 << 20
+        /// Connections at once.
+        package var connections: UInt32 = 1_024
+        /// Seconds a connection may be idle, or a request be on its way without progress.
+        package var idleSeconds: UInt32 = 60
+
+        /// The default bounds.
+        package init() {}
+    }
+
+    /// What an address of one handler is given to libmicrohttpd.
+    final class Context: Sendable {
+        let limits: Limits
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+        /// Requests whose handler runs, to be let go when the listener stops.
+        let waiting = Mutex<[ObjectIdentifier: HTTP1Exchange]>([:])
+
+        init(limits: Limits, handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) {
+            self.limits = limits
+            self.handler = handler
+        }
+    }
+
+    private let context: Context
+    private let daemon: Mutex<DaemonReference?>
+
+    /// The port that is listened on.
+    package let port: UInt16
+
+    /// Binds and begins to answer.
+    ///
+    /// - Parameters:
+    ///   - host: An address literal.
+    ///   - port: The port, or 0 for any that is free.
+    ///   - limits: Bounds on what clients may do.
+    ///   - handler: Answers one request; many may run at once.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or none of this machine's.
+    package init(
+        host: String,
+        port: UInt16,
+        limits: Limits = Limits(),
+        handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+    ) throws(WireError) {
+        guard let address = SocketAddress(literal: host, port: port) else {
+            throw WireError(.cannotListen, "\(host) is no address literal such as 127.0.0.1 or ::1")
+        }
+        let context = Context(limits: limits, handler: handler)
+        self.context = context
+        var flags = MHD_USE_AUTO_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue
+        if address.family == sa_family_t(AF_INET6) { flags |= MHD_USE_IPv6.rawValue }
+        let daemon = address.withPointer { pointer, _ in
+            var options = martlet_MHD_options(
+                address: pointer,
+                on_access: { context, connection, _, method, _, upload, uploadSize, exchange in
+                    HTTP1Exchange.access(context, connection, method, upload, uploadSize, exchange)
+                },
+                on_completed: { _, _, exchange, _ in HTTP1Exchange.completed(exchange) },
+                on_target: { _, target, _ in HTTP1Exchange.began(target) },
+                context: Unmanaged.passUnretained(context).toOpaque(),
+                connection_memory: limits.connectionMemory,
+                connections: limits.connections,
+                idle_seconds: limits.idleSeconds
+            )
+            return martlet_MHD_start_daemon(flags, &options)
+        }
+        guard let daemon else {
+            throw WireError(
+                .cannotListen,
+                "cannot listen on \(address): \(Socket.message(errno)); choose another port, or 0 for any free one"
+            )
+        }
+        self.port = UInt16(clamping: martlet_MHD_bound_port(daemon))
+        self.daemon = Mutex(DaemonReference(raw: daemon))
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Stops listening; requests whose handlers still run are answered 503. A second call does nothing.
+    package func stop() {
+        guard let daemon = daemon.withLock({ $0.take() }) else { return }
+        // libmicrohttpd does not stop while connections rest.
+        let waiting = context.waiting.withLock { waiting in
+            defer { waiting = [:] }
+            return waiting.values
+        }
+        for exchange in waiting { exchange.answer(with: HTTPResponse(status: 503)) }
+        MHD_stop_daemon(daemon.raw)
+    }
+
+    /// A reference that only ``stop()`` uses, once.
+    ///
+    /// It is `@unchecked Sendable` because libmicrohttpd lets any thread stop a daemon that runs its own.
+    private struct DaemonReference: @unchecked Sendable {
+        let raw: OpaquePointer
+    }
+}

@@ -1,0 +1,40 @@
+internal import CNghttp2
+
+/// Turns fields into nghttp2's form, in memory that is used again for each message.
+final class FieldList {
+    private static let inPlace = UInt8(
+        NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+    private static let unindexed = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
+
+    @exclusivity(unchecked) private var list: [nghttp2_nv] = []
+    @exclusivity(unchecked) private var hasSentFields = false
+
+    /// Lends the fields in nghttp2's form, which points into their memory: they have to live, unchanged, until their
+    /// frame has been written.
+    ///
+    /// The first message puts the names of its unindexed fields into the peer's table once, as Apple advises; from
+    /// then on only their values travel ("Sending notification requests to APNs").
+    func withNameValues(
+        of fields: HTTPFields,
+        _ body: (UnsafeBufferPointer<nghttp2_nv>) -> CInt
+    ) -> CInt {
+        list.removeAll(keepingCapacity: true)
+        let isFirst = !hasSentFields
+        hasSentFields = true
+        return fields.withFields { fields in
+            for field in fields {
+                let mayIndex = field.isIndexed || isFirst
+                list.append(
+                    nghttp2_nv(
+                        name: UnsafeMutablePointer(mutating: field.name.baseAddress),
+                        value: UnsafeMutablePointer(mutating: field.value.baseAddress),
+                        namelen: field.name.count,
+                        valuelen: field.value.count,
+                        flags: mayIndex ? FieldList.inPlace : FieldList.inPlace | FieldList.unindexed
+                    )
+                )
+            }
+            return list.withUnsafeBufferPointer(body)
+        }
+    }
+}

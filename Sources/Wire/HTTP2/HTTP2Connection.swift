@@ -1,0 +1,424 @@
+/// One HTTP/2 connection, client or server: moves bytes between its transport and its session, gathers what many
+/// callers send into one write per turn of the loop, and reports what happens.
+///
+/// It lives on its loop: every call and every report is there. The transport decides nothing but TLS, the session
+/// decides everything that HTTP/2 decides, and the owner the rest.
+package final class HTTP2Connection {
+    /// What a connection reports to its owner.
+    package enum Event {
+        /// The TLS handshake is done and requests may be sent.
+        case ready
+        /// A client asks (servers only): the whole request is in the stream, see ``HTTP2Stream/isBodyTooLong``.
+        case request(HTTP2Stream)
+        /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
+        case settings
+        /// The peer takes no more streams.
+        case goAway(HTTP2GoAway)
+        /// The peer answered ``ping()``.
+        case pong
+        /// The connection is over, in order or by an error; nothing comes after it.
+        case closed(WireError)
+    }
+
+    /// Size of one TLS record (RFC 8446 §5.1): output is written in pieces that fill it.
+    private static let recordLength = 16 * 1024
+    /// Reads before other connections of the loop get their turn.
+    private static let readsPerTurn = 64
+
+    private enum State {
+        case idle
+        case dialing(Dialer)
+        case handshaking
+        case open
+        case closed
+    }
+
+    /// Where a client connects to.
+    package struct Endpoint: Sendable {
+        /// A name or an address literal.
+        package var host: String
+        /// The port.
+        package var port: UInt16
+        /// The TLS settings; nil for HTTP/2 in the clear with prior knowledge (RFC 9113 §3.3).
+        package var tls: TLSContext?
+
+        /// An endpoint from its parts.
+        package init(host: String, port: UInt16, tls: TLSContext?) {
+            self.host = host
+            self.port = port
+            self.tls = tls
+        }
+    }
+
+    private let loop: EventLoop
+    private let role: HTTP2Session.Role
+    private let timeout: Duration
+    private let endpoint: Endpoint?
+    private let session: HTTP2Session
+    private var transport: Box<Transport>?
+    private var watcher: SocketWatcher?
+    private var onEvent: ((Event) -> Void)?
+    private var state = State.idle
+    private var timer: LoopTimer?
+    private var isFlushScheduled = false
+    private var coalescing = ReadCoalescing()
+    private var readTimer: LoopTimer?
+    /// Output the socket did not take yet.
+    private var unwritten: [UInt8] = []
+    /// Memory for the next list of events.
+    private var spareEvents: [HTTP2Event] = []
+    /// Why the connection will close once its last output is written.
+    private var ending: WireError?
+
+    /// A client's connection, which ``start(onEvent:)`` opens.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where to connect to.
+    ///   - limits: What the server is allowed.
+    ///   - timeout: Bound on name resolution, connecting and TLS together.
+    ///   - loop: The loop to live on.
+    /// - Throws: ``WireError`` of kind `.system` without memory.
+    package init(
+        to endpoint: Endpoint,
+        limits: HTTP2Limits,
+        timeout: Duration,
+        on loop: EventLoop
+    ) throws(WireError) {
+        self.loop = loop
+        self.endpoint = endpoint
+        self.timeout = timeout
+        role = .client
+        session = try HTTP2Session(.client, limits: limits)
+    }
+
+    /// A server's connection on a socket it has accepted.
+    init(
+        accepting socket: Box<Socket>,
+        from peer: String,
+        tls: TLSContext?,
+        limits: HTTP2Limits,
+        timeout: Duration,
+        on loop: EventLoop
+    ) throws(WireError) {
+        self.loop = loop
+        self.timeout = timeout
+        endpoint = nil
+        role = .server
+        session = try HTTP2Session(.server, limits: limits)
+        transport = Box(try Transport(socket, tls: tls, peerName: peer))
+        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
+    }
+
+    /// Begins: dials (a client) and shakes hands; reports everything that happens to `onEvent`.
+    package func start(onEvent: @escaping (Event) -> Void) {
+        guard case .idle = state else { return }
+        self.onEvent = onEvent
+        timer = loop.schedule(after: timeout) { [weak self] in
+            guard let self else { return }
+            close(WireError(.timedOut, "no connection within \(timeout)"))
+        }
+        guard let endpoint else {
+            handshake()
+            return
+        }
+        let dialer = Dialer(host: endpoint.host, port: endpoint.port, on: loop)
+        state = .dialing(dialer)
+        dialer.start { [weak self] result in self?.dialed(result, endpoint) }
+    }
+
+    // MARK: For owners
+
+    /// Whether requests may be sent.
+    package var isOpen: Bool {
+        isConnected && ending == nil
+    }
+
+    /// Streams the peer allows at once, by its last settings.
+    package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
+
+    /// Sends a request (clients only).
+    ///
+    /// - Parameters:
+    ///   - fields: All fields, pseudo fields first.
+    ///   - body: The body.
+    ///   - completion: Called exactly once, when the stream has ended, unless this call throws.
+    /// - Returns: The stream, to ``cancel(_:)`` it.
+    /// - Throws: ``WireError`` when the connection takes no more requests.
+    @discardableResult
+    package func send(
+        _ fields: HTTPFields,
+        body: [UInt8],
+        completion: @escaping (HTTP2Stream, StreamOutcome) -> Void
+    ) throws(WireError) -> HTTP2Stream {
+        guard isOpen else { throw ending ?? WireError(.closedLocally, "the connection is not open") }
+        let stream = HTTP2Stream(sending: fields, body: body)
+        stream.completion = completion
+        try session.open(stream)
+        scheduleFlush()
+        return stream
+    }
+
+    /// Ends a stream that is no longer wanted; its completion is called with a failure.
+    package func cancel(_ stream: HTTP2Stream) {
+        reset(stream, .cancel)
+    }
+
+    /// Answers a request (servers only); does nothing when its stream has gone.
+    package func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
+        session.answer(stream, with: response)
+        scheduleFlush()
+    }
+
+    /// Ends a stream with a code.
+    package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+        session.reset(stream, code)
+        scheduleFlush()
+    }
+
+    /// Changes how many streams the peer may open at once.
+    package func allow(concurrentStreams: UInt32) {
+        session.allow(concurrentStreams: concurrentStreams)
+        scheduleFlush()
+    }
+
+    /// Asks the peer for a sign of life, which is reported as ``Event/pong``.
+    package func ping() {
+        session.ping()
+        scheduleFlush()
+    }
+
+    /// Takes no more streams from the peer and closes when those it has are over.
+    package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = []) {
+        session.goAway(code, debugData: debugData)
+        scheduleFlush()
+    }
+
+    /// Closes now, after writing what the socket takes at once; open streams end as broken.
+    package func close(_ reason: WireError) {
+        if isConnected {
+            flush()
+            transport?.value.sayGoodbye()
+        }
+        finish(reason)
+    }
+
+    // MARK: Reading and writing
+
+    private var isConnected: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    private func dialed(_ result: Result<Box<Socket>, WireError>, _ endpoint: Endpoint) {
+        guard case .dialing = state else { return }
+        do throws(WireError) {
+            let socket = try result.get()
+            transport = Box(try Transport(socket, tls: endpoint.tls, peerName: endpoint.host))
+            watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
+        } catch {
+            finish(error)
+            return
+        }
+        handshake()
+    }
+
+    private func becameReady(_ ready: SocketWatcher.Readiness) {
+        switch state {
+        case .handshaking:
+            handshake()
+        case .open:
+            if ready.contains(.writable) { flush() }
+            read()
+        case .idle, .dialing, .closed:
+            break
+        }
+    }
+
+    private func handshake() {
+        guard let transport else { return }
+        state = .handshaking
+        switch transport.value.handshake() {
+        case .moved:
+            timer?.cancel()
+            state = .open
+            watcher?.wait(for: .readable)
+            scheduleFlush()
+            onEvent?(.ready)
+            // The peer's first frames may have come with its last handshake message.
+            read()
+        case .mustWait(let toWrite):
+            watcher?.wait(for: toWrite ? .writable : .readable)
+        case .ended:
+            finish(WireError(.closedByPeer, "the peer closed the connection during the TLS handshake"))
+        case .failed(let error):
+            finish(error)
+        }
+    }
+
+    private func read() {
+        for _ in 0..<HTTP2Connection.readsPerTurn {
+            guard isConnected, let transport else { return }
+            var count = 0
+            let outcome = transport.value.fill(loop.readBuffer, &count)
+            if count > 0 { received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])) }
+            switch outcome {
+            case .moved:
+                continue
+            case .mustWait:
+                return
+            case .ended:
+                finish(ending ?? WireError(.closedByPeer, "the peer closed the connection"))
+                return
+            case .failed(let error):
+                finish(ending ?? error)
+                return
+            }
+        }
+        // There may be more in OpenSSL's buffer, of which the socket will not tell.
+        loop.atEndOfTurn { [weak self] in self?.read() }
+    }
+
+    private func received(_ bytes: UnsafeRawBufferPointer) {
+        do throws(WireError) {
+            try session.receive(bytes)
+        } catch {
+            ending = error
+        }
+        reportEvents()
+        scheduleFlush()
+    }
+
+    private func scheduleFlush() {
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
+        loop.atEndOfTurn { [weak self] in
+            self?.isFlushScheduled = false
+            self?.flush()
+        }
+    }
+
+    private func flush() {
+        while isConnected, let transport {
+            if unwritten.isEmpty { gatherOutput() }
+            if unwritten.isEmpty {
+                flushTransport(transport)
+                return
+            }
+            switch unwritten.withUnsafeBytes({ transport.value.write($0) }) {
+            case .moved(let count) where count == unwritten.count:
+                unwritten.removeAll(keepingCapacity: true)
+            case .moved(let count):
+                unwritten.removeFirst(count)
+            case .mustWait:
+                watcher?.wait(for: [.readable, .writable])
+                return
+            case .ended:
+                finish(WireError(.closedByPeer, "the peer closed the connection"))
+            case .failed(let error):
+                finish(ending ?? error)
+            }
+        }
+    }
+
+    /// Sees to it that everything the transport has taken goes out.
+    private func flushTransport(_ transport: Box<Transport>) {
+        switch transport.value.flush() {
+        case .mustWait:
+            watcher?.wait(for: [.readable, .writable])
+        case .failed(let error):
+            finish(ending ?? error)
+        case .moved, .ended:
+            watcher?.wait(for: .readable)
+            reportEvents()
+            if session.isOver || ending != nil { finish(endingReason) }
+            coalesceReads()
+        }
+    }
+
+    /// Asks the kernel to wake a busy client once for many answers.
+    private func coalesceReads() {
+        guard role == .client, let transport else { return }
+        if let mark = coalescing.openStreams(session.openStreamCount) { transport.value.setLowWaterMark(mark) }
+        guard coalescing.isActive, readTimer == nil else { return }
+        readTimer = loop.schedule(after: ReadCoalescing.delayLimit) { [weak self] in
+            guard let self else { return }
+            readTimer = nil
+            read()
+            coalesceReads()
+        }
+    }
+
+    /// Moves frames from the session to the output, as many as fill one record.
+    private func gatherOutput() {
+        while unwritten.count < HTTP2Connection.recordLength {
+            let frame = session.nextOutput()
+            guard !frame.isEmpty else { return }
+            unwritten.append(contentsOf: frame)
+        }
+    }
+
+    private var endingReason: WireError {
+        if let ending { return ending }
+        if let violation = session.violation { return WireError(.protocolViolation, "HTTP/2 was broken: \(violation)") }
+        return WireError(.closedLocally, "the connection was closed in order")
+    }
+
+    // MARK: Reporting
+
+    private func reportEvents() {
+        // Reporting may bring more events, by closing the connection for one: they get a list of their own.
+        var events: [HTTP2Event] = []
+        swap(&events, &spareEvents)
+        session.takeEvents(&events)
+        defer {
+            events.removeAll(keepingCapacity: true)
+            swap(&events, &spareEvents)
+        }
+        for event in events {
+            switch event {
+            case .message(let stream):
+                if role == .server { onEvent?(.request(stream)) }
+            case .closed(let stream, let code):
+                end(stream, outcome(of: stream, closedWith: code))
+            case .goAway(let goAway):
+                onEvent?(.goAway(goAway))
+            case .settings:
+                onEvent?(.settings)
+            case .pong:
+                onEvent?(.pong)
+            }
+        }
+    }
+
+    private func outcome(of stream: HTTP2Stream, closedWith code: HTTP2ErrorCode) -> StreamOutcome {
+        // A server may answer in full and then ask, without an error, for the rest of the request to be left out.
+        if stream.isMessageComplete { return .answered }
+        return .broken(
+            StreamFailure(
+                isUnprocessed: code == .refusedStream,
+                cause: WireError(.closedByPeer, "the peer reset the stream (\(code))")
+            )
+        )
+    }
+
+    private func end(_ stream: HTTP2Stream, _ outcome: StreamOutcome) {
+        stream.completion.take()?(stream, outcome)
+    }
+
+    private func finish(_ reason: WireError) {
+        if case .closed = state { return }
+        let wasConnected = isConnected
+        if case .dialing(let dialer) = state { dialer.cancel() }
+        state = .closed
+        timer?.cancel()
+        readTimer?.cancel()
+        watcher?.close()
+        watcher = nil
+        transport = nil
+        reportEvents()
+        for stream in session.takeOpenStreams() {
+            end(stream, .broken(StreamFailure(isUnprocessed: !wasConnected, cause: reason)))
+        }
+        let report = onEvent.take()
+        report?(.closed(reason))
+    }
+}

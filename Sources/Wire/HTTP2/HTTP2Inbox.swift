@@ -1,0 +1,103 @@
+internal import CNghttp2
+
+/// What nghttp2's callbacks write to: the open streams and what happened on them.
+final class HTTP2Inbox {
+    let role: HTTP2Session.Role
+    let limits: HTTP2Limits
+    @exclusivity(unchecked) var events: [HTTP2Event] = []
+    /// What the peer did against the rules, in nghttp2's words.
+    var violation: String?
+    /// Every open stream, each knowing its place, so that adding and removing cost no search.
+    @exclusivity(unchecked) private var open: [HTTP2Stream] = []
+
+    init(role: HTTP2Session.Role, limits: HTTP2Limits) {
+        self.role = role
+        self.limits = limits
+    }
+
+    static func from(_ context: UnsafeMutableRawPointer?) -> HTTP2Inbox? {
+        context.map { Unmanaged<HTTP2Inbox>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    var openStreamCount: Int { open.count }
+
+    func add(_ stream: HTTP2Stream) {
+        stream.place = open.count
+        open.append(stream)
+    }
+
+    func remove(_ stream: HTTP2Stream) {
+        guard !stream.isClosed, stream.place < open.count else { return }
+        stream.isClosed = true
+        let last = open.removeLast()
+        guard last !== stream else { return }
+        open[stream.place] = last
+        last.place = stream.place
+    }
+
+    func takeOpenStreams() -> [HTTP2Stream] {
+        defer { open = [] }
+        for stream in open { stream.isClosed = true }
+        return open
+    }
+
+    func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {
+        guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
+        if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
+            let stream = HTTP2Stream()
+            stream.id = frame.hd.stream_id
+            nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
+            add(stream)
+        } else if role == .client, let stream = HTTP2Session.stream(session, frame.hd.stream_id),
+            stream.fields[":status"]?.hasPrefix("1") == true
+        {
+            // The final response replaces an informational one (RFC 9110 §15.2).
+            stream.fields = HTTPFields()
+        }
+        return 0
+    }
+
+    func received(_ field: HTTPFields.Field, on stream: HTTP2Stream) -> CInt {
+        stream.fields.append(field)
+        let isTooMuch = stream.fields.byteCount > limits.fieldBytes
+        return isTooMuch ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
+    }
+
+    func received(_ bytes: UnsafeBufferPointer<UInt8>, on stream: HTTP2Stream) {
+        let room = limits.bodyBytes - stream.body.count
+        stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: bytes.prefix(room)))
+        guard bytes.count > room, !stream.isBodyTooLong else { return }
+        stream.isBodyTooLong = true
+        if role == .server { events.append(.message(stream)) }
+    }
+
+    func received(_ frame: nghttp2_frame, _ session: OpaquePointer?) {
+        let isAcknowledgement = frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
+        switch nghttp2_frame_type(UInt32(frame.hd.type)) {
+        case NGHTTP2_HEADERS, NGHTTP2_DATA:
+            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0,
+                let stream = HTTP2Session.stream(session, frame.hd.stream_id)
+            else { return }
+            stream.isMessageComplete = true
+            // A server has heard of a too long message already.
+            if role == .client || !stream.isBodyTooLong { events.append(.message(stream)) }
+        case NGHTTP2_SETTINGS where !isAcknowledgement:
+            events.append(.settings)
+        case NGHTTP2_PING where isAcknowledgement:
+            events.append(.pong)
+        case NGHTTP2_GOAWAY:
+            let goAway = frame.goaway
+            events.append(
+                .goAway(
+                    HTTP2GoAway(
+                        lastStreamID: goAway.last_stream_id,
+                        errorCode: HTTP2ErrorCode(rawValue: goAway.error_code),
+                        debugData: Array(UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len))
+                    )
+                )
+            )
+        default:
+            break
+        }
+    }
+}

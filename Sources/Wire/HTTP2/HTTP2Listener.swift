@@ -1,0 +1,139 @@
+/// Accepts HTTP/2 connections on one address, with TLS or in the clear; lives on its loop.
+package final class HTTP2Listener {
+    /// How long a listener that has run out of descriptors waits before it looks again.
+    private static let pauseWhenExhausted = Duration.milliseconds(100)
+
+    /// How a listener treats its connections.
+    package struct Configuration: Sendable {
+        /// The TLS settings; nil for HTTP/2 in the clear with prior knowledge (RFC 9113 §3.3).
+        package var tls: TLSContext?
+        /// What each client is allowed.
+        package var limits: HTTP2Limits
+        /// Bound on the TLS handshake.
+        package var handshakeTimeout: Duration
+        /// Connections at once; further ones wait in the system's queue.
+        package var connections: Int
+
+        /// A configuration from its parts.
+        package init(
+            tls: TLSContext?,
+            limits: HTTP2Limits,
+            handshakeTimeout: Duration = .seconds(10),
+            connections: Int = 10_000
+        ) {
+            self.tls = tls
+            self.limits = limits
+            self.handshakeTimeout = handshakeTimeout
+            self.connections = connections
+        }
+    }
+
+    private let loop: EventLoop
+    private let configuration: Configuration
+    private let socket: Box<Socket>
+    private let onEvent: (HTTP2Connection, HTTP2Connection.Event) -> Void
+    private var watcher: SocketWatcher?
+    private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
+    private var onDrained: (() -> Void)?
+
+    /// The port that is listened on.
+    package let port: UInt16
+
+    /// Binds and begins to accept.
+    ///
+    /// - Parameters:
+    ///   - host: An address literal.
+    ///   - port: The port, or 0 for any that is free.
+    ///   - configuration: How connections are treated.
+    ///   - loop: The loop to live on, with all connections.
+    ///   - onEvent: Told what happens on each connection.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or none of this machine's.
+    package init(
+        host: String,
+        port: UInt16,
+        configuration: Configuration,
+        on loop: EventLoop,
+        onEvent: @escaping (HTTP2Connection, HTTP2Connection.Event) -> Void
+    ) throws(WireError) {
+        self.loop = loop
+        self.configuration = configuration
+        self.onEvent = onEvent
+        guard let address = SocketAddress(literal: host, port: port) else {
+            throw WireError(.cannotListen, "\(host) is no address literal such as 127.0.0.1 or ::1")
+        }
+        socket = Box(try Socket(for: address))
+        try socket.value.listen(on: address)
+        self.port = socket.value.localAddress?.port ?? port
+        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] _ in acceptWaiting() }
+        watcher?.wait(for: .readable)
+    }
+
+    /// Stops accepting, asks every client to leave, and calls `completion` when the last has gone.
+    ///
+    /// - Parameters:
+    ///   - grace: How long open streams may still take; what is open then is cut off.
+    ///   - completion: Called once.
+    package func close(grace: Duration, completion: @escaping () -> Void) {
+        watcher?.close()
+        watcher = nil
+        onDrained = completion
+        for connection in connections.values { connection.goAway() }
+        loop.schedule(after: grace) { [weak self] in
+            guard let self else { return }
+            for connection in connections.values {
+                connection.close(WireError(.closedLocally, "the server is closing"))
+            }
+        }
+        finishIfDrained()
+    }
+
+    private func acceptWaiting() {
+        while let watcher {
+            guard connections.count < configuration.connections else {
+                watcher.wait(for: [])
+                return
+            }
+            switch socket.value.accept() {
+            case .accepted(let socket, let peer):
+                serve(Box(socket), from: peer)
+            case .nobodyWaits:
+                return
+            case .exhausted:
+                watcher.wait(for: [])
+                loop.schedule(after: HTTP2Listener.pauseWhenExhausted) { [weak self] in
+                    self?.watcher?.wait(for: .readable)
+                }
+                return
+            }
+        }
+    }
+
+    private func serve(_ socket: Box<Socket>, from peer: SocketAddress) {
+        // A client that cannot be served is dropped with its socket; the others do not notice.
+        guard
+            let connection = try? HTTP2Connection(
+                accepting: socket,
+                from: peer.description,
+                tls: configuration.tls,
+                limits: configuration.limits,
+                timeout: configuration.handshakeTimeout,
+                on: loop
+            )
+        else { return }
+        connections[ObjectIdentifier(connection)] = connection
+        connection.start { [weak self, unowned connection] event in
+            guard let self else { return }
+            if case .closed = event {
+                connections[ObjectIdentifier(connection)] = nil
+                watcher?.wait(for: .readable)
+            }
+            onEvent(connection, event)
+            finishIfDrained()
+        }
+    }
+
+    private func finishIfDrained() {
+        guard watcher == nil, connections.isEmpty else { return }
+        onDrained.take()?()
+    }
+}

@@ -1,0 +1,78 @@
+internal import CNghttp2
+
+/// What nghttp2 calls while it reads or writes frames: each callback notes what happened and returns.
+///
+/// The user data of each stream in nghttp2 is its `HTTP2Stream`, which the inbox owns until the stream closes.
+extension HTTP2Session {
+    static func setCallbacks(_ callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, context in
+            guard let frame, let inbox = HTTP2Inbox.from(context) else { return 0 }
+            return inbox.beganFields(session, frame.pointee)
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            session, frame, name, nameLength, value, valueLength, _, context in
+            guard let frame, let inbox = HTTP2Inbox.from(context),
+                let stream = HTTP2Session.stream(session, frame.pointee.hd.stream_id)
+            else { return 0 }
+            let field = HTTPFields.Field(
+                name: UnsafeBufferPointer(start: name, count: nameLength),
+                value: UnsafeBufferPointer(start: value, count: valueLength),
+                isIndexed: true
+            )
+            return inbox.received(field, on: stream)
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
+            session, _, id, bytes, count, context in
+            guard let inbox = HTTP2Inbox.from(context), let stream = HTTP2Session.stream(session, id) else { return 0 }
+            inbox.received(UnsafeBufferPointer(start: bytes, count: count), on: stream)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { session, frame, context in
+            guard let frame, let inbox = HTTP2Inbox.from(context) else { return 0 }
+            inbox.received(frame.pointee, session)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { session, frame, _ in
+            guard let frame else { return 0 }
+            HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, id, code, context in
+            guard let inbox = HTTP2Inbox.from(context), let data = nghttp2_session_get_stream_user_data(session, id) else {
+                return 0
+            }
+            let stream = Unmanaged<HTTP2Stream>.fromOpaque(data).takeUnretainedValue()
+            inbox.remove(stream)
+            inbox.events.append(.closed(stream, HTTP2ErrorCode(rawValue: code)))
+            return 0
+        }
+        nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, message, length, context in
+            guard let message, let inbox = HTTP2Inbox.from(context), inbox.violation == nil else { return 0 }
+            let bytes = UnsafeRawBufferPointer(start: message, count: length)
+            inbox.violation = String(decoding: bytes, as: UTF8.self)
+            return 0
+        }
+    }
+
+    static func stream(_ session: OpaquePointer?, _ id: Int32) -> HTTP2Stream? {
+        nghttp2_session_get_stream_user_data(session, id).map {
+            Unmanaged<HTTP2Stream>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
+    /// An answer that ends before its request has: the rest of the request is not wanted (RFC 9113 §8.1).
+    private static func resetUnfinishedRequest(_ session: OpaquePointer?, answeredBy frame: nghttp2_frame_hd) {
+        let endsStream = frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        let isAnswer = frame.type == UInt8(NGHTTP2_HEADERS.rawValue) || frame.type == UInt8(NGHTTP2_DATA.rawValue)
+        guard endsStream, isAnswer, nghttp2_session_check_server_session(session) != 0,
+            let stream = stream(session, frame.stream_id), !stream.isMessageComplete
+        else { return }
+        nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), frame.stream_id, HTTP2ErrorCode.noError.rawValue)
+    }
+}
+
+/// nghttp2's words for one of its (negative) status codes.
+func nghttp2Message(_ status: CInt) -> String {
+    nghttp2_strerror(status).map { String(cString: $0) } ?? "error \(status)"
+}

@@ -1,0 +1,249 @@
+internal import CNghttp2
+
+/// What a session tells its owner, in the order of arrival.
+enum HTTP2Event {
+    /// The peer's message is complete; or, on a server, its body passed the bound (see `isBodyTooLong`).
+    case message(HTTP2Stream)
+    /// The stream is over.
+    case closed(HTTP2Stream, HTTP2ErrorCode)
+    /// The peer will take no more streams, and has acted on none above the last one it names (RFC 9113 §6.8).
+    case goAway(HTTP2GoAway)
+    /// The peer's settings have changed.
+    case settings
+    /// The peer answered a PING.
+    case pong
+}
+
+/// A GOAWAY frame.
+package struct HTTP2GoAway: Sendable, Hashable {
+    /// The highest stream the peer may have acted on.
+    package var lastStreamID: Int32
+    /// Why it goes.
+    package var errorCode: HTTP2ErrorCode
+    /// Whatever the peer added; APNs puts a JSON object with a `reason` here.
+    package var debugData: [UInt8]
+}
+
+/// What a session allows its peer.
+package struct HTTP2Limits: Sendable {
+    /// Streams the peer may have open at once.
+    package var concurrentStreams: UInt32
+    /// Bytes of one message's body that are kept; a longer one is cut off and marked.
+    package var bodyBytes: Int
+    /// Bytes of one message's fields; a stream with more is reset.
+    package var fieldBytes: Int
+
+    /// Limits with these values.
+    package init(concurrentStreams: UInt32, bodyBytes: Int, fieldBytes: Int) {
+        self.concurrentStreams = concurrentStreams
+        self.bodyBytes = bodyBytes
+        self.fieldBytes = fieldBytes
+    }
+}
+
+/// One side of an HTTP/2 connection without any I/O: bytes in, events and bytes out; owns an `nghttp2_session`.
+///
+/// nghttp2 calls back only while ``receive(_:)`` or ``nextOutput()`` runs. The callbacks do nothing but note what
+/// happened in the inbox, so nothing can enter the session a second time.
+struct HTTP2Session: ~Copyable {
+    /// Which side of the connection this is.
+    enum Role {
+        case client
+        case server
+    }
+
+    /// Octets both sides may have in flight on the whole connection; the protocol's 65 535 would stall a server
+    /// after sixteen large payloads.
+    private static let connectionWindow: Int32 = 1 << 20
+
+    private let raw: OpaquePointer
+    private let inbox: HTTP2Inbox
+    private let fieldList = FieldList()
+
+    init(_ role: Role, limits: HTTP2Limits) throws(WireError) {
+        var callbacks: OpaquePointer?
+        var option: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&option) == 0 else {
+            throw WireError(.system, "no memory for an HTTP/2 session")
+        }
+        defer {
+            nghttp2_session_callbacks_del(callbacks)
+            nghttp2_option_del(option)
+        }
+        HTTP2Session.setCallbacks(callbacks)
+        // Closed streams are kept only for a priority scheme that APNs ignores.
+        nghttp2_option_set_no_closed_streams(option, 1)
+
+        let inbox = HTTP2Inbox(role: role, limits: limits)
+        let context = Unmanaged.passUnretained(inbox).toOpaque()
+        var session: OpaquePointer?
+        let status =
+            switch role {
+            case .client: nghttp2_session_client_new2(&session, callbacks, context, option)
+            case .server: nghttp2_session_server_new2(&session, callbacks, context, option)
+            }
+        guard status == 0, let session else {
+            throw WireError(.system, "cannot make an HTTP/2 session: \(nghttp2Message(status))")
+        }
+        raw = session
+        self.inbox = inbox
+        var settings = [
+            nghttp2_settings_entry(
+                settings_id: CInt(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
+                value: UInt32(clamping: limits.fieldBytes)
+            )
+        ]
+        switch role {
+        case .client:
+            settings.append(
+                nghttp2_settings_entry(settings_id: CInt(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
+            )
+        case .server:
+            settings.append(
+                nghttp2_settings_entry(
+                    settings_id: CInt(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
+                    value: limits.concurrentStreams
+                )
+            )
+        }
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
+        nghttp2_session_set_local_window_size(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, HTTP2Session.connectionWindow)
+    }
+
+    deinit {
+        nghttp2_session_del(raw)
+    }
+
+    // MARK: Bytes
+
+    /// Takes in bytes from the peer; what they meant is then in ``takeEvents(_:)``.
+    ///
+    /// - Throws: ``WireError`` of kind `.protocolViolation` when the connection cannot go on. A violation that
+    ///   HTTP/2 has an answer for does not throw: the answer is among the output, and then ``isOver`` is true.
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
+        let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+        guard count >= 0 else {
+            throw WireError(.protocolViolation, "the peer broke HTTP/2: \(nghttp2Message(CInt(count)))")
+        }
+    }
+
+    /// What happened since the last call, in exchange for an empty list whose memory is used again.
+    func takeEvents(_ events: inout [HTTP2Event]) {
+        swap(&inbox.events, &events)
+    }
+
+    /// The next frame to write, valid until the next call; empty when there is none.
+    func nextOutput() -> UnsafeRawBufferPointer {
+        var pointer: UnsafePointer<UInt8>?
+        let count = nghttp2_session_mem_send(raw, &pointer)
+        return UnsafeRawBufferPointer(start: pointer, count: max(0, count))
+    }
+
+    /// Whether neither side has anything more to say.
+    var isOver: Bool {
+        nghttp2_session_want_read(raw) == 0 && nghttp2_session_want_write(raw) == 0
+    }
+
+    /// What the peer did against the rules, in nghttp2's words, if it did.
+    var violation: String? { inbox.violation }
+
+    // MARK: Streams
+
+    /// Opens a stream for the request.
+    ///
+    /// - Throws: ``WireError`` when the session takes no more streams.
+    func open(_ stream: HTTP2Stream) throws(WireError) {
+        let context = Unmanaged.passUnretained(stream).toOpaque()
+        let id = fieldList.withNameValues(of: stream.outgoingFields) { fields in
+            var body = bodyProvider(context)
+            return nghttp2_submit_request(raw, nil, fields.baseAddress, fields.count, &body, context)
+        }
+        guard id > 0 else {
+            throw WireError(.closedLocally, "the connection takes no more requests: \(nghttp2Message(id))")
+        }
+        stream.id = id
+        inbox.add(stream)
+    }
+
+    /// How many streams are open.
+    var openStreamCount: Int { inbox.openStreamCount }
+
+    /// The streams that are open, which the session forgets: its end is theirs.
+    func takeOpenStreams() -> [HTTP2Stream] {
+        inbox.takeOpenStreams()
+    }
+
+    /// Answers the request of a stream; one that has closed in the meantime is let go.
+    func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
+        guard !stream.isClosed else { return }
+        stream.outgoingFields = response.fields
+        stream.outgoingBody = response.body
+        let status = fieldList.withNameValues(of: stream.outgoingFields) { fields in
+            guard !response.body.isEmpty else {
+                return nghttp2_submit_response(raw, stream.id, fields.baseAddress, fields.count, nil)
+            }
+            var body = bodyProvider(Unmanaged.passUnretained(stream).toOpaque())
+            return nghttp2_submit_response(raw, stream.id, fields.baseAddress, fields.count, &body)
+        }
+        if status != 0 { reset(stream, .internalError) }
+    }
+
+    /// Ends a stream at once.
+    func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+        guard !stream.isClosed else { return }
+        nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+    }
+
+    // MARK: Connection
+
+    /// Streams the peer allows at once.
+    var peerConcurrentStreams: UInt32 {
+        nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+    }
+
+    /// Changes how many streams the peer may have open at once.
+    func allow(concurrentStreams: UInt32) {
+        let entry = nghttp2_settings_entry(
+            settings_id: CInt(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
+            value: concurrentStreams
+        )
+        nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
+    }
+
+    /// Asks the peer for a sign of life.
+    func ping() {
+        nghttp2_submit_ping(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    }
+
+    /// Tells the peer that no more streams are taken; those it has opened so far still end in order.
+    func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8] = []) {
+        let last = nghttp2_session_get_last_proc_stream_id(raw)
+        nghttp2_submit_goaway(
+            raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
+    }
+
+    // MARK: nghttp2's forms
+
+    /// What nghttp2 calls for the next piece of a stream's body.
+    private func bodyProvider(_ stream: UnsafeMutableRawPointer) -> nghttp2_data_provider {
+        var provider = nghttp2_data_provider()
+        provider.source.ptr = stream
+        provider.read_callback = { _, _, buffer, capacity, flags, source, _ in
+            guard let context = source?.pointee.ptr, let buffer, let flags else {
+                return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            }
+            let stream = Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
+            return stream.outgoingBody.withUnsafeBytes { bytes in
+                let count = min(capacity, bytes.count - stream.outgoingOffset)
+                if count > 0, let start = bytes.baseAddress {
+                    UnsafeMutableRawPointer(buffer).copyMemory(from: start + stream.outgoingOffset, byteCount: count)
+                    stream.outgoingOffset += count
+                }
+                if stream.outgoingOffset == bytes.count { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+                return count
+            }
+        }
+        return provider
+    }
+}

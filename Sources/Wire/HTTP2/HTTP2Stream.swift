@@ -1,0 +1,83 @@
+/// One request with its response on an HTTP/2 connection, as far as it has come; lives on the connection's loop.
+///
+/// A client's stream sends the request and gathers the response, a server's the other way round.
+package final class HTTP2Stream {
+    /// The number on the wire (RFC 9113 §5.1.1); 0 before it has one.
+    @exclusivity(unchecked) package internal(set) var id: Int32 = 0
+    /// The fields that have arrived, pseudo fields first.
+    @exclusivity(unchecked) package internal(set) var fields = HTTPFields()
+    /// The body that has arrived, up to the session's bound.
+    @exclusivity(unchecked) package internal(set) var body: [UInt8] = []
+    /// Whether more body arrived than the session's bound, and was dropped.
+    @exclusivity(unchecked) package internal(set) var isBodyTooLong = false
+    /// Whether the peer has sent all of its message.
+    @exclusivity(unchecked) package internal(set) var isMessageComplete = false
+    /// Whether nothing more can happen on the stream.
+    @exclusivity(unchecked) package internal(set) var isClosed = false
+
+    /// The fields to send; nghttp2 reads them here when it writes their frame.
+    @exclusivity(unchecked) var outgoingFields: HTTPFields
+    /// The body to send and how much of it has been handed to nghttp2.
+    @exclusivity(unchecked) var outgoingBody: [UInt8]
+    @exclusivity(unchecked) var outgoingOffset = 0
+    /// Where the session keeps it among its open streams.
+    @exclusivity(unchecked) var place = 0
+    /// What a client does when the stream has ended.
+    @exclusivity(unchecked) var completion: ((HTTP2Stream, StreamOutcome) -> Void)?
+
+    init(sending fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
+        outgoingFields = fields
+        outgoingBody = body
+    }
+}
+
+/// How a client's stream ended.
+package enum StreamOutcome: Sendable {
+    /// The server answered in full.
+    case answered
+    /// The server, or the end of the connection, cut the stream off.
+    case broken(StreamFailure)
+}
+
+/// Why a stream ended without a full answer.
+package struct StreamFailure: Error, Sendable, Hashable {
+    /// Whether the peer provably did not act on the request (RFC 9113 §8.7): it may be sent again.
+    package var isUnprocessed: Bool
+    /// What ended it.
+    package var cause: WireError
+}
+
+/// An error code of HTTP/2, RFC 9113 §7.
+package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The number on the wire.
+    package let rawValue: UInt32
+
+    /// Any code, known or not.
+    package init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// Graceful end.
+    package static let noError = HTTP2ErrorCode(rawValue: 0)
+    /// The peer broke the protocol.
+    package static let protocolError = HTTP2ErrorCode(rawValue: 1)
+    /// A fault on the sender's own side.
+    package static let internalError = HTTP2ErrorCode(rawValue: 2)
+    /// The stream was not processed and may be tried again.
+    package static let refusedStream = HTTP2ErrorCode(rawValue: 7)
+    /// The stream is no longer wanted.
+    package static let cancel = HTTP2ErrorCode(rawValue: 8)
+    /// The peer makes too much work.
+    package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
+
+    private static let names = [
+        "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+    ]
+
+    /// The name in RFC 9113, or the number.
+    package var description: String {
+        rawValue < UInt32(HTTP2ErrorCode.names.count) ? HTTP2ErrorCode.names[Int(rawValue)] : "code \(rawValue)"
+    }
+}

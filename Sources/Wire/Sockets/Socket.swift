@@ -1,0 +1,139 @@
+internal import CLibuv
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Owns one non-blocking TCP socket and closes it when it goes.
+struct Socket: ~Copyable {
+    let descriptor: CInt
+
+    /// A socket that was accepted or made elsewhere.
+    init(adopting descriptor: CInt) throws(WireError) {
+        self.descriptor = descriptor
+        guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+        else {
+            throw Socket.systemError("cannot prepare a socket")
+        }
+        // Frames are gathered before they are written: waiting for more would only add delay.
+        Socket.set(IPPROTO_TCP, TCP_NODELAY, of: descriptor)
+    }
+
+    /// A fresh socket of the family that `address` needs.
+    init(for address: SocketAddress) throws(WireError) {
+        #if canImport(Glibc)
+            let stream = CInt(SOCK_STREAM.rawValue)
+        #else
+            let stream = SOCK_STREAM
+        #endif
+        let descriptor = socket(CInt(address.family), stream, 0)
+        guard descriptor >= 0 else { throw Socket.systemError("cannot make a socket") }
+        try self.init(adopting: descriptor)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Begins to connect; the socket becomes writable when that has ended, then ``connectError`` tells how.
+    func startConnecting(to address: SocketAddress) throws(WireError) {
+        let status = address.withPointer { connect(descriptor, $0, $1) }
+        guard status == 0 || errno == EINPROGRESS else {
+            throw WireError(.connectionRefused, "\(address): \(Socket.message(errno))")
+        }
+    }
+
+    /// Why the connection attempt failed, or nil when it has succeeded.
+    var connectError: String? {
+        var code: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else {
+            return Socket.message(errno)
+        }
+        return code == 0 ? nil : Socket.message(code)
+    }
+
+    /// Binds to the address and listens.
+    func listen(on address: SocketAddress) throws(WireError) {
+        Socket.set(SOL_SOCKET, SO_REUSEADDR, of: descriptor)
+        let bound = address.withPointer { bind(descriptor, $0, $1) }
+        #if canImport(Glibc)
+            let listening = bound == 0 ? Glibc.listen(descriptor, SOMAXCONN) : bound
+        #else
+            let listening = bound == 0 ? Darwin.listen(descriptor, SOMAXCONN) : bound
+        #endif
+        guard listening == 0 else {
+            throw WireError(
+                .cannotListen,
+                "cannot listen on \(address): \(Socket.message(errno)); choose another port, or 0 for any free one"
+            )
+        }
+    }
+
+    /// What came of one look at a listening socket.
+    enum Acceptance: ~Copyable {
+        case accepted(Socket, from: SocketAddress)
+        case nobodyWaits
+        /// No descriptors or memory are left: looking again at once would only burn time.
+        case exhausted
+    }
+
+    /// Takes the next waiting connection.
+    func accept() -> Acceptance {
+        while true {
+            var peer = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let accepted = withUnsafeMutablePointer(to: &peer) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    #if canImport(Glibc)
+                        Glibc.accept(descriptor, pointer, &length)
+                    #else
+                        Darwin.accept(descriptor, pointer, &length)
+                    #endif
+                }
+            }
+            if accepted >= 0 {
+                guard let socket = try? Socket(adopting: accepted) else { continue }
+                return .accepted(socket, from: SocketAddress(storage: peer, length: length))
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
+            default: return .nobodyWaits
+            }
+        }
+    }
+
+    /// Has the socket count as readable only when this many bytes are there.
+    func setLowWaterMark(_ bytes: Int) {
+        var bytes = CInt(clamping: bytes)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &bytes, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    /// The address the socket is bound to.
+    var localAddress: SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return status == 0 ? SocketAddress(storage: storage, length: length) : nil
+    }
+
+    /// The system's words for one of its error numbers.
+    static func message(_ number: CInt) -> String {
+        uvMessage(-number)
+    }
+
+    private static func systemError(_ what: String) -> WireError {
+        WireError(.system, "\(what): \(message(errno))")
+    }
+
+    private static func set(_ level: some BinaryInteger, _ option: some BinaryInteger, of descriptor: CInt) {
+        var on: CInt = 1
+        setsockopt(descriptor, CInt(level), CInt(option), &on, socklen_t(MemoryLayout<CInt>.size))
+    }
+}

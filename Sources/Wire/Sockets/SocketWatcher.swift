@@ -1,0 +1,59 @@
+internal import CLibuv
+
+/// Tells when a socket can be read or written, through libuv's `uv_poll`; lives on its loop.
+final class SocketWatcher {
+    /// What a socket is ready for, or is waited for.
+    struct Readiness: OptionSet {
+        let rawValue: CInt
+        static let readable = Readiness(rawValue: CInt(UV_READABLE.rawValue))
+        static let writable = Readiness(rawValue: CInt(UV_WRITABLE.rawValue))
+    }
+
+    private let handle = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+    private var interest: Readiness = []
+    private var onReady: ((Readiness) -> Void)?
+
+    init(_ socket: borrowing Socket, on loop: EventLoop, onReady: @escaping (Readiness) -> Void) throws(WireError) {
+        loop.checkIsolated()
+        self.onReady = onReady
+        let status = uv_poll_init_socket(loop.loop, handle, socket.descriptor)
+        guard status == 0 else {
+            throw WireError(.system, "cannot watch a socket: \(uvMessage(status))")
+        }
+        // libuv holds the watcher until `uv_close` is through with the handle.
+        handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
+    }
+
+    deinit {
+        handle.deallocate()
+    }
+
+    /// Waits for these; an empty set waits for nothing.
+    func wait(for interest: Readiness) {
+        guard onReady != nil, interest != self.interest else { return }
+        self.interest = interest
+        guard !interest.isEmpty else {
+            uv_poll_stop(handle)
+            return
+        }
+        uv_poll_start(handle, interest.rawValue) { handle, status, events in
+            guard let data = handle?.pointee.data else { return }
+            let watcher = Unmanaged<SocketWatcher>.fromOpaque(data).takeUnretainedValue()
+            // An error shows itself with its own words when the socket is read or written.
+            watcher.onReady?(status < 0 ? watcher.interest : Readiness(rawValue: events))
+        }
+    }
+
+    /// Stops for good; must come before the socket is closed.
+    func close() {
+        guard onReady != nil else { return }
+        onReady = nil
+        uv_poll_stop(handle)
+        handle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
+            uv_close(handle) { handle in
+                guard let data = handle?.pointee.data else { return }
+                Unmanaged<SocketWatcher>.fromOpaque(data).release()
+            }
+        }
+    }
+}

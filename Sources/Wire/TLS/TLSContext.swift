@@ -1,0 +1,152 @@
+internal import COpenSSL
+
+/// The settings of TLS for one side, shared by its connections: OpenSSL's `SSL_CTX`.
+///
+/// It is `@unchecked Sendable` because it is never changed after `init`, and OpenSSL allows connections to be made
+/// from one unchanging `SSL_CTX` on any thread (openssl-threads(7)).
+package final class TLSContext: @unchecked Sendable {
+    /// A certificate with its private key, as PEM text.
+    package struct Identity: Sendable {
+        /// The certificate, followed by the intermediates if any.
+        package var certificateChainPEM: String
+        /// The private key that belongs to the first certificate.
+        package var privateKeyPEM: String
+
+        /// A certificate chain and its key, both PEM.
+        package init(certificateChainPEM: String, privateKeyPEM: String) {
+            self.certificateChainPEM = certificateChainPEM
+            self.privateKeyPEM = privateKeyPEM
+        }
+    }
+
+    /// Bytes one `read` may bring from the socket: servers that write many small records cost one system call for
+    /// all of them, not one each.
+    private static let readBufferLength = 64 * 1024
+
+    let context: OpaquePointer
+    let isServer: Bool
+
+    private init(isServer: Bool) throws(WireError) {
+        guard let context = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+            throw WireError(.system, "cannot make a TLS context: \(openSSLMessage())")
+        }
+        self.context = context
+        self.isServer = isServer
+        _ = martlet_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
+        martlet_SSL_CTX_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
+        // A server may hold thousands of idle connections: their buffers go back while nothing arrives.
+        if isServer { martlet_SSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS)) }
+        martlet_SSL_CTX_set_read_ahead(context, 1)
+        SSL_CTX_set_default_read_buffer_len(context, TLSContext.readBufferLength)
+    }
+
+    deinit {
+        SSL_CTX_free(context)
+    }
+
+    /// TLS for connections that this side opens, agreeing on HTTP/2 by ALPN (RFC 7301).
+    ///
+    /// - Parameters:
+    ///   - authorities: PEM certificates to trust besides the system's.
+    ///   - identity: The client certificate to show when the server asks for one.
+    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
+    package static func client(authorities: String? = nil, identity: Identity? = nil) throws(WireError) -> TLSContext {
+        let tls = try TLSContext(isServer: false)
+        SSL_CTX_set_default_verify_paths(tls.context)
+        SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
+        let protocols: [UInt8] = [2] + Array("h2".utf8)
+        SSL_CTX_set_alpn_protos(tls.context, protocols, CUnsignedInt(protocols.count))
+        if let authorities { try tls.trust(authorities) }
+        if let identity { try tls.use(identity) }
+        return tls
+    }
+
+    /// TLS for connections that others open, offering HTTP/2 and nothing else.
+    ///
+    /// - Parameters:
+    ///   - identity: The server's certificate and key.
+    ///   - clientAuthorities: When given, clients are asked for a certificate signed by one of these; one without
+    ///     any is still let in, so that the layer above decides.
+    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
+    package static func server(
+        identity: Identity,
+        clientAuthorities: String? = nil
+    ) throws(WireError) -> TLSContext {
+        let tls = try TLSContext(isServer: true)
+        try tls.use(identity)
+        SSL_CTX_set_alpn_select_cb(tls.context, { _, selected, selectedLength, offered, offeredLength, _ in
+            selectHTTP2(selected, selectedLength, offered, offeredLength)
+        }, nil)
+        if let clientAuthorities {
+            try tls.trust(clientAuthorities)
+            SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
+        }
+        return tls
+    }
+
+    private func trust(_ pem: String) throws(WireError) {
+        let certificates = try certificates(in: pem)
+        guard let store = SSL_CTX_get_cert_store(context) else { return }
+        for certificate in certificates {
+            X509_STORE_add_cert(store, certificate.raw)
+        }
+    }
+
+    private func use(_ identity: Identity) throws(WireError) {
+        let certificates = try certificates(in: identity.certificateChainPEM)
+        SSL_CTX_use_certificate(context, certificates[0].raw)
+        for certificate in certificates.dropFirst() {
+            _ = martlet_SSL_CTX_add1_chain_cert(context, certificate.raw)
+        }
+        do {
+            let key = try PrivateKey(pem: identity.privateKeyPEM)
+            guard SSL_CTX_use_PrivateKey(context, key.raw) == 1 else {
+                throw CryptographyError("the private key does not belong to the certificate: \(openSSLMessage())")
+            }
+        } catch {
+            throw WireError(.badCredentials, "\(error)")
+        }
+    }
+
+    /// Every certificate in the text; at least one.
+    private func certificates(in pem: String) throws(WireError) -> [Certificate] {
+        let certificates = Certificate.all(in: pem)
+        guard !certificates.isEmpty else {
+            throw WireError(.badCredentials, "there is no PEM certificate in the text given")
+        }
+        return certificates
+    }
+}
+
+/// The server's choice by ALPN: HTTP/2, or a refusal of the handshake when the client does not offer it.
+private func selectHTTP2(
+    _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ selectedLength: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?,
+    _ offeredLength: CUnsignedInt
+) -> CInt {
+    guard let offered, let selected, let selectedLength else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    var index = 0
+    while index < Int(offeredLength) {
+        let length = Int(offered[index])
+        guard index + 1 + length <= Int(offeredLength) else { break }
+        let name = UnsafeBufferPointer(start: offered + index + 1, count: length)
+        if name.elementsEqual("h2".utf8) {
+            selected.pointee = offered + index + 1
+            selectedLength.pointee = UInt8(length)
+            return SSL_TLSEXT_ERR_OK
+        }
+        index += 1 + length
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+/// OpenSSL's own words for what failed last on this thread; empties its list of errors.
+func openSSLMessage() -> String {
+    var message = "no details"
+    while true {
+        let code = ERR_get_error()
+        guard code != 0 else { return message }
+        if let reason = ERR_reason_error_string(code) { message = String(cString: reason) }
+    }
+}

@@ -1,0 +1,103 @@
+import Synchronization
+import Testing
+
+@testable import Wire
+
+@Suite struct EventLoopTests {
+    @Test func `work runs on the loop in the order it was given`() async throws {
+        let scope = try LoopScope()
+        let order = Mutex<[Int]>([])
+        for number in 0..<1_000 {
+            scope.loop.execute { order.withLock { $0.append(number) } }
+        }
+        let isOnLoop = await scope.run { $0.isCurrent }
+        #expect(isOnLoop)
+        #expect(order.withLock { $0 } == Array(0..<1_000))
+        #expect(!scope.loop.isCurrent)
+    }
+
+    @Test func `a task that prefers the loop runs there`() async throws {
+        let scope = try LoopScope()
+        let isOnLoop = await Task(executorPreference: scope.loop) { scope.loop.isCurrent }.value
+        #expect(isOnLoop)
+    }
+
+    @Test func `what is asked for at the end of a turn runs once, after the jobs`() async throws {
+        let scope = try LoopScope()
+        let order = Mutex<[String]>([])
+        await scope.run { loop in
+            loop.atEndOfTurn { order.withLock { $0.append("end") } }
+            loop.execute { order.withLock { $0.append("job") } }
+        }
+        await scope.run { _ in }
+        await scope.run { _ in }
+        #expect(order.withLock { $0 }.filter { $0 == "end" }.count == 1)
+    }
+
+    @Test func `timers fire in the order of their deadlines when the clock is moved`() async throws {
+        let clock = ManualClock()
+        let scope = try LoopScope(clock: clock)
+        let fired = Mutex<[Int]>([])
+        await scope.run { loop in
+            for delay in [3, 1, 2, 5, 4] {
+                loop.schedule(after: .seconds(delay)) { fired.withLock { $0.append(delay) } }
+            }
+            loop.schedule(after: .seconds(2)) { fired.withLock { $0.append(-1) } }.cancel()
+        }
+        #expect(fired.withLock { $0 } == [])
+        await clock.advance(by: .milliseconds(999))
+        #expect(fired.withLock { $0 } == [])
+        await clock.advance(by: .milliseconds(1))
+        #expect(fired.withLock { $0 } == [1])
+        await clock.advance(by: .seconds(10))
+        #expect(fired.withLock { $0 } == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `a timer on the system's clock is never early`() async throws {
+        let scope = try LoopScope()
+        let start = ContinuousClock.now
+        await withCheckedContinuation { continuation in
+            scope.loop.execute {
+                scope.loop.schedule(after: .milliseconds(20)) { continuation.resume() }
+            }
+        }
+        #expect(ContinuousClock.now - start >= .milliseconds(20))
+    }
+
+    @Test func `a timer that sets a timer is served in the same move of the clock only when that is due too`() async throws {
+        let clock = ManualClock()
+        let scope = try LoopScope(clock: clock)
+        let count = Mutex(0)
+        await scope.run { loop in
+            _ = loop.schedule(after: .seconds(1)) {
+                count.withLock { $0 += 1 }
+                loop.schedule(after: .seconds(1)) { count.withLock { $0 += 1 } }
+            }
+        }
+        await clock.advance(by: .seconds(1))
+        #expect(count.withLock { $0 } == 1)
+        await clock.advance(by: .seconds(1))
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 17, 100]) func `the timer queue sorts`(count: Int) {
+        var queue = TimerQueue()
+        var generator = SystemRandomNumberGenerator()
+        let deadlines = (0..<count).map { _ in Int64.random(in: 0..<50, using: &generator) }
+        for deadline in deadlines {
+            queue.add(LoopTimer(deadline: MonotonicTime(nanoseconds: deadline)) {})
+        }
+        var taken: [Int64] = []
+        while let timer = queue.removeDue(by: MonotonicTime(nanoseconds: 100)) {
+            taken.append(timer.deadline.nanoseconds)
+        }
+        #expect(taken == deadlines.sorted())
+    }
+
+    @Test func `far deadlines do not overflow`() {
+        let late = MonotonicTime(nanoseconds: .max - 5)
+        #expect(late.advanced(by: .seconds(Int64.max)).nanoseconds == .max)
+        #expect(late.advanced(by: .seconds(1)).nanoseconds == .max)
+        #expect(MonotonicTime.zero.advanced(by: .milliseconds(1)).nanoseconds == 1_000_000)
+    }
+}

@@ -1,0 +1,141 @@
+import Wire
+
+/// A server that answers each request with its own path as the body and the size of the body it got.
+actor EchoServer {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private var listener: HTTP2Listener?
+    private(set) var port: UInt16 = 0
+    private var connections: [HTTP2Connection] = []
+    private(set) var requests = 0
+
+    init(on loop: EventLoop) {
+        self.loop = loop
+    }
+
+    func start(tls: TLSContext? = nil, limits: HTTP2Limits = .test) throws {
+        let configuration = HTTP2Listener.Configuration(tls: tls, limits: limits)
+        let listener = try HTTP2Listener(host: "127.0.0.1", port: 0, configuration: configuration, on: loop) {
+            connection, event in
+            self.handle(event, on: connection)
+        }
+        self.listener = listener
+        port = listener.port
+    }
+
+    private func handle(_ event: HTTP2Connection.Event, on connection: HTTP2Connection) {
+        switch event {
+        case .ready:
+            connections.append(connection)
+        case .request(let stream):
+            requests += 1
+            let path = HTTPRequest(fields: stream.fields).target
+            let fields: HTTPFields = [
+                "received": String(stream.body.count), "too-long": String(stream.isBodyTooLong),
+            ]
+            connection.answer(stream, with: HTTPResponse(status: 200, fields: fields, body: Array(path.utf8)))
+        case .closed:
+            connections.removeAll { $0 === connection }
+        default:
+            break
+        }
+    }
+
+    func goAway(_ debugData: String) {
+        for connection in connections { connection.goAway(debugData: Array(debugData.utf8)) }
+    }
+
+    func allow(concurrentStreams: UInt32) {
+        for connection in connections { connection.allow(concurrentStreams: concurrentStreams) }
+    }
+
+    func cut() {
+        for connection in connections { connection.close(WireError(.closedLocally, "cut")) }
+    }
+
+    func close(grace: Duration = .seconds(5)) async {
+        await withCheckedContinuation { continuation in
+            listener?.close(grace: grace) { continuation.resume() }
+        }
+        listener = nil
+    }
+}
+
+extension HTTP2Limits {
+    static let test = HTTP2Limits(concurrentStreams: 100, bodyBytes: 10_000, fieldBytes: 8_000)
+}
+
+/// A client that awaits answers.
+actor TestClient {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private var connection: HTTP2Connection?
+    private var opening: CheckedContinuation<Void, any Error>?
+    private(set) var goAways: [HTTP2GoAway] = []
+    private(set) var settingsCount = 0
+    private(set) var pongs = 0
+    private(set) var closedBy: WireError?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    init(on loop: EventLoop) {
+        self.loop = loop
+    }
+
+    func open(host: String = "127.0.0.1", port: UInt16, tls: TLSContext? = nil, timeout: Duration = .seconds(10)) async throws {
+        let endpoint = HTTP2Connection.Endpoint(host: host, port: port, tls: tls)
+        let connection = try HTTP2Connection(to: endpoint, limits: .test, timeout: timeout, on: loop)
+        self.connection = connection
+        try await withCheckedThrowingContinuation { continuation in
+            opening = continuation
+            connection.start { event in self.handle(event) }
+        }
+    }
+
+    private func handle(_ event: HTTP2Connection.Event) {
+        switch event {
+        case .ready: opening.take()?.resume()
+        case .settings: settingsCount += 1
+        case .goAway(let goAway): goAways.append(goAway)
+        case .pong: pongs += 1
+        case .request: break
+        case .closed(let error):
+            closedBy = error
+            opening.take()?.resume(throwing: error)
+        }
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    /// Waits until what the test looks for has come about.
+    func wait(until isTrue: @Sendable (isolated TestClient) -> Bool) async {
+        while !isTrue(self) {
+            await withCheckedContinuation { waiters.append($0) }
+        }
+    }
+
+    func get(_ path: String, body: [UInt8] = [], fields: HTTPFields = [:]) async throws -> HTTPResponse {
+        try await withCheckedThrowingContinuation { continuation in
+            do {
+                let request = HTTPRequest(method: "POST", scheme: "https", authority: "localhost", target: path, fields: fields)
+                try connection?.send(request.fields, body: body) { stream, outcome in
+                    switch outcome {
+                    case .answered: continuation.resume(returning: HTTPResponse(fields: stream.fields, body: stream.body))
+                    case .broken(let failure): continuation.resume(throwing: failure)
+                    }
+                }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+
+    func ping() { connection?.ping() }
+    var peerConcurrentStreams: UInt32? { connection?.peerConcurrentStreams }
+
+    func close() {
+        connection?.close(WireError(.closedLocally, "done"))
+        connection = nil
+    }
+}

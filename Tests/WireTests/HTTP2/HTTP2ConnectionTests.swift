@@ -1,0 +1,253 @@
+import Testing
+
+@testable import Wire
+
+@Suite(.timeLimit(.minutes(1))) struct HTTP2ConnectionTests {
+    /// A server and a client on one loop.
+    private struct Pair {
+        let loop: EventLoop
+        let server: EchoServer
+        let client: TestClient
+
+        init(clock: ManualClock? = nil) throws {
+            loop = try EventLoop(clock: clock)
+            server = EchoServer(on: loop)
+            client = TestClient(on: loop)
+        }
+
+        func connect(tls: Bool = false, limits: HTTP2Limits = .test) async throws {
+            if tls {
+                let authority = try CertificateAuthority()
+                let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
+                let identity = TLSContext.Identity(
+                    certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+                try await server.start(tls: .server(identity: identity), limits: limits)
+                let trust = try TLSContext.client(authorities: authority.certificatePEM())
+                try await client.open(host: "localhost", port: server.port, tls: trust)
+            } else {
+                try await server.start(limits: limits)
+                try await client.open(port: server.port)
+            }
+        }
+
+        func close() async {
+            await client.close()
+            await server.close()
+            loop.shutdown()
+        }
+    }
+
+    @Test(arguments: [false, true]) func `a request is answered, in the clear and over TLS`(tls: Bool) async throws {
+        let pair = try Pair()
+        try await pair.connect(tls: tls)
+        let response = try await pair.client.get("/hello", body: [1, 2, 3])
+        #expect(response.status == 200)
+        #expect(response.body == Array("/hello".utf8))
+        #expect(response.fields["received"] == "3")
+        await pair.close()
+    }
+
+    @Test(arguments: [false, true]) func `many requests at once each get their own answer`(tls: Bool) async throws {
+        let pair = try Pair()
+        try await pair.connect(tls: tls)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    let body = [UInt8](repeating: 7, count: number * 50)
+                    let response = try await pair.client.get("/\(number)", body: body)
+                    return response.body == Array("/\(number)".utf8) && response.fields["received"] == "\(number * 50)"
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+        #expect(await pair.server.requests == 100)
+        await pair.close()
+    }
+
+    @Test func `bodies larger than every window and buffer get through`() async throws {
+        let pair = try Pair()
+        try await pair.connect(
+            tls: true, limits: HTTP2Limits(concurrentStreams: 100, bodyBytes: 10_000_000, fieldBytes: 8_000))
+        let response = try await pair.client.get("/large", body: [UInt8](repeating: 1, count: 5_000_000))
+        #expect(response.fields["received"] == "5000000")
+        await pair.close()
+    }
+
+    @Test func `a body over the bound is cut off, marked and answered, and the connection lives on`() async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        let response = try await pair.client.get("/much", body: [UInt8](repeating: 1, count: 200_000))
+        #expect(response.fields["too-long"] == "true")
+        #expect(response.fields["received"] == "10000")
+        #expect(try await pair.client.get("/next").status == 200)
+        await pair.close()
+    }
+
+    @Test func `fields over the bound end their stream and no other`() async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        await #expect(throws: StreamFailure.self) {
+            try await pair.client.get("/x", fields: ["long": String(repeating: "x", count: 9_000)])
+        }
+        #expect(try await pair.client.get("/next").status == 200)
+        await pair.close()
+    }
+
+    @Test func `a PING is answered`() async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        await pair.client.ping()
+        await pair.client.wait { $0.pongs == 1 }
+        await pair.close()
+    }
+
+    @Test func `a server can change how many streams it allows`() async throws {
+        let pair = try Pair()
+        try await pair.connect(limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 1_000, fieldBytes: 8_000))
+        await pair.client.wait { $0.settingsCount == 1 }
+        #expect(await pair.client.peerConcurrentStreams == 1)
+        await pair.server.allow(concurrentStreams: 1_000)
+        await pair.client.wait { $0.settingsCount == 2 }
+        #expect(await pair.client.peerConcurrentStreams == 1_000)
+        await pair.close()
+    }
+
+    @Test func `GOAWAY reaches the client with its words, and the connection closes when its streams are over`() async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        _ = try await pair.client.get("/one")
+        await pair.server.goAway(#"{"reason":"Shutdown"}"#)
+        await pair.client.wait { $0.closedBy != nil }
+        let goAway = try #require(await pair.client.goAways.first)
+        #expect(goAway.debugData == Array(#"{"reason":"Shutdown"}"#.utf8))
+        #expect(goAway.lastStreamID == 1)
+        #expect(goAway.errorCode == .noError)
+        await pair.close()
+    }
+
+    @Test func `a connection cut by the server ends what is open on it`() async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        await pair.server.cut()
+        await pair.client.wait { $0.closedBy != nil }
+        #expect(await pair.client.closedBy?.kind == .closedByPeer)
+        await #expect(throws: WireError.self) { try await pair.client.get("/late") }
+        await pair.close()
+    }
+
+    @Test func `a server that closes waits for no one longer than its grace`() async throws {
+        let clock = ManualClock()
+        let pair = try Pair(clock: clock)
+        try await pair.connect()
+        async let closed: Void = pair.server.close(grace: .seconds(3))
+        await pair.client.wait { $0.goAways.count == 1 }
+        await clock.advance(by: .seconds(3))
+        await closed
+        await pair.close()
+    }
+
+    // MARK: Peers that are not as they should be
+
+    @Test func `a port where no one listens refuses`() async throws {
+        let pair = try Pair()
+        try await pair.server.start()
+        let port = await pair.server.port
+        await pair.server.close()
+        let error = await #expect(throws: WireError.self) { try await pair.client.open(port: port) }
+        #expect(error?.kind == .connectionRefused)
+        #expect(error?.description.contains("refused") == true)
+        pair.loop.shutdown()
+    }
+
+    @Test func `a name that does not resolve says so`() async throws {
+        let pair = try Pair()
+        let error = await #expect(throws: WireError.self) {
+            try await pair.client.open(host: "no-such-host.invalid", port: 443)
+        }
+        #expect(error?.kind == .nameNotResolved)
+        #expect(error?.description.contains("no-such-host.invalid") == true)
+        pair.loop.shutdown()
+    }
+
+    @Test func `a certificate of an unknown authority is not trusted`() async throws {
+        let pair = try Pair()
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: [])
+        let identity = TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+        try await pair.server.start(tls: .server(identity: identity))
+        let port = await pair.server.port
+        let error = await #expect(throws: WireError.self) {
+            try await pair.client.open(host: "localhost", port: port, tls: .client())
+        }
+        #expect(error?.kind == .certificateRejected)
+        await pair.close()
+    }
+
+    @Test func `a certificate for another name is not trusted`() async throws {
+        let pair = try Pair()
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServerCertificate(dnsNames: ["api.push.apple.com"], ipAddresses: [])
+        let identity = TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+        try await pair.server.start(tls: .server(identity: identity))
+        let port = await pair.server.port
+        for host in ["localhost", "127.0.0.1"] {
+            let error = await #expect(throws: WireError.self) {
+                try await pair.client.open(host: host, port: port, tls: .client(authorities: authority.certificatePEM()))
+            }
+            #expect(error?.kind == .certificateRejected)
+        }
+        await pair.close()
+    }
+
+    @Test func `a server that never speaks is given up after the time allowed`() async throws {
+        let clock = ManualClock()
+        let pair = try Pair(clock: clock)
+        let silent = try SilentServer()
+        let opening = Task {
+            try await pair.client.open(port: silent.port, tls: .client(), timeout: .seconds(5))
+        }
+        await silent.waitForClient()
+        await clock.advance(by: .seconds(5))
+        let error = await #expect(throws: WireError.self) { try await opening.value }
+        #expect(error?.kind == .timedOut)
+        pair.loop.shutdown()
+    }
+
+    @Test func `TLS spoken to a server that does not know it fails with words about TLS`() async throws {
+        let pair = try Pair()
+        try await pair.server.start()
+        let port = await pair.server.port
+        let error = await #expect(throws: WireError.self) {
+            try await pair.client.open(port: port, tls: .client())
+        }
+        #expect(error?.kind == .tlsFailed)
+        await pair.close()
+    }
+
+    @Test(arguments: [
+        [UInt8](repeating: 0xFF, count: 1_000), Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8), [0],
+        Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 8, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 1],
+    ]) func `bytes that are no HTTP/2 do not disturb others`(garbage: [UInt8]) async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        try SilentServer.send(garbage, to: await pair.server.port)
+        #expect(try await pair.client.get("/still-here").status == 200)
+        await pair.close()
+    }
+
+    @Test func `an address that is taken cannot be listened on twice`() async throws {
+        let pair = try Pair()
+        try await pair.server.start()
+        let port = await pair.server.port
+        let scope = try LoopScope()
+        let error = await #expect(throws: WireError.self) {
+            try await scope.run { loop in
+                let limits = HTTP2Listener.Configuration(tls: nil, limits: .test)
+                _ = try HTTP2Listener(host: "127.0.0.1", port: port, configuration: limits, on: loop) { _, _ in }
+            }
+        }
+        #expect(error?.kind == .cannotListen)
+        await pair.close()
+    }
+}
