@@ -55,10 +55,11 @@ actor EchoServer {
     }
 
     func close(grace: Duration = .seconds(5)) async {
+        guard let listener else { return }
+        self.listener = nil
         await withCheckedContinuation { continuation in
-            listener?.close(grace: grace) { continuation.resume() }
+            listener.close(grace: grace) { continuation.resume() }
         }
-        listener = nil
     }
 }
 
