@@ -44,6 +44,8 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
     /// What the topic needs after the bundle identifier; empty for none.
     public var topicSuffix: String {
         switch self {
+        // First, as nearly every push is one of these.
+        case .alert, .background: ""
         case .complication: ".complication"
         case .controls: ".push-type.controls"
         case .fileProvider: ".pushkit.fileprovider"

@@ -138,10 +138,14 @@ extension [UInt8] {
     /// Adds text as a JSON string: only what RFC 8259 §7 demands is escaped.
     mutating func appendJSON(_ text: String) {
         append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: \.needsEscapeInJSON) {
-            for byte in text.utf8 { appendEscaped(byte) }
-        } else {
-            append(contentsOf: text.utf8)
+        let start = count
+        append(contentsOf: text.utf8)
+        // Looked for where the bytes are by now, which is quicker than in the string.
+        var index = start
+        while index < count, !self[index].needsEscapeInJSON { index += 1 }
+        if index < count {
+            removeSubrange(index...)
+            for byte in text.utf8.dropFirst(index - start) { appendEscaped(byte) }
         }
         append(UInt8(ascii: "\""))
     }

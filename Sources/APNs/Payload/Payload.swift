@@ -1,6 +1,7 @@
 /// What a push carries: Apple's part and the app's own, or bytes that are nobody's business on the way.
 public struct Payload: Sendable, Hashable {
-    private enum Content: Sendable, Hashable {
+    /// Kept behind one reference, so that a notification on its way is not copied piece by piece.
+    private indirect enum Content: Sendable, Hashable {
         case typed(APS, CustomData?)
         case opaque([UInt8])
     }

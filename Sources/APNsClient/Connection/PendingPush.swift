@@ -18,7 +18,8 @@ final class PendingPush: @unchecked Sendable {
     var place = 0
     /// When the provider token it went out with was issued.
     var tokenIssuedAt: Int64?
-    private var continuation: CheckedContinuation<Result<PushReceipt, APNsError>, Never>?
+    /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.
+    private var continuation: UnsafeContinuation<Result<PushReceipt, APNsError>, Never>?
     private var isCancelled = false
 
     init(id: APNsID, fields: HTTPFields, body: [UInt8]) {
@@ -28,16 +29,16 @@ final class PendingPush: @unchecked Sendable {
     }
 
     /// Whether its caller has had an answer.
-    var isSettled: Bool { continuation == nil }
+    var isSettled: Bool { unsafe continuation == nil }
 
     /// Gives it the caller that waits.
-    func wait(with continuation: CheckedContinuation<Result<PushReceipt, APNsError>, Never>) {
-        self.continuation = continuation
+    func wait(with continuation: UnsafeContinuation<Result<PushReceipt, APNsError>, Never>) {
+        unsafe self.continuation = continuation
     }
 
     /// Tells the caller how it ended; only the first time counts.
     func settle(_ result: Result<PushReceipt, APNsError>) {
-        continuation.take()?.resume(returning: result)
+        unsafe continuation.take()?.resume(returning: result)
     }
 
     /// Tells the caller that it failed; only the first time counts.

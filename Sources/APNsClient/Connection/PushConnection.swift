@@ -43,8 +43,8 @@ actor PushConnection {
     /// Sends the push and waits for its end.
     nonisolated func send(_ push: PendingPush) async throws(APNsError) -> PushReceipt {
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                push.wait(with: continuation)
+            await withUnsafeContinuation { continuation in
+                unsafe push.wait(with: continuation)
                 submit(push)
             }
         } onCancel: {
