@@ -2,6 +2,9 @@
 
 import PackageDescription
 
+/// Whether warnings stop the build; not for those who depend on the package. `make` sets it.
+let isStrict = Context.environment["MARTLET_STRICT"] != nil
+
 /// Settings of every Swift target.
 let common: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -13,7 +16,7 @@ let common: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     // An async function stays on its caller's executor: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
 /// Settings of every target but `Wire`, the only one that may touch unsafe pointers:
 /// the compiler names each unsafe expression outside it.
@@ -82,7 +85,9 @@ let package = Package(
 
         // Tests mirror the sources.
         .testTarget(name: "APNsTests", dependencies: ["APNs"], swiftSettings: common),
+        .testTarget(name: "APNsClientTests", dependencies: ["APNsClient", "Simulator", "Wire"], swiftSettings: common),
         .testTarget(name: "CommandsTests", dependencies: ["Commands"], swiftSettings: common),
+        .testTarget(name: "SimulatorTests", dependencies: ["Simulator", "Wire"], swiftSettings: common),
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: common),
     ]
 )

@@ -128,7 +128,7 @@ def main():
         ]
 
         def martlet(way):
-            return [options.binary, "--port", str(port), "--ca", f"{directory}/certificate.pem",
+            return [options.binary, "send", "--port", str(port), "--ca", f"{directory}/certificate.pem",
                     "--pushes", str(options.pushes), "--streams", str(STREAMS), "--way", way]
 
         candidates = {"send-awaited": martlet("awaited"), "send-on-loop": martlet("on-loop")}

@@ -43,7 +43,13 @@ struct PushLog {
         return Array(ring[split...] + ring[..<split])
     }
 
-    mutating func append(_ request: APNsRequest, answeredWith response: APNsResponse, over connection: Int, at now: Int64) {
+    /// Remembers a request with its answer; forgets the oldest when there are too many.
+    mutating func append(
+        _ request: APNsRequest,
+        answeredWith response: APNsResponse,
+        over connection: Int,
+        at now: Int64
+    ) -> ReceivedPush {
         let push = ReceivedPush(
             number: count + 1,
             time: now,
@@ -61,5 +67,6 @@ struct PushLog {
             ring[count % limit] = push
         }
         count += 1
+        return push
     }
 }

@@ -10,7 +10,8 @@ internal import Wire
 ///
 /// ```swift
 /// let apns = try await SimulatedAPNs.start()
-/// let client = try PushClient(apns.endpoint, authentication: .token(.ephemeral()), configuration: apns.clientConfiguration)
+/// let client = try await PushClient(
+///     apns.endpoint, authentication: .token(.ephemeral()), configuration: apns.clientConfiguration)
 /// try await client.send(.alert("Hello"), to: token, topic: "com.example.app")
 /// let pushes = await apns.pushes
 /// await apns.stop()
@@ -28,6 +29,7 @@ public actor SimulatedAPNs {
     private var connections: [ObjectIdentifier: Judge.ConnectionState] = [:]
     private var listener: APNsListener?
     private var inbox: HTTP1Listener?
+    private var readers: [AsyncStream<ReceivedPush>.Continuation] = []
     private var generator = SystemRandomNumberGenerator()
 
     /// The port that answers as APNs.
@@ -52,7 +54,7 @@ public actor SimulatedAPNs {
     ///
     /// - Parameter configuration: Addresses, certificate authority and bounds; by default any free port, an authority
     ///   of its own in memory, and no HTTP interface.
-    /// - Returns: The simulator, to be stopped with ``stop()``.
+    /// - Returns: The simulator, which runs until ``stop()``.
     /// - Throws: ``SimulatorError`` when an address is taken, or a certificate cannot be made.
     public static func start(_ configuration: Configuration = Configuration()) async throws(SimulatorError) -> SimulatedAPNs {
         try await start(configuration, clock: .system)
@@ -78,6 +80,7 @@ public actor SimulatedAPNs {
                 limits: APNsListener.Limits(initialStreams: configuration.streamsBeforeToken),
                 on: loop
             ) { client, event in
+                // Keeps the simulator alive until `stop`, as somebody may still be connected.
                 self.handle(event, from: client)
             }
             self.listener = listener
@@ -95,6 +98,8 @@ public actor SimulatedAPNs {
 
     /// Stops listening, lets open requests end within a second, and forgets everything.
     public func stop() async {
+        for reader in readers { reader.finish() }
+        readers = []
         inbox?.stop()
         inbox = nil
         guard let listener else { return }
@@ -165,6 +170,19 @@ public actor SimulatedAPNs {
     /// How many pushes have come in altogether.
     public var pushCount: Int { log.count }
 
+    /// The pushes that come in from now on, one by one, until the simulator stops.
+    ///
+    /// - Returns: A sequence for one reader. Of pushes that it has not read yet it holds the newest, as many as
+    ///   ``Configuration/keptPushes`` says.
+    public func arrivals() -> AsyncStream<ReceivedPush> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ReceivedPush.self,
+            bufferingPolicy: .bufferingNewest(configuration.keptPushes)
+        )
+        readers.append(continuation)
+        return stream
+    }
+
     // MARK: Serving
 
     private func handle(_ event: APNsListener.Event, from client: ClientConnection) {
@@ -196,8 +214,15 @@ public actor SimulatedAPNs {
             id: request.headers.id ?? APNsID.random(using: &generator).description,
             uniqueID: configuration.environment == .development ? APNsID.random(using: &generator).description : nil
         )
-        log.append(request, answeredWith: response, over: client.id, at: now)
+        let push = log.append(request, answeredWith: response, over: client.id, at: now)
+        tellReaders(of: push)
         reply.send(response)
+    }
+
+    private func tellReaders(of push: ReceivedPush) {
+        readers.removeAll { reader in
+            if case .terminated = reader.yield(push) { true } else { false }
+        }
     }
 
     /// Streams that APNs was seen to allow once a token has been accepted.

@@ -5,7 +5,7 @@ internal import Wire
 ///
 /// It is `@unchecked Sendable` because its caller makes it, hands it to the connection's loop once and never touches
 /// it again; from then on only that loop does.
-final class PendingPush: @unchecked Sendable {
+@safe final class PendingPush: @unchecked Sendable {
     let id: APNsID
     let fields: HTTPFields
     let body: [UInt8]

@@ -43,7 +43,7 @@ actor PushConnection {
     /// Sends the push and waits for its end.
     nonisolated func send(_ push: PendingPush) async throws(APNsError) -> PushReceipt {
         let result = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
+            unsafe await withUnsafeContinuation { continuation in
                 unsafe push.wait(with: continuation)
                 submit(push)
             }

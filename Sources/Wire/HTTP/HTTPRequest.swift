@@ -54,9 +54,9 @@ private func percentDecoded(_ text: Substring) -> String {
     var index = 0
     while index < bytes.count {
         if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-            let value = UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16)
+            let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
         {
-            decoded.append(value)
+            decoded.append(high << 4 | low)
             index += 3
         } else {
             decoded.append(bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
@@ -64,4 +64,16 @@ private func percentDecoded(_ text: Substring) -> String {
         }
     }
     return String(decoding: decoded, as: UTF8.self)
+}
+
+extension UInt8 {
+    /// What an ASCII hexadecimal digit stands for.
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
 }

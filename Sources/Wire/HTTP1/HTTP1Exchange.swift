@@ -6,26 +6,17 @@ internal import Synchronization
 /// libmicrohttpd calls back on its own thread: when the target is known, then when the headers are there, for each
 /// piece of the body, when the request is complete, and when a resting connection has been woken.
 ///
-/// It is `@unchecked Sendable` because the request is touched only on libmicrohttpd's thread until the handler has it,
-/// and what the handler's task and that thread share is behind the mutex.
+/// It is `@unchecked Sendable` because the request is touched only on libmicrohttpd's thread, and what the handler's
+/// task shares with that thread, the resting connection and the response, is touched only under the lock of
+/// ``HTTP1Listener/Context/resting``.
 final class HTTP1Exchange: @unchecked Sendable {
-    private enum State {
-        case receiving
-        /// The connection rests until the handler has answered.
-        case waiting(ConnectionReference)
-        case answered(HTTPResponse)
-    }
-
-    /// A connection that rests.
-    ///
-    /// It is `@unchecked Sendable` because all that is done with it is to wake it, which any thread may.
-    private struct ConnectionReference: @unchecked Sendable {
-        let raw: OpaquePointer
-    }
-
     private let target: String
     private var request: HTTPRequest?
-    private let state = Mutex(State.receiving)
+    /// Bytes of the body beyond the bound, which are dropped.
+    private var excess = 0
+    /// The connection, while it rests.
+    private var connection: OpaquePointer?
+    private var response: HTTPResponse?
 
     private init(target: String) {
         self.target = target
@@ -71,51 +62,78 @@ final class HTTP1Exchange: @unchecked Sendable {
         _ piece: UnsafeRawBufferPointer,
         for listener: HTTP1Listener.Context
     ) -> MHD_Result {
-        if case .answered(let response) = state.withLock({ $0 }) { return HTTP1Exchange.queue(response, on: connection) }
-        guard var request else {
-            let request = HTTP1Exchange.request(method, target, connection)
-            self.request = request
-            let length = request.fields["content-length"].flatMap { Int($0) } ?? 0
-            return length > listener.limits.bodyBytes
-                ? HTTP1Exchange.queue(HTTPResponse(status: 413), on: connection) : .YES
-        }
-        guard piece.isEmpty else {
-            self.request = nil
-            request.body.append(contentsOf: piece)
-            self.request = request
-            // Without a declared length there is no place for an answer in the middle of a body.
-            return request.body.count > listener.limits.bodyBytes ? .NO : .YES
-        }
-        rest(connection, listener)
-        Task { [request] in
+        if let response = listener.resting.withLock({ _ in response }) { return queue(response, on: connection) }
+        guard let request else { return begin(method, on: connection, listener.limits) }
+        guard piece.isEmpty else { return take(piece, listener.limits) }
+        guard excess == 0 else { return queue(.tooLarge(listener.limits.bodyBytes), on: connection) }
+        guard rest(connection, for: listener) else { return queue(.unavailable, on: connection) }
+        Task {
             let response = await listener.handler(request)
-            if listener.waiting.withLock({ $0.removeValue(forKey: ObjectIdentifier(self)) }) != nil {
-                self.answer(with: response)
+            listener.resting.withLock { resting in
+                // Gone when the listener has stopped meanwhile.
+                guard resting.exchanges.removeValue(forKey: ObjectIdentifier(self)) != nil else { return }
+                self.wake(with: response)
             }
         }
         return .YES
     }
 
-    private func rest(_ connection: OpaquePointer, _ listener: HTTP1Listener.Context) {
-        MHD_suspend_connection(connection)
-        let reference = ConnectionReference(raw: connection)
-        state.withLock { $0 = .waiting(reference) }
-        listener.waiting.withLock { $0[ObjectIdentifier(self)] = self }
-    }
+    // MARK: The request
 
-    // MARK: Answering
-
-    /// Wakes the connection with its answer; only the first answer counts.
-    func answer(with response: HTTPResponse) {
-        let connection: ConnectionReference? = state.withLock { state in
-            guard case .waiting(let connection) = state else { return nil }
-            state = .answered(response)
-            return connection
+    /// Notes what is known when the headers are there.
+    private func begin(_ method: String, on connection: OpaquePointer, _ limits: HTTP1Listener.Limits) -> MHD_Result {
+        var fields = HTTPFields()
+        withUnsafeMutablePointer(to: &fields) { fields in
+            _ = MHD_get_connection_values(connection, .HEADER_KIND, { fields, _, name, value in
+                guard let name, let fields = fields?.assumingMemoryBound(to: HTTPFields.self) else { return .YES }
+                fields.pointee.append(String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
+                return .YES
+            }, fields)
         }
-        if let connection { MHD_resume_connection(connection.raw) }
+        request = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: fields["host"] ?? "",
+            target: target,
+            fields: fields
+        )
+        let length = fields["content-length"].flatMap { Int($0) } ?? 0
+        return length > limits.bodyBytes ? queue(.tooLarge(limits.bodyBytes), on: connection) : .YES
     }
 
-    private static func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+    /// Keeps a piece of the body as far as the bound allows.
+    ///
+    /// A body of undeclared length can only be answered at its end; one that goes on long after the bound is cut off.
+    private func take(_ piece: UnsafeRawBufferPointer, _ limits: HTTP1Listener.Limits) -> MHD_Result {
+        let room = limits.bodyBytes - (request?.body.count ?? 0)
+        request?.body.append(contentsOf: piece.prefix(room))
+        excess += max(0, piece.count - room)
+        return excess > limits.bodyBytes ? .NO : .YES
+    }
+
+    // MARK: The answer
+
+    /// Has the connection rest until ``wake(with:)``; false when the listener is stopping.
+    private func rest(_ connection: OpaquePointer, for listener: HTTP1Listener.Context) -> Bool {
+        // Pointers are told to be the lock's own business: the lock is what makes sharing this one safe.
+        nonisolated(unsafe) let resting = connection
+        return listener.resting.withLock { state in
+            guard !state.isStopping else { return false }
+            MHD_suspend_connection(resting)
+            self.connection = resting
+            state.exchanges[ObjectIdentifier(self)] = self
+            return true
+        }
+    }
+
+    /// Wakes the resting connection with its response; the caller holds the lock.
+    func wake(with response: HTTPResponse) {
+        self.response = response
+        MHD_resume_connection(connection.take())
+    }
+
+    private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+        let response = response.isHTTP1 ? response : HTTPResponse(status: 500, text: "The answer cannot be sent.\n")
         let made = response.body.withUnsafeBytes { body in
             MHD_create_response_from_buffer(
                 body.count,
@@ -125,28 +143,47 @@ final class HTTP1Exchange: @unchecked Sendable {
         }
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
-        for (name, value) in response.fields where !name.hasPrefix(":") {
+        // libmicrohttpd counts the body itself.
+        for (name, value) in response.fields where !name.hasPrefix(":") && name != "content-length" {
             MHD_add_response_header(made, name, value)
         }
-        return MHD_queue_response(connection, UInt32(clamping: response.status), made)
+        return MHD_queue_response(connection, UInt32(response.status), made)
+    }
+}
+
+extension HTTPResponse {
+    /// The answer to a body beyond the bound.
+    fileprivate static func tooLarge(_ limit: Int) -> HTTPResponse {
+        HTTPResponse(status: 413, text: "The body is longer than the \(limit) bytes allowed here.\n")
     }
 
-    /// What is known when the headers are there.
-    private static func request(_ method: String, _ target: String, _ connection: OpaquePointer) -> HTTPRequest {
-        var fields = HTTPFields()
-        withUnsafeMutablePointer(to: &fields) { fields in
-            _ = MHD_get_connection_values(connection, .HEADER_KIND, { fields, _, name, value in
-                guard let name, let fields = fields?.assumingMemoryBound(to: HTTPFields.self) else { return .YES }
-                fields.pointee.append(String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
-                return .YES
-            }, fields)
+    /// The answer to whoever is there when the listener stops.
+    static var unavailable: HTTPResponse {
+        HTTPResponse(status: 503, text: "The server is stopping.\n")
+    }
+
+    fileprivate init(status: Int, text: String) {
+        self.init(status: status, fields: ["content-type": "text/plain; charset=utf-8"], body: Array(text.utf8))
+    }
+
+    /// Whether the response can be written as HTTP/1.1 (RFC 9110 §5.1, §5.5 and §15).
+    fileprivate var isHTTP1: Bool {
+        (200...999).contains(status)
+            && fields.allSatisfy { name, value in
+                name.utf8.first == UInt8(ascii: ":") || name.utf8.allSatisfy(\.isTokenCharacter) && !name.isEmpty
+                    && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+            }
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte may stand in a field's name.
+    fileprivate var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
         }
-        return HTTPRequest(
-            method: method,
-            scheme: "http",
-            authority: fields["host"] ?? "",
-            target: target,
-            fields: fields
-        )
     }
 }

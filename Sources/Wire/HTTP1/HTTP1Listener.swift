@@ -26,12 +26,20 @@ package final class HTTP1Listener: Sendable {
         package init() {}
     }
 
-    /// What an address of one handler is given to libmicrohttpd.
+    /// What libmicrohttpd's callbacks are given: the handler, its bounds, and the requests it is busy with.
     final class Context: Sendable {
+        /// Requests whose connections rest until their handler has answered.
+        ///
+        /// Resting, waking and stopping exclude each other through one lock: libmicrohttpd ends the process when it is
+        /// stopped while a connection rests, and a connection must not be woken after the stop.
+        struct Resting {
+            var exchanges: [ObjectIdentifier: HTTP1Exchange] = [:]
+            var isStopping = false
+        }
+
         let limits: Limits
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse
-        /// Requests whose handler runs, to be let go when the listener stops.
-        let waiting = Mutex<[ObjectIdentifier: HTTP1Exchange]>([:])
+        let resting = Mutex(Resting())
 
         init(limits: Limits, handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) {
             self.limits = limits
@@ -95,15 +103,14 @@ package final class HTTP1Listener: Sendable {
         stop()
     }
 
-    /// Stops listening; requests whose handlers still run are answered 503. A second call does nothing.
+    /// Stops listening and cuts off the requests whose handlers still run. A second call does nothing.
     package func stop() {
         guard let daemon = daemon.withLock({ $0.take() }) else { return }
-        // libmicrohttpd does not stop while connections rest.
-        let waiting = context.waiting.withLock { waiting in
-            defer { waiting = [:] }
-            return waiting.values
+        context.resting.withLock { resting in
+            resting.isStopping = true
+            for exchange in resting.exchanges.values { exchange.wake(with: .unavailable) }
+            resting.exchanges = [:]
         }
-        for exchange in waiting { exchange.answer(with: HTTPResponse(status: 503)) }
         MHD_stop_daemon(daemon.raw)
     }
 

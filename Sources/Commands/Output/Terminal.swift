@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Where a program writes to: a person's screen, or a file or pipe that another program reads.
+package struct Terminal: Sendable {
+    /// Standard output.
+    package static let output = Terminal(descriptor: 1)
+    /// Standard error.
+    package static let errors = Terminal(descriptor: 2)
+
+    private let descriptor: CInt
+    /// Whether a person reads along.
+    package let isInteractive: Bool
+    /// Whether text may be coloured: on a screen, unless `NO_COLOR` is set (https://no-color.org).
+    package let hasColours: Bool
+
+    private init(descriptor: CInt) {
+        self.descriptor = descriptor
+        isInteractive = isatty(descriptor) == 1
+        hasColours = unsafe isInteractive && getenv("NO_COLOR") == nil
+    }
+
+    /// Writes the text at once; a reader that has gone is none of the writer's business.
+    package func write(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                #if canImport(Glibc)
+                    unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+                #else
+                    unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+                #endif
+            }
+            guard count > 0 || errno == EINTR else { return }
+            bytes = bytes.dropFirst(max(0, count))
+        }
+    }
+
+    /// The text as it is to be written here in this style.
+    package func styled(_ text: String, _ style: TextStyle) -> String {
+        guard hasColours, let code = style.code else { return text }
+        return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+    }
+}
+
+/// How text stands out.
+package enum TextStyle: Sendable, Hashable {
+    /// It does not.
+    case plain
+    /// A heading.
+    case bold
+    /// Less important than its surroundings.
+    case faint
+    /// As hoped.
+    case good
+    /// Not as hoped.
+    case bad
+
+    fileprivate var code: Int? {
+        switch self {
+        case .plain: nil
+        case .bold: 1
+        case .faint: 2
+        case .good: 32
+        case .bad: 31
+        }
+    }
+}

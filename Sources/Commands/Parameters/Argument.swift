@@ -1,0 +1,31 @@
+/// A parameter that has no name on the command line but a place, as in `token JWT`.
+package struct Argument<Value: Sendable>: Parameter {
+    private let description: ParameterDescription
+    private let read: @Sendable (inout Words, ParameterDescription) throws(UsageError) -> Value
+
+    /// An argument that has to be given.
+    package init(_ name: String, _ help: String) where Value: ArgumentValue {
+        description = ParameterDescription(kind: .argument, spelling: name, help: help, isRequired: true)
+        read = { (words, description) throws(UsageError) in
+            guard let word = words.takeArgument() else { throw description.missing }
+            return try description.value(word)
+        }
+    }
+
+    /// An argument that may be left out.
+    package init<Wrapped: ArgumentValue>(_ name: String, _ help: String) where Value == Wrapped? {
+        description = ParameterDescription(kind: .argument, spelling: name, help: help)
+        read = { (words, description) throws(UsageError) in
+            guard let word = words.takeArgument() else { return nil }
+            return try description.value(word)
+        }
+    }
+
+    /// Part of `Parameter`.
+    package var descriptions: [ParameterDescription] { [description] }
+
+    /// Part of `Parameter`.
+    package func take(from words: inout Words) throws(UsageError) -> Value {
+        try read(&words, description)
+    }
+}

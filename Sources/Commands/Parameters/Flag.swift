@@ -1,0 +1,17 @@
+/// A parameter that is either there or not, as in `--json`.
+package struct Flag: Parameter {
+    private let description: ParameterDescription
+
+    /// A flag.
+    package init(_ spelling: String, _ help: String) {
+        description = ParameterDescription(kind: .flag, spelling: spelling, help: help)
+    }
+
+    /// Part of `Parameter`.
+    package var descriptions: [ParameterDescription] { [description] }
+
+    /// Part of `Parameter`.
+    package func take(from words: inout Words) throws(UsageError) -> Bool {
+        try words.takeFlag(description.spelling)
+    }
+}

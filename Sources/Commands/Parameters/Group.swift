@@ -1,0 +1,32 @@
+/// Several parameters that make one value together, declared once and used by many commands.
+///
+/// ```swift
+/// let size = Group(Option<Int>("--width", "Columns"), Option<Int>("--height", "Rows")) { Size($0, $1) }
+/// ```
+package struct Group<Value: Sendable>: Parameter {
+    /// Part of `Parameter`.
+    package let descriptions: [ParameterDescription]
+    private let read: @Sendable (inout Words) throws(UsageError) -> Value
+
+    /// A group from its parameters.
+    ///
+    /// - Parameters:
+    ///   - parameters: The parameters.
+    ///   - combine: Makes the value; what it throws is shown to the person.
+    package init<each P: Parameter>(
+        _ parameters: repeat each P,
+        combine: @escaping @Sendable (repeat (each P).Value) throws(UsageError) -> Value
+    ) {
+        var descriptions: [ParameterDescription] = []
+        for parameter in repeat each parameters { descriptions += parameter.descriptions }
+        self.descriptions = descriptions
+        read = { (words: inout Words) throws(UsageError) in
+            try combine(repeat try (each parameters).take(from: &words))
+        }
+    }
+
+    /// Part of `Parameter`.
+    package func take(from words: inout Words) throws(UsageError) -> Value {
+        try read(&words)
+    }
+}

@@ -1,0 +1,74 @@
+import APNsClient
+import Commands
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Sends many pushes over one connection, for `Benchmarks/bench.py` to weigh.
+@main
+struct MartletBench {
+    /// Where the sending tasks run.
+    enum Way: String, CaseIterable, ArgumentValue {
+        /// On the default pool, as an ordinary program's.
+        case awaited
+        /// On the client's own executor, as bulk work should.
+        case onLoop = "on-loop"
+    }
+
+    private struct Order: Encodable {
+        var deepLink = "app://orders/42"
+        var order = "42"
+    }
+
+    private static let send = Command(
+        "send",
+        "Send typed alerts to a server that answers 200",
+        examples: ["send --port 8443 --ca certificate.pem --pushes 200000 --streams 900 --way awaited"],
+        Option<UInt16>("--port", "Port of the server on this machine"),
+        Option<String>("--ca", "File of the certificate to trust, PEM"),
+        Option<Int>("--pushes", "How many to send"),
+        Option<Int>("--streams", "How many to have in flight"),
+        Option<Way>("--way", "Where the sending tasks run")
+    ) { port, authority, pushes, streams, way in
+        let client = try PushClient(
+            APNsEndpoint(host: "127.0.0.1", port: port),
+            authentication: .token(.ephemeral()),
+            configuration: .init(additionalAuthorities: String(contentsOfFile: authority, encoding: .utf8))
+        )
+        let tokens = try (0..<4_096).map { _ in try DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255) }) }
+        let custom = try CustomData(Order())
+        try await withThrowingTaskGroup { group in
+            for first in 0..<streams {
+                group.addTask(executorPreference: way == .onLoop ? client.executor : nil) {
+                    for number in stride(from: first, to: pushes, by: streams) {
+                        let alert = Alert(
+                            title: "Order ready",
+                            subtitle: "Pickup window closes at 6 PM",
+                            body: "Tap to open the order and see where to collect it from the counter."
+                        )
+                        _ = try await client.send(
+                            .alert(alert, sound: .default, badge: 3, threadID: "orders-42", custom: custom),
+                            to: tokens[number % tokens.count],
+                            topic: "com.example.app"
+                        )
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await client.close()
+    }
+
+    static func main() async {
+        let program = Program("MartletBench", version: "0", "measures the client", commands: [send])
+        exit(await program.run(Array(CommandLine.arguments.dropFirst()), environment: [:]))
+    }
+}

@@ -1,0 +1,66 @@
+internal import CLibuv
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Waits for the signals by which people and service managers end a program.
+package enum TerminationSignal {
+    /// Returns when the process has been sent `SIGINT` or `SIGTERM`.
+    ///
+    /// While this waits, the signals do not end the process by themselves; afterwards they do again, so that whoever
+    /// asks twice is obeyed at once.
+    ///
+    /// - Throws: ``WireError`` of kind `.system` when the system gives no descriptor or thread.
+    package static func received() async throws(WireError) {
+        let loop = try EventLoop()
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                let watch = SignalWatch(on: loop) { continuation.resume() }
+                watch.start()
+            }
+        }
+        loop.shutdown()
+    }
+}
+
+/// Two libuv handles that tell of one signal together, and keep themselves alive until they have.
+private final class SignalWatch {
+    private let handles = UnsafeMutablePointer<uv_signal_t>.allocate(capacity: 2)
+    private var onSignal: (() -> Void)?
+
+    init(on loop: EventLoop, onSignal: @escaping () -> Void) {
+        self.onSignal = onSignal
+        for index in 0..<2 { uv_signal_init(loop.loop, handles + index) }
+    }
+
+    deinit {
+        handles.deallocate()
+    }
+
+    func start() {
+        let context = Unmanaged.passRetained(self).toOpaque()
+        for (index, number) in [SIGINT, SIGTERM].enumerated() {
+            handles[index].data = context
+            uv_signal_start(handles + index, { handle, _ in
+                guard let context = handle?.pointee.data else { return }
+                Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue().stop()
+            }, number)
+        }
+    }
+
+    private func stop() {
+        for index in 0..<2 { uv_signal_stop(handles + index) }
+        // The handles are the loop's until it has closed them; the last one to go takes this object along.
+        handles.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
+        (handles + 1).withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
+            uv_close(handle) { handle in
+                guard let context = handle?.pointee.data else { return }
+                Unmanaged<SignalWatch>.fromOpaque(context).release()
+            }
+        }
+        onSignal.take()?()
+    }
+}

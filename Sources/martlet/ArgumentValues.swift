@@ -1,0 +1,99 @@
+package import APNsClient
+package import Commands
+
+extension DeviceToken: ArgumentValue {
+    /// A token in hexadecimal digits.
+    package init(argument: String) throws(UsageError) {
+        do throws(DeviceTokenError) {
+            try self.init(hex: argument)
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "token" }
+}
+
+extension CollapseID: ArgumentValue {
+    /// 1 to 64 bytes of text.
+    package init(argument: String) throws(UsageError) {
+        do throws(CollapseIDError) {
+            try self.init(argument)
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "text" }
+}
+
+extension InterruptionLevel: ArgumentValue {
+    /// One of the known levels.
+    package init(argument: String) throws(UsageError) {
+        self.init(rawValue: argument)
+        guard InterruptionLevel.all.contains(self) else {
+            throw UsageError("\"\(argument)\" is none of \(InterruptionLevel.valueName)")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { all.map(\.rawValue).joined(separator: "|") }
+}
+
+extension PushType: ArgumentValue {
+    /// One of the known types.
+    package init(argument: String) throws(UsageError) {
+        self.init(rawValue: argument)
+        guard PushType.all.contains(self) else {
+            throw UsageError("\"\(argument)\" is none of \(PushType.all.map(\.rawValue).joined(separator: ", "))")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "type" }
+}
+
+extension Priority: ArgumentValue {
+    /// 10, 5 or 1.
+    package init(argument: String) throws(UsageError) {
+        guard let priority = Priority.all.first(where: { String($0.rawValue) == argument }) else {
+            throw UsageError("\"\(argument)\" is none of 10, 5, 1")
+        }
+        self = priority
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "10|5|1" }
+}
+
+/// A server that is not Apple's, as people write one: `localhost:2197`, or `http://localhost:2197` without TLS.
+extension APNsEndpoint: ArgumentValue {
+    /// A host with an optional port and scheme.
+    package init(argument: String) throws(UsageError) {
+        var rest = argument[...]
+        let isEncrypted = !rest.hasPrefix("http://")
+        for scheme in ["https://", "http://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        var host = rest
+        var port: UInt16 = isEncrypted ? 443 : 80
+        // Colons within brackets, or more than one, belong to an IPv6 address.
+        let isPortSeparated = rest.hasPrefix("[") ? !rest.hasSuffix("]") : rest.count(where: { $0 == ":" }) == 1
+        if isPortSeparated, let colon = rest.lastIndex(of: ":") {
+            guard let number = UInt16(rest[rest.index(after: colon)...]), number > 0 else {
+                throw UsageError("\"\(argument)\" has no port from 1 to 65535 after the colon")
+            }
+            host = rest[..<colon]
+            port = number
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty, !host.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else {
+            throw UsageError("\"\(argument)\" is no host such as localhost:2197")
+        }
+        self.init(host: String(host), port: port, isEncrypted: isEncrypted)
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "host:port" }
+}

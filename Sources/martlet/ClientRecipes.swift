@@ -1,0 +1,55 @@
+import APNsClient
+
+/// The lines that point clients at a simulator.
+struct ClientRecipes {
+    var endpoint: APNsEndpoint
+    var inboxPort: UInt16
+    var authorityFile: String
+
+    private var url: String { "\(endpoint.isEncrypted ? "https" : "http")://localhost:\(endpoint.port)" }
+
+    var text: String {
+        let inbox = """
+            Martlet's local APNs answers at \(url)
+            What came in, as JSON: http://localhost:\(inboxPort)/api/v1/pushes
+            Any device token is taken, and any key signs. Control-C ends it.
+
+
+            """
+        return inbox + (endpoint.isEncrypted ? encrypted : clear) + "\n"
+    }
+
+    private var encrypted: String {
+        """
+        Clients have to trust \(authorityFile). This is how:
+
+          curl          curl --http2 --cacert \(authorityFile) -H "authorization: bearer $(martlet token)" \\
+                          -H "apns-topic: com.example.app" -H "apns-push-type: alert" \\
+                          -d '{"aps":{"alert":"Hello"}}' \(url)/3/device/5d3a6a1c8f9a42d6
+          Martlet       martlet send --host localhost:\(endpoint.port) --ca \(authorityFile) \\
+                          --to 5d3a6a1c8f9a42d6 --topic com.example.app --body Hello
+                        PushClient(APNsEndpoint(host: "localhost", port: \(endpoint.port)), authentication: .token(key),
+                          configuration: .init(additionalAuthorities: String(contentsOfFile: "\(authorityFile)", encoding: .utf8)))
+          node-apn      new apn.Provider({ address: "localhost", port: \(endpoint.port), ca: fs.readFileSync("\(authorityFile)"), token })
+          apns2 (Go)    client.Host = "\(url)", and SSL_CERT_FILE=\(authorityFile) in the environment
+          Pushy         new ApnsClientBuilder().setApnsServer("localhost", \(endpoint.port))
+                          .setTrustedServerCertificateChain(new File("\(authorityFile)"))
+          APNSwift      environment: .custom(url: "https://localhost", port: \(endpoint.port)), after
+                          sudo cp \(authorityFile) /usr/local/share/ca-certificates/martlet.crt && sudo update-ca-certificates
+          others        the server's certificate also carries Apple's host names: point api.push.apple.com here in /etc/hosts
+
+        """
+    }
+
+    private var clear: String {
+        """
+        It speaks HTTP/2 in the clear, with prior knowledge:
+
+          curl          curl --http2-prior-knowledge -H "authorization: bearer $(martlet token)" \\
+                          -H "apns-topic: com.example.app" -H "apns-push-type: alert" \\
+                          -d '{"aps":{"alert":"Hello"}}' \(url)/3/device/5d3a6a1c8f9a42d6
+          Martlet       martlet send --host \(url) --to 5d3a6a1c8f9a42d6 --topic com.example.app --body Hello
+
+        """
+    }
+}

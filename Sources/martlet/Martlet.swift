@@ -1,0 +1,28 @@
+import Commands
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The command `martlet`: parses words, calls the modules, prints.
+@main
+struct Martlet {
+    static let program = Program(
+        "martlet",
+        version: "0.1.0",
+        "sends pushes through Apple's push service, and stands in for it on your own machine",
+        commands: [.demo, .send, .simulate, .token]
+    )
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        exit(await program.run(arguments, environment: ProcessInfo.processInfo.environment))
+    }
+}

@@ -1,0 +1,115 @@
+import APNsClient
+import Commands
+
+extension Command {
+    /// Sends one notification to one or several devices.
+    static let send = Command(
+        "send",
+        "Send a notification and show the answer to each",
+        examples: [
+            "send --host localhost:2197 --ca ~/.local/share/martlet/ca.pem \\\n"
+                + "      --to 5d3a6a1c8f9a42d6 --topic com.example.app --title \"Order ready\" --body \"Tap to open.\"",
+            "send --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ \\\n"
+                + "      --to 5d3a6a1c8f9a42d6 --topic com.example.app --background --custom '{\"sync\":true}'",
+            "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app --payload - < payload.json",
+        ],
+        Option<[DeviceToken]>("--to", "Device token, hexadecimal", isRequired: true),
+        Option<String>("--topic", "The app's bundle identifier"),
+        NotificationOptions.declared,
+        ServerOptions.declared,
+        Flag("--unchecked", "Leave all checking to the server"),
+        Flag("--json", "Print one JSON object per device")
+    ) { tokens, topic, notification, server, isUnchecked, isJSON in
+        let notification = try notification.notification()
+        let client = try server.client(checksBeforeSending: !isUnchecked)
+        let answers = await answers(to: notification, for: tokens, about: Topic(topic), from: client)
+        await client.close()
+        Terminal.output.write(isJSON ? answers.map { $0.json + "\n" }.joined() : table(of: answers))
+        if answers.contains(where: { !$0.isAccepted }) { throw CommandFailure() }
+    }
+
+    /// Sends to all devices at once; the answers come in the order of the devices.
+    private static func answers(
+        to notification: PushNotification,
+        for tokens: [DeviceToken],
+        about topic: Topic,
+        from client: PushClient
+    ) async -> [SendAnswer] {
+        await withTaskGroup(of: (Int, SendAnswer).self) { group in
+            for (index, token) in tokens.enumerated() {
+                group.addTask {
+                    do {
+                        return (index, SendAnswer(token, try await client.send(notification, to: token, topic: topic)))
+                    } catch let error as APNsError {
+                        return (index, SendAnswer(token, error))
+                    } catch {
+                        fatalError("send throws nothing but APNsError")
+                    }
+                }
+            }
+            var answers: [Int: SendAnswer] = [:]
+            for await (index, answer) in group { answers[index] = answer }
+            return tokens.indices.compactMap { answers[$0] }
+        }
+    }
+
+    private static func table(of answers: [SendAnswer]) -> String {
+        var table = Table(["to", Table.Column("status", isNumeric: true), "apns-id", "answer"])
+        for answer in answers { table.add(answer.cells) }
+        return table.text(for: .output)
+    }
+}
+
+/// What came of sending to one device.
+private struct SendAnswer: Sendable {
+    private let token: DeviceToken
+    private let result: Result<PushReceipt, APNsError>
+
+    init(_ token: DeviceToken, _ receipt: PushReceipt) {
+        self.token = token
+        result = .success(receipt)
+    }
+
+    init(_ token: DeviceToken, _ error: APNsError) {
+        self.token = token
+        result = .failure(error)
+    }
+
+    var isAccepted: Bool {
+        if case .success = result { true } else { false }
+    }
+
+    var cells: [Table.Cell] {
+        switch result {
+        case .success(let receipt):
+            [
+                Table.Cell("\(token)"), Table.Cell("200", .good), Table.Cell("\(receipt.id)"),
+                Table.Cell(receipt.uniqueID.map { "accepted, apns-unique-id \($0)" } ?? "accepted"),
+            ]
+        case .failure(let error):
+            [
+                Table.Cell("\(token)"), Table.Cell(error.status.map(String.init) ?? "-", .bad),
+                Table.Cell(error.id?.description ?? "-"), Table.Cell(error.description),
+            ]
+        }
+    }
+
+    /// For programs: the whole token, since they have to know whose answer it is.
+    var json: String {
+        var members: [JSONValue.Member] = [.init("device-token", .string(token.hex))]
+        switch result {
+        case .success(let receipt):
+            members.append(.init("status", 200))
+            members.append(.init("apns-id", .string(receipt.id.description)))
+            if let uniqueID = receipt.uniqueID { members.append(.init("apns-unique-id", .string(uniqueID))) }
+        case .failure(let error):
+            if let status = error.status { members.append(.init("status", .number(JSONNumber(status)))) }
+            if let id = error.id { members.append(.init("apns-id", .string(id.description))) }
+            if let reason = error.reason { members.append(.init("reason", .string(reason.rawValue))) }
+            if let timestamp = error.timestamp { members.append(.init("timestamp", .number(JSONNumber(timestamp)))) }
+            members.append(.init("error", .string(error.code.description)))
+            members.append(.init("message", .string(error.description)))
+        }
+        return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,70 @@
+import APNsClient
+import Commands
+import Simulator
+import Wire
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Command {
+    /// Keeps a local APNs running until it is told to stop.
+    static let simulate = Command(
+        "simulate",
+        "Run a local stand-in for Apple's push servers and show what comes in",
+        examples: ["simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet", "simulate --h2c --environment production"],
+        Option<UInt16>("--port", "Port that answers as APNs; 0 for any free one", default: 2197),
+        Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
+        Option("--listen", "Address to listen on", default: "127.0.0.1"),
+        Option("--environment", "Which of Apple's environments to play", default: SimulatedAPNs.Environment.development),
+        Option<String?>("--ca-directory", "Where its certificate authority is kept; ~/.local/share/martlet when not given"),
+        Option<UInt32>("--streams-before-token", "Streams before the first valid token; load generators want more", default: 1),
+        Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS")
+    ) { port, inboxPort, host, environment, directory, streams, isClear in
+        let directory = directory ?? defaultDirectory
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(
+                host: host,
+                port: port,
+                inboxPort: inboxPort,
+                isEncrypted: !isClear,
+                environment: environment,
+                streamsBeforeToken: streams,
+                authority: isClear ? nil : LocalAuthority(directory: directory)
+            )
+        )
+        let recipes = ClientRecipes(
+            endpoint: await apns.endpoint,
+            inboxPort: await apns.inboxPort ?? 0,
+            authorityFile: LocalAuthority.certificatePath(in: directory)
+        )
+        Terminal.output.write(recipes.text)
+        let printer = Task {
+            for await push in await apns.arrivals() { Terminal.output.write(line(for: push)) }
+        }
+        try await TerminationSignal.received()
+        printer.cancel()
+        await apns.stop()
+    }
+
+    private static var defaultDirectory: String {
+        let environment = ProcessInfo.processInfo.environment
+        let data = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
+        return data + "/martlet"
+    }
+
+    private static func line(for push: ReceivedPush) -> String {
+        let status = Terminal.output.styled("\(push.status)", push.status == 200 ? .good : .bad)
+        let token = (try? DeviceToken(hex: push.deviceToken)).map(\.description) ?? "(no token)"
+        let facts = [
+            status, push.headers.pushType ?? "-", push.headers.topic ?? "-", token, "\(push.payload.count) bytes",
+            push.reason?.rawValue ?? "",
+        ]
+        let findings = push.findings.map { "      \($0.severity.rawValue): \($0.place): \($0.message)\n" }
+        return facts.filter { !$0.isEmpty }.joined(separator: "  ") + "\n" + findings.joined()
+    }
+}
+
+extension SimulatedAPNs.Environment: ArgumentValue {}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// A client that sends exactly the bytes it is told to, as curl never would.
+final class RawClient: Sendable {
+    private let descriptor: CInt
+
+    init(port: UInt16) throws {
+        #if canImport(Glibc)
+            descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        #else
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            close(descriptor)
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Sends the text; a peer that has gone is not an error here.
+    func send(_ text: String) {
+        send(Array(text.utf8))
+    }
+
+    func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { write($0) }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+            Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        #else
+            Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
+        #endif
+    }
+
+    /// Reads until the text has arrived, or until the peer closes or falls silent; without a text, until the end.
+    func read(until end: String? = nil) async -> String {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: self.readBlocking(until: end)) }
+        }
+    }
+
+    private func readBlocking(until end: String?) -> String {
+        var received: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let text = String(decoding: received, as: UTF8.self)
+            if let end, text.contains(end) { return text }
+            let count = recv(descriptor, &piece, piece.count, 0)
+            guard count > 0 else { return text }
+            received += piece[..<count]
+        }
+    }
+}
