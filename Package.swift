@@ -2,25 +2,25 @@
 
 import PackageDescription
 
-/// Whether warnings stop the build; not for those who depend on the package. `make` sets it.
+/// Whether warnings stop the build: when `make` says so, but not for those who depend on the package.
 let isStrict = Context.environment["MARTLET_STRICT"] != nil
 
 /// Settings of every Swift target.
-let common: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    // Existentials are written `any P`: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
-    .enableUpcomingFeature("ExistentialAny"),
-    // No C module leaks through a public interface: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    // What a file uses, it imports: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
-    .enableUpcomingFeature("MemberImportVisibility"),
-    // An async function stays on its caller's executor: https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
+let common: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        // Existentials are written `any P` (SE-0335).
+        .enableUpcomingFeature("ExistentialAny"),
+        // No C module leaks through a public interface (SE-0409).
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // What a file uses, it imports (SE-0444).
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // An async function stays on its caller's executor (SE-0461).
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
 /// Settings of every target but `Wire`, the only one that may touch unsafe pointers:
-/// the compiler names each unsafe expression outside it.
-/// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+/// the compiler names each unsafe expression outside it (SE-0458).
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let package = Package(

@@ -48,9 +48,9 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
     public var status: Int?
     /// The reason APNs gave, known or not.
     public var reason: Reason?
-    /// When APNs last confirmed that the token is no longer valid for the topic, in milliseconds since 1970; only
-    /// with status 410. Drop the token only if it was not registered again since.
+    /// When APNs last confirmed that the token is no longer valid for the topic, in milliseconds since 1970.
     ///
+    /// It comes with status 410 only. Drop the token only if it was not registered again since.
     /// Source: "Handling notification responses from APNs".
     public var timestamp: Int64?
     /// How long the server asked to wait before another try.

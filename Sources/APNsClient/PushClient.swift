@@ -92,6 +92,7 @@ public final class PushClient: Sendable {
     ///   - topic: The app's bundle identifier; the suffix that the push type needs is added when it is missing.
     /// - Returns: The receipt of an accepted push. Accepted means that APNs will try to deliver it, not that it has.
     /// - Throws: ``APNsError``, which tells whether APNs refused the push, it was never sent, or nobody knows.
+    @discardableResult
     public func send(
         _ notification: PushNotification,
         to token: DeviceToken,
@@ -136,10 +137,11 @@ extension PushClient {
         public var connectTimeout: Duration
         /// Bound on one send, waiting for a stream included; 60 seconds by default.
         public var sendTimeout: Duration
-        /// Sends that may wait for a stream at once; further ones fail with the code `overloaded`. 100 000 by default.
+        /// Sends that may wait for a stream at once, 100 000 by default; further ones fail with the code `overloaded`.
         public var waitingLimit: Int
-        /// Whether what APNs would refuse is refused before it is sent, which costs APNs' patience nothing; true by
-        /// default. Turn it off to see the server's own answer.
+        /// Whether what APNs would refuse is refused before it is sent; true by default.
+        ///
+        /// Turn it off to see the server's own answer.
         public var checksBeforeSending: Bool
 
         /// The defaults, save what is given.

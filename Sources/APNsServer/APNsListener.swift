@@ -93,7 +93,8 @@ package final class APNsListener {
             )
         )
         listener = try HTTP2Listener(host: host, port: port, configuration: configuration, on: loop) {
-            connection, event in
+            connection,
+            event in
             clients.pass(event, of: connection, to: onEvent)
         }
         self.clients = clients

@@ -3,7 +3,7 @@ internal import Wire
 
 /// A request to APNs as it came in: taken apart, but not judged.
 package struct APNsRequest: Sendable {
-    /// `POST`, …
+    /// The HTTP method.
     package var method: String
     /// The path as it was sent.
     package var path: String
@@ -33,7 +33,8 @@ package struct APNsRequest: Sendable {
         authorization = fields.bytes(of: "authorization")
         body = stream.body
         isBodyTooLong = stream.isBodyTooLong
-        duplicatedField = fields.firstDuplicate(startingWith: "apns-") ?? fields.firstDuplicate(startingWith: "authorization")
+        duplicatedField =
+            fields.firstDuplicate(startingWith: "apns-") ?? fields.firstDuplicate(startingWith: "authorization")
     }
 
     /// The text after `/3/device/`; nil when the path is another.

@@ -55,6 +55,7 @@ package struct Command: Sendable {
     /// - Parameters:
     ///   - arguments: The words after the command's name.
     ///   - environment: Variables that stand in for options that are not there: `MARTLET_KEY_ID` for `--key-id`.
+    /// - Returns: What is to be done.
     /// - Throws: ``UsageError`` for an unknown, missing or unusable word.
     package func action(
         for arguments: some Sequence<String>,

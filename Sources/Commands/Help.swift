@@ -26,10 +26,14 @@ struct Help {
         var sections = ["\(program) \(command.name): \(command.summary)", "Usage: \(usage(of: command))"]
         let arguments = command.parameters.filter { $0.kind == .argument }
         let options = command.parameters.filter { $0.kind != .argument }
-        if !arguments.isEmpty { sections.append("Arguments:\n" + Help.columns(arguments.map { ($0.label, $0.fullHelp) })) }
+        if !arguments.isEmpty {
+            sections.append("Arguments:\n" + Help.columns(arguments.map { ($0.label, $0.fullHelp) }))
+        }
         if !options.isEmpty {
             sections.append("Options:\n" + Help.columns(options.map { ($0.label, $0.fullHelp) }))
-            sections.append("Every option may also be an environment variable: \(options[0].spelling) is \(options[0].variable).")
+            sections.append(
+                "Every option may also be an environment variable: \(options[0].spelling) is \(options[0].variable)."
+            )
         }
         if !command.examples.isEmpty {
             sections.append("Examples:\n" + command.examples.map { "  \(program) \($0)" }.joined(separator: "\n"))

@@ -32,7 +32,9 @@ package struct Words {
     ) throws(UsageError) {
         let known = parameters.filter { $0.kind != .argument }
         guard let parameter = known.first(where: { $0.spelling == spelling }) else {
-            throw UsageError("unknown option \(spelling)" + NearestName.hint(for: spelling, among: known.map(\.spelling)))
+            throw UsageError(
+                "unknown option \(spelling)" + NearestName.hint(for: spelling, among: known.map(\.spelling))
+            )
         }
         if parameter.kind == .flag {
             guard attached == nil else { throw UsageError("\(spelling) takes no value") }
@@ -68,7 +70,6 @@ package struct Words {
     mutating func takeArgument() -> String? {
         arguments.isEmpty ? nil : arguments.removeFirst()
     }
-
 
     func checkNothingIsLeft() throws(UsageError) {
         if let argument = arguments.first { throw UsageError("unexpected word \"\(argument)\"") }

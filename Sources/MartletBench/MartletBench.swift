@@ -43,7 +43,8 @@ struct MartletBench {
             authentication: .token(.ephemeral()),
             configuration: .init(additionalAuthorities: String(contentsOfFile: authority, encoding: .utf8))
         )
-        let tokens = try (0..<4_096).map { _ in try DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255) }) }
+        let tokens = try (0..<4_096).map { _ in try DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255) })
+        }
         let custom = try CustomData(Order())
         try await withThrowingTaskGroup { group in
             for first in 0..<streams {

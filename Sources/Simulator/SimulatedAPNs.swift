@@ -56,7 +56,9 @@ public actor SimulatedAPNs {
     ///   of its own in memory, and no HTTP interface.
     /// - Returns: The simulator, which runs until ``stop()``.
     /// - Throws: ``SimulatorError`` when an address is taken, or a certificate cannot be made.
-    public static func start(_ configuration: Configuration = Configuration()) async throws(SimulatorError) -> SimulatedAPNs {
+    public static func start(_ configuration: Configuration = Configuration()) async throws(SimulatorError)
+        -> SimulatedAPNs
+    {
         try await start(configuration, clock: .system)
     }
 
@@ -252,8 +254,9 @@ extension SimulatedAPNs {
         public var environment: Environment
         /// Pushes that are remembered; 1 000 by default.
         public var keptPushes: Int
-        /// Streams a connection may have open before its first valid token; 1, as with Apple, by default. Load
-        /// generators that cannot wait for it want more.
+        /// Streams a connection may have open before its first valid token; 1, as with Apple, by default.
+        ///
+        /// Load generators that cannot wait for the first answer want more.
         public var streamsBeforeToken: UInt32
         /// The certificate authority; nil, the default, for a fresh one in memory.
         public var authority: LocalAuthority?

@@ -36,7 +36,7 @@ struct ClientRecipes {
                           .setTrustedServerCertificateChain(new File("\(authorityFile)"))
           APNSwift      environment: .custom(url: "https://localhost", port: \(endpoint.port)), after
                           sudo cp \(authorityFile) /usr/local/share/ca-certificates/martlet.crt && sudo update-ca-certificates
-          others        the server's certificate also carries Apple's host names: point api.push.apple.com here in /etc/hosts
+          others        the certificate is for Apple's host names, too: give this machine the name api.push.apple.com
 
         """
     }

@@ -23,7 +23,8 @@ private struct Demo {
         let clients = try Clients(for: apns, at: await apns.endpoint)
         let pushes = try await DemoPush.all(for: apns)
         Terminal.output.write(
-            "Sending \(pushes.count) pushes over HTTP/2 and TLS to a local APNs on port \(await apns.port).\n\n")
+            "Sending \(pushes.count) pushes over HTTP/2 and TLS to a local APNs on port \(await apns.port).\n\n"
+        )
 
         var table = Table([
             Table.Column("", isNumeric: true), "push", "to", Table.Column("status", isNumeric: true), "answer",
@@ -61,9 +62,9 @@ private struct Demo {
             \(verdict)
 
             To look further:
-              \(program) simulate        keeps a local APNs running and tells how to point any client at it
-              \(program) send --help     sends one push, to Apple or to the simulator
-              README.md                         the client library in six lines of Swift
+              keep a local APNs running, and see how to point any client at it:  \(program) simulate
+              send a push of your own, to Apple or to the local APNs:            \(program) send --help
+              use the client library from Swift:                                 README.md and Examples/
 
             """
     }
@@ -81,7 +82,11 @@ private struct Demo {
             configuration.checksBeforeSending = false
             unchecked = try PushClient(endpoint, authentication: authentication, configuration: configuration)
             late = try PushClient(
-                endpoint, authentication: authentication, configuration: configuration, clock: Demo.slowClock)
+                endpoint,
+                authentication: authentication,
+                configuration: configuration,
+                clock: Demo.slowClock
+            )
         }
 
         func send(_ push: DemoPush) async -> DemoOutcome {

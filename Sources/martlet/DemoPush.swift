@@ -47,7 +47,8 @@ struct DemoPush {
         await apns.register(released, for: [app], in: .production)
         await apns.register(neighbour, for: ["com.example.other"])
         await apns.unregister(departed, since: 1_790_000_000_000)
-        return try accepted(to: phone) + refused(phone: phone, released: released, neighbour: neighbour, departed: departed)
+        return try accepted(to: phone)
+            + refused(phone: phone, released: released, neighbour: neighbour, departed: departed)
     }
 
     private static func accepted(to phone: DeviceToken) throws -> [DemoPush] {
@@ -64,23 +65,41 @@ struct DemoPush {
         return [
             DemoPush(title: "a plain alert", token: phone, notification: .alert("Hello from Martlet")),
             DemoPush(
-                title: "title, body, sound, badge and a deep link", token: phone,
+                title: "title, body, sound, badge and a deep link",
+                token: phone,
                 notification: .alert(
-                    Alert(title: "Order ready", body: "Tap to open the order."), sound: .default, badge: 3, custom: order)
+                    Alert(title: "Order ready", body: "Tap to open the order."),
+                    sound: .default,
+                    badge: 3,
+                    custom: order
+                )
             ),
             DemoPush(title: "text from the app's own strings", token: phone, notification: .alert(localized)),
             DemoPush(
-                title: "time-sensitive, with actions, in a thread", token: phone,
+                title: "time-sensitive, with actions, in a thread",
+                token: phone,
                 notification: .alert(
-                    "Your driver is here", threadID: "ride-7", category: "RIDE", interruptionLevel: .timeSensitive)
+                    "Your driver is here",
+                    threadID: "ride-7",
+                    category: "RIDE",
+                    interruptionLevel: .timeSensitive
+                )
             ),
             DemoPush(
-                title: "replaces the one before, worth one attempt", token: phone,
+                title: "replaces the one before, worth one attempt",
+                token: phone,
                 notification: .alert(
-                    "2 : 1", expiration: .attemptOnce, collapseID: try CollapseID("match-12"))
+                    "2 : 1",
+                    expiration: .attemptOnce,
+                    collapseID: try CollapseID("match-12")
+                )
             ),
             DemoPush(title: "a badge and nothing else", token: phone, notification: .alert(nil, badge: 0)),
-            DemoPush(title: "a silent wake-up in the background", token: phone, notification: .background(custom: order)),
+            DemoPush(
+                title: "a silent wake-up in the background",
+                token: phone,
+                notification: .background(custom: order)
+            ),
             DemoPush(title: "a reload of widgets", token: phone, notification: .opaque(reload, pushType: .widgets)),
         ]
     }
@@ -93,34 +112,54 @@ struct DemoPush {
     ) -> [DemoPush] {
         let large = PushNotification.alert(Alert(body: String(repeating: "long ", count: 900)))
         let hasty = PushNotification.opaque(
-            Array(#"{"aps":{"content-available":1}}"#.utf8), pushType: .background, priority: .immediate)
+            Array(#"{"aps":{"content-available":1}}"#.utf8),
+            pushType: .background,
+            priority: .immediate
+        )
         return [
             DemoPush(
-                title: "to a device of the App Store build", token: released, notification: .alert("Hello"),
+                title: "to a device of the App Store build",
+                token: released,
+                notification: .alert("Hello"),
                 expected: .refused(400, .badDeviceToken)
             ),
             DemoPush(
-                title: "to a device of another app", token: neighbour, notification: .alert("Hello"),
+                title: "to a device of another app",
+                token: neighbour,
+                notification: .alert("Hello"),
                 expected: .refused(400, .deviceTokenNotForTopic)
             ),
             DemoPush(
-                title: "to a device that removed the app", token: departed, notification: .alert("Hello"),
+                title: "to a device that removed the app",
+                token: departed,
+                notification: .alert("Hello"),
                 expected: .refused(410, .unregistered)
             ),
             DemoPush(
-                title: "a background push in a hurry", token: phone, notification: hasty, sender: .unchecked,
+                title: "a background push in a hurry",
+                token: phone,
+                notification: hasty,
+                sender: .unchecked,
                 expected: .refused(400, .badPriority)
             ),
             DemoPush(
-                title: "more than 4096 bytes", token: phone, notification: large, sender: .unchecked,
+                title: "more than 4096 bytes",
+                token: phone,
+                notification: large,
+                sender: .unchecked,
                 expected: .refused(413, .payloadTooLarge)
             ),
             DemoPush(
-                title: "from a machine two hours slow", token: phone, notification: .alert("Hello"), sender: .late,
+                title: "from a machine two hours slow",
+                token: phone,
+                notification: .alert("Hello"),
+                sender: .late,
                 expected: .refused(403, .expiredProviderToken)
             ),
             DemoPush(
-                title: "more than 4096 bytes, checked before sending", token: phone, notification: large,
+                title: "more than 4096 bytes, checked before sending",
+                token: phone,
+                notification: large,
                 expected: .notSent
             ),
         ]

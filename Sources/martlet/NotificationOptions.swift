@@ -1,21 +1,17 @@
 import APNsClient
 import Commands
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// The options that say what to send.
 struct NotificationOptions: Sendable {
     fileprivate var content: Content
     fileprivate var headers: Headers
-    fileprivate var payloadFile: String?
+    fileprivate var payload: InputFile?
 
-    static let declared = Group(Content.declared, Headers.declared, Option<String?>("--payload", "File of a whole payload, JSON; - for standard input")) {
-        NotificationOptions(content: $0, headers: $1, payloadFile: $2)
-    }
+    static let declared = Group(
+        Content.declared,
+        Headers.declared,
+        Option<InputFile?>("--payload", "A whole payload, JSON; - for standard input")
+    ) { NotificationOptions(content: $0, headers: $1, payload: $2) }
 
     /// What the payload is made of when it does not come whole.
     struct Content: Sendable {
@@ -43,8 +39,16 @@ struct NotificationOptions: Sendable {
             Flag("--background", "Wake the app silently instead of showing an alert")
         ) {
             Content(
-                title: $0, subtitle: $1, body: $2, badge: $3, sound: $4, threadID: $5, category: $6,
-                interruptionLevel: $7, custom: $8, isBackground: $9
+                title: $0,
+                subtitle: $1,
+                body: $2,
+                badge: $3,
+                sound: $4,
+                threadID: $5,
+                category: $6,
+                interruptionLevel: $7,
+                custom: $8,
+                isBackground: $9
             )
         }
 
@@ -73,12 +77,12 @@ struct NotificationOptions: Sendable {
     /// The notification that the options describe.
     func notification() throws -> PushNotification {
         let expiration = headers.expiration.map { Expiration(secondsSince1970: $0) }
-        if let payloadFile {
+        if let payload {
             guard !content.isAlert, content.custom == nil, !content.isBackground else {
                 throw UsageError("--payload is the whole payload: what else goes into one cannot be given beside it")
             }
             return .opaque(
-                try NotificationOptions.bytes(of: payloadFile),
+                try payload.bytes(),
                 pushType: headers.pushType ?? .alert,
                 priority: headers.priority,
                 expiration: expiration,
@@ -94,7 +98,9 @@ struct NotificationOptions: Sendable {
             return .background(custom: custom, expiration: expiration, collapseID: headers.collapseID)
         }
         guard content.isAlert else {
-            throw UsageError("there is nothing to send: give --title, --body, --badge, --sound, --background or --payload")
+            throw UsageError(
+                "there is nothing to send: give --title, --body, --badge, --sound, --background or --payload"
+            )
         }
         return alert(custom, expiration)
     }
@@ -113,13 +119,5 @@ struct NotificationOptions: Sendable {
             expiration: expiration,
             collapseID: headers.collapseID
         )
-    }
-
-    private static func bytes(of file: String) throws -> [UInt8] {
-        do {
-            return Array(try Data(contentsOf: URL(filePath: file == "-" ? "/dev/stdin" : file)))
-        } catch {
-            throw UsageError("--payload: \(file) cannot be read")
-        }
     }
 }

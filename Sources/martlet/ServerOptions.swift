@@ -1,12 +1,6 @@
 import APNsClient
 import Commands
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// The options that say which server to talk to and who does.
 struct ServerOptions: Sendable {
     /// Apple's two environments.
@@ -17,13 +11,13 @@ struct ServerOptions: Sendable {
 
     private var environment: Environment
     private var host: APNsEndpoint?
-    private var authorities: String?
+    private var authorities: InputFile?
     private var key: KeyOptions
 
     static let declared = Group(
         Option("--environment", "Which of Apple's environments", default: Environment.development),
         Option<APNsEndpoint?>("--host", "Another server than Apple's; http:// in front for none of TLS"),
-        Option<String?>("--ca", "File of certificates to trust besides the system's, PEM"),
+        Option<InputFile?>("--ca", "Certificates to trust besides the system's, PEM"),
         KeyOptions.declared
     ) { ServerOptions(environment: $0, host: $1, authorities: $2, key: $3) }
 
@@ -31,13 +25,7 @@ struct ServerOptions: Sendable {
     func client(checksBeforeSending: Bool) throws -> PushClient {
         let apple: APNsEndpoint = environment == .production ? .production : .development
         var configuration = PushClient.Configuration(checksBeforeSending: checksBeforeSending)
-        if let authorities {
-            do {
-                configuration.additionalAuthorities = try String(contentsOfFile: authorities, encoding: .utf8)
-            } catch {
-                throw UsageError("--ca: \(authorities) cannot be read")
-            }
-        }
+        configuration.additionalAuthorities = try authorities?.text()
         return try PushClient(
             host ?? apple,
             authentication: .token(key.signingKey(isForApple: host == nil)),
@@ -48,12 +36,12 @@ struct ServerOptions: Sendable {
 
 /// The options that name a signing key.
 struct KeyOptions: Sendable {
-    private var file: String?
+    private var file: InputFile?
     private var keyID: String?
     private var teamID: String?
 
     static let declared = Group(
-        Option<String?>("--key", "File of the signing key, .p8"),
+        Option<InputFile?>("--key", "The signing key, .p8"),
         Option<String?>("--key-id", "The ten characters that name the key; taken from a file AuthKey_<id>.p8"),
         Option<String?>("--team-id", "The ten characters that name the team")
     ) { KeyOptions(file: $0, keyID: $1, teamID: $2) }
@@ -66,11 +54,13 @@ struct KeyOptions: Sendable {
             }
             return try .ephemeral(keyID: keyID ?? "EPHEMERAL0", teamID: teamID ?? "LOCALTEAM0")
         }
-        guard let keyID = keyID ?? KeyOptions.keyID(inNameOf: file) else {
-            throw UsageError("--key-id is missing: it cannot be told from the name of \(file)")
+        guard let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path) else {
+            throw UsageError("--key-id is missing: it cannot be told from the name of \(file.path)")
         }
-        guard let teamID else { throw UsageError("--team-id is missing: it stands at the top right of your developer account") }
-        return try SigningKey(file: file, keyID: keyID, teamID: teamID)
+        guard let teamID else {
+            throw UsageError("--team-id is missing: it stands at the top right of your developer account")
+        }
+        return try SigningKey(file: file.path, keyID: keyID, teamID: teamID)
     }
 
     /// Apple names the files of keys after them.

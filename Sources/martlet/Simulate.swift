@@ -14,13 +14,27 @@ extension Command {
     static let simulate = Command(
         "simulate",
         "Run a local stand-in for Apple's push servers and show what comes in",
-        examples: ["simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet", "simulate --h2c --environment production"],
+        examples: [
+            "simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet",
+            "simulate --h2c --environment production",
+        ],
         Option<UInt16>("--port", "Port that answers as APNs; 0 for any free one", default: 2197),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
         Option("--listen", "Address to listen on", default: "127.0.0.1"),
-        Option("--environment", "Which of Apple's environments to play", default: SimulatedAPNs.Environment.development),
-        Option<String?>("--ca-directory", "Where its certificate authority is kept; ~/.local/share/martlet when not given"),
-        Option<UInt32>("--streams-before-token", "Streams before the first valid token; load generators want more", default: 1),
+        Option(
+            "--environment",
+            "Which of Apple's environments to play",
+            default: SimulatedAPNs.Environment.development
+        ),
+        Option<String?>(
+            "--ca-directory",
+            "Where its certificate authority is kept; ~/.local/share/martlet when not given"
+        ),
+        Option<UInt32>(
+            "--streams-before-token",
+            "Streams before the first valid token; load generators want more",
+            default: 1
+        ),
         Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS")
     ) { port, inboxPort, host, environment, directory, streams, isClear in
         let directory = directory ?? defaultDirectory

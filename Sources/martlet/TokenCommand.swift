@@ -8,8 +8,8 @@ extension Command {
         "Print a provider token (JWT) for use with other tools, or explain one",
         examples: [
             "token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ",
-            "token eyJhbGciOiJFUzI1NiIsImtpZCI6IkFCQzEyM0RFRkcifQ.eyJpc3MiOiJERUYxMjNHSElKIiwiaWF0IjoxNzk1MjQ0NzU1fQ.c2ln",
-            "token          # signed with a fresh key, for the simulator",
+            "token                                   # signed with a fresh key, for the simulator",
+            "token eyJhbGciOiJFUzI1NiIs…             # explains the token",
         ],
         Argument<String?>("token", "A token to explain instead; bearer in front does no harm"),
         KeyOptions.declared
@@ -54,7 +54,7 @@ struct TokenExplanation {
         key id     \(claims.keyID)
         team id    \(claims.teamID)
         issued at  \(claims.issuedAt), \(ageInWords)
-        signature  \(signatureLength) bytes\(signatureLength == TokenExplanation.expectedSignatureLength ? "" : ": ES256 makes 64"); whether it fits, only the key can tell
+        signature  \(signatureLength) bytes, where ES256 makes 64; whether it fits only the key can tell
         verdict    \(verdict)
 
         """
@@ -67,7 +67,9 @@ struct TokenExplanation {
     }
 
     private var verdict: String {
-        if signatureLength != TokenExplanation.expectedSignatureLength { return "APNs answers 403 InvalidProviderToken" }
+        if signatureLength != TokenExplanation.expectedSignatureLength {
+            return "APNs answers 403 InvalidProviderToken"
+        }
         if age < 0 { return "from the future: the clock of the machine that made it, or of this one, is wrong" }
         if age > ProviderToken.maximumAge { return "older than an hour: APNs answers 403 ExpiredProviderToken" }
         return "good for another \((ProviderToken.maximumAge - age) / 60) min"

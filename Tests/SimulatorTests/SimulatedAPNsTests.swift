@@ -47,8 +47,10 @@ import Testing
         #expect(push.headers.pushType == "alert")
         #expect(push.headers.priority == "10")
         #expect(push.headers.id == id.description)
-        #expect(String(decoding: push.payload, as: UTF8.self)
-            == #"{"aps":{"alert":{"title":"Order ready","body":"Tap."},"badge":3,"sound":"default"}}"#)
+        #expect(
+            String(decoding: push.payload, as: UTF8.self)
+                == #"{"aps":{"alert":{"title":"Order ready","body":"Tap."},"badge":3,"sound":"default"}}"#
+        )
         #expect(push.findings.isEmpty)
         await bench.stop()
     }
@@ -59,7 +61,11 @@ import Testing
             for number in 0..<UInt64(10_000) {
                 group.addTask { [token, topic] in
                     let id = APNsID(randomBits: (number, number))
-                    return try await bench.client.send(.alert(Alert(body: "\(number)"), id: id), to: token, topic: topic).id != id
+                    return try await bench.client.send(
+                        .alert(Alert(body: "\(number)"), id: id),
+                        to: token,
+                        topic: topic
+                    ).id != id
                 }
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -70,4 +76,3 @@ import Testing
         await bench.stop()
     }
 }
-

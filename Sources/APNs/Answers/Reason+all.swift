@@ -87,138 +87,234 @@ extension Reason {
     /// Every known reason, by name.
     public static let all: [Reason] = facts.keys.sorted { $0.rawValue < $1.rawValue }
 
-    /// What is known of the reason of this text. Apple prints one of them with a space, too.
+    /// What is known of the reason of this text; one of them Apple also prints with a space.
     static func facts(of rawValue: String) -> Facts? {
         facts[Reason(rawValue: rawValue.contains(" ") ? rawValue.filter { $0 != " " } : rawValue)]
     }
 
     private static let facts: [Reason: Facts] = [
         .badCertificate: Facts(
-            status: 403, scope: .everywhere,
-            explanation: "the client certificate is invalid"),
+            status: 403,
+            scope: .everywhere,
+            explanation: "the client certificate is invalid"
+        ),
         .badCertificateEnvironment: Facts(
-            status: 403, scope: .everywhere,
-            explanation: "the client certificate is for the other environment"),
+            status: 403,
+            scope: .everywhere,
+            explanation: "the client certificate is for the other environment"
+        ),
         .badChannelID: Facts(
-            status: 400, scope: [.broadcast, .channel],
-            explanation: "the channel identifier is not properly encoded, or too long"),
+            status: 400,
+            scope: [.broadcast, .channel],
+            explanation: "the channel identifier is not properly encoded, or too long"
+        ),
         .badCollapseID: Facts(
-            status: 400, scope: .device,
-            explanation: "the collapse identifier is longer than 64 bytes"),
+            status: 400,
+            scope: .device,
+            explanation: "the collapse identifier is longer than 64 bytes"
+        ),
         .badDeviceToken: Facts(
-            status: 400, scope: .device, endsDeviceToken: true,
-            explanation: "the device token is malformed or belongs to the other environment: check which environment gave it"),
+            status: 400,
+            scope: .device,
+            endsDeviceToken: true,
+            explanation:
+                "the device token is malformed or belongs to the other environment: check which environment gave it"
+        ),
         .badEnvironmentKeyIDInToken: Facts(
-            status: 403, scope: .device,
-            explanation: "the signing key is for the other environment"),
+            status: 403,
+            scope: .device,
+            explanation: "the signing key is for the other environment"
+        ),
         .badEnvironmentKeyInToken: Facts(
-            status: 403, scope: .device,
-            explanation: "the signing key is for the other environment"),
+            status: 403,
+            scope: .device,
+            explanation: "the signing key is for the other environment"
+        ),
         .badExpirationDate: Facts(
-            status: 400, scope: [.device, .broadcast],
-            explanation: "the expiration is no valid time; a channel that stores nothing takes only 0"),
+            status: 400,
+            scope: [.device, .broadcast],
+            explanation: "the expiration is no valid time; a channel that stores nothing takes only 0"
+        ),
         .badMessageID: Facts(
-            status: 400, scope: .everywhere,
-            explanation: "the identifier is no UUID in canonical form"),
+            status: 400,
+            scope: .everywhere,
+            explanation: "the identifier is no UUID in canonical form"
+        ),
         .badPath: Facts(
-            status: 404, scope: .everywhere,
-            explanation: "the path is none that APNs knows"),
+            status: 404,
+            scope: .everywhere,
+            explanation: "the path is none that APNs knows"
+        ),
         .badPriority: Facts(
-            status: 400, scope: [.device, .broadcast],
-            explanation: "the priority is none that this push may have"),
+            status: 400,
+            scope: [.device, .broadcast],
+            explanation: "the priority is none that this push may have"
+        ),
         .badRequestParams: Facts(
-            status: 400, scope: .channel,
-            explanation: "the request has an attribute that the service does not know"),
+            status: 400,
+            scope: .channel,
+            explanation: "the request has an attribute that the service does not know"
+        ),
         .badRequestPayload: Facts(
-            status: 400, scope: [.broadcast, .channel],
-            explanation: "the body cannot be read as JSON"),
+            status: 400,
+            scope: [.broadcast, .channel],
+            explanation: "the body cannot be read as JSON"
+        ),
         .badTopic: Facts(
-            status: 400, scope: .device,
-            explanation: "the topic is malformed"),
+            status: 400,
+            scope: .device,
+            explanation: "the topic is malformed"
+        ),
         .cannotCreateChannelConfig: Facts(
-            status: 400, scope: .channel,
-            explanation: "the app has as many channels as it may: delete some first"),
+            status: 400,
+            scope: .channel,
+            explanation: "the app has as many channels as it may: delete some first"
+        ),
         .channelNotRegistered: Facts(
-            status: 400, scope: [.broadcast, .channel],
-            explanation: "there is no such channel in this environment"),
+            status: 400,
+            scope: [.broadcast, .channel],
+            explanation: "there is no such channel in this environment"
+        ),
         .deviceTokenNotForTopic: Facts(
-            status: 400, scope: .device,
-            explanation: "the device token belongs to another topic: check the bundle identifier and its suffix"),
+            status: 400,
+            scope: .device,
+            explanation: "the device token belongs to another topic: check the bundle identifier and its suffix"
+        ),
         .duplicateHeaders: Facts(
-            status: 400, scope: .device,
-            explanation: "a header was sent more than once"),
+            status: 400,
+            scope: .device,
+            explanation: "a header was sent more than once"
+        ),
         .expiredProviderToken: Facts(
-            status: 403, scope: .everywhere, advice: .renewToken,
-            explanation: "the provider token is older than an hour: check the clock of the machine that made it"),
+            status: 403,
+            scope: .everywhere,
+            advice: .renewToken,
+            explanation: "the provider token is older than an hour: check the clock of the machine that made it"
+        ),
         .expiredToken: Facts(
-            status: 410, scope: .device, endsDeviceToken: true,
-            explanation: "the device token has expired"),
+            status: 410,
+            scope: .device,
+            endsDeviceToken: true,
+            explanation: "the device token has expired"
+        ),
         .featureNotEnabled: Facts(
-            status: 400, scope: [.broadcast, .channel],
-            explanation: "the app is not enabled for broadcasts: switch the capability on in the developer portal"),
+            status: 400,
+            scope: [.broadcast, .channel],
+            explanation: "the app is not enabled for broadcasts: switch the capability on in the developer portal"
+        ),
         .forbidden: Facts(
-            status: 403, scope: .device,
-            explanation: "the action is not allowed"),
+            status: 403,
+            scope: .device,
+            explanation: "the action is not allowed"
+        ),
         .idleTimeout: Facts(
-            status: 400, scope: .device, advice: .reconnect,
-            explanation: "the connection was idle for too long"),
+            status: 400,
+            scope: .device,
+            advice: .reconnect,
+            explanation: "the connection was idle for too long"
+        ),
         .internalServerError: Facts(
-            status: 500, scope: .everywhere, advice: .backOff,
-            explanation: "something went wrong inside APNs"),
+            status: 500,
+            scope: .everywhere,
+            advice: .backOff,
+            explanation: "something went wrong inside APNs"
+        ),
         .invalidProviderToken: Facts(
-            status: 403, scope: .everywhere,
-            explanation: "the provider token is not valid, or its signature does not fit: check key, key ID and team ID"),
+            status: 403,
+            scope: .everywhere,
+            explanation: "the provider token is not valid, or its signature does not fit: check key, key ID and team ID"
+        ),
         .invalidPushType: Facts(
-            status: 400, scope: .everywhere,
-            explanation: "the push type is unknown, or not one for this request"),
+            status: 400,
+            scope: .everywhere,
+            explanation: "the push type is unknown, or not one for this request"
+        ),
         .methodNotAllowed: Facts(
-            status: 405, scope: .everywhere,
-            explanation: "the method is not allowed here"),
+            status: 405,
+            scope: .everywhere,
+            explanation: "the method is not allowed here"
+        ),
         .missingChannelID: Facts(
-            status: 400, scope: [.broadcast, .channel],
-            explanation: "the channel identifier is missing"),
+            status: 400,
+            scope: [.broadcast, .channel],
+            explanation: "the channel identifier is missing"
+        ),
         .missingDeviceToken: Facts(
-            status: 400, scope: .device,
-            explanation: "the path has no device token"),
+            status: 400,
+            scope: .device,
+            explanation: "the path has no device token"
+        ),
         .missingProviderToken: Facts(
-            status: 403, scope: .everywhere,
-            explanation: "there is neither a client certificate nor a provider token"),
+            status: 403,
+            scope: .everywhere,
+            explanation: "there is neither a client certificate nor a provider token"
+        ),
         .missingPushType: Facts(
-            status: 400, scope: [.broadcast, .channel],
-            explanation: "the push type is missing"),
+            status: 400,
+            scope: [.broadcast, .channel],
+            explanation: "the push type is missing"
+        ),
         .missingTopic: Facts(
-            status: 400, scope: .device,
-            explanation: "the topic is missing; a provider token covers many, so each push has to name its own"),
+            status: 400,
+            scope: .device,
+            explanation: "the topic is missing; a provider token covers many, so each push has to name its own"
+        ),
         .payloadEmpty: Facts(
-            status: 400, scope: [.device, .broadcast],
-            explanation: "there is no payload"),
+            status: 400,
+            scope: [.device, .broadcast],
+            explanation: "there is no payload"
+        ),
         .payloadTooLarge: Facts(
-            status: 413, scope: [.device, .broadcast],
-            explanation: "the payload is larger than allowed"),
+            status: 413,
+            scope: [.device, .broadcast],
+            explanation: "the payload is larger than allowed"
+        ),
         .serviceUnavailable: Facts(
-            status: 503, scope: .everywhere, advice: .backOff,
-            explanation: "APNs is unavailable"),
+            status: 503,
+            scope: .everywhere,
+            advice: .backOff,
+            explanation: "APNs is unavailable"
+        ),
         .shutdown: Facts(
-            status: 503, scope: .everywhere, advice: .reconnect,
-            explanation: "this APNs server is shutting down"),
+            status: 503,
+            scope: .everywhere,
+            advice: .reconnect,
+            explanation: "this APNs server is shutting down"
+        ),
         .tooManyProviderTokenUpdates: Facts(
-            status: 429, scope: .everywhere, advice: .backOff,
-            explanation: "the provider token changed more often than every 20 minutes: keep the one there is"),
+            status: 429,
+            scope: .everywhere,
+            advice: .backOff,
+            explanation: "the provider token changed more often than every 20 minutes: keep the one there is"
+        ),
         .tooManyRequests: Facts(
-            status: 429, scope: .everywhere, advice: .backOff,
-            explanation: "too many requests for the same device or channel in a short time"),
+            status: 429,
+            scope: .everywhere,
+            advice: .backOff,
+            explanation: "too many requests for the same device or channel in a short time"
+        ),
         .topicDisallowed: Facts(
-            status: 400, scope: .everywhere,
-            explanation: "pushing to this topic is not allowed"),
+            status: 400,
+            scope: .everywhere,
+            explanation: "pushing to this topic is not allowed"
+        ),
         .topicMismatch: Facts(
-            status: 403, scope: [.broadcast, .channel],
-            explanation: "the credentials do not cover the bundle identifier in the path"),
+            status: 403,
+            scope: [.broadcast, .channel],
+            explanation: "the credentials do not cover the bundle identifier in the path"
+        ),
         .unregistered: Facts(
-            status: 410, scope: .device, endsDeviceToken: true,
-            explanation: "the device token is no longer active for the topic: the app may have been removed"),
+            status: 410,
+            scope: .device,
+            endsDeviceToken: true,
+            explanation: "the device token is no longer active for the topic: the app may have been removed"
+        ),
         .unrelatedKeyIDInToken: Facts(
-            status: 403, scope: .device, advice: .reconnect,
-            explanation: "the signing key is not related to the first one used on the connection"),
+            status: 403,
+            scope: .device,
+            advice: .reconnect,
+            explanation: "the signing key is not related to the first one used on the connection"
+        ),
     ]
 }
 

@@ -55,7 +55,9 @@ extension Reason {
     /// Which requests it can answer; empty for unknown reasons.
     public var scope: Scope { facts?.scope ?? [] }
 
-    /// Whether the device token is dead. With ``badDeviceToken`` make sure first that the request went to the
+    /// Whether the device token is dead.
+    ///
+    /// With ``badDeviceToken`` make sure first that the request went to the
     /// environment that the token belongs to.
     public var endsDeviceToken: Bool { facts?.endsDeviceToken ?? false }
 

@@ -25,6 +25,9 @@ public struct Expiration: Sendable, Hashable {
     /// - Parameter date: The date.
     /// - Returns: The expiration, in whole seconds.
     public static func at(_ date: Date) -> Expiration {
-        Expiration(secondsSince1970: Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? (date > .distantPast ? .max : 0))
+        Expiration(
+            secondsSince1970: Int64(exactly: date.timeIntervalSince1970.rounded(.down))
+                ?? (date > .distantPast ? .max : 0)
+        )
     }
 }

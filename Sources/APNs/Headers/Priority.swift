@@ -10,7 +10,7 @@ public struct Priority: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// At once; 10. The default of APNs.
+    /// At once; 10, the default of APNs.
     public static let immediate = Priority(rawValue: 10)
     /// When the device's power allows, perhaps together with others; 5.
     public static let powerAware = Priority(rawValue: 5)

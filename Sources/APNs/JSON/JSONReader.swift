@@ -1,4 +1,4 @@
-/// Reads JSON that came from outside: strict by RFC 8259, bounded in depth and size, and never in danger from any bytes.
+/// Reads JSON that came from outside: strict by RFC 8259, bounded in depth and size, safe with any bytes.
 ///
 /// It is the project's one reader. A system library would have cost more than it saves: it could not be part of an
 /// iOS app, which shares this module, and it reports neither the place of an error nor what to call it.

@@ -12,13 +12,20 @@ enum HeaderRules {
         let place = Lint.Place.header("apns-push-type")
         guard let text else {
             return Lint.Finding(
-                "push-type-missing", .warning, place,
+                "push-type-missing",
+                .warning,
+                place,
                 "without a push type APNs may delay or drop the push, and watchOS does not take it"
             )
         }
         guard !PushType.all.contains(PushType(rawValue: text)) else { return nil }
         return Lint.Finding(
-            "push-type-unknown", .error, place, "\"\(text)\" is no push type", reason: .invalidPushType)
+            "push-type-unknown",
+            .error,
+            place,
+            "\"\(text)\" is no push type",
+            reason: .invalidPushType
+        )
     }
 
     static func id(_ text: String?) -> Lint.Finding? {
@@ -31,13 +38,18 @@ enum HeaderRules {
         guard let text else {
             return type == .background
                 ? Lint.Finding(
-                    "background-priority-missing", .warning, .header("apns-priority"),
+                    "background-priority-missing",
+                    .warning,
+                    .header("apns-priority"),
                     "a background push needs priority 5; without one APNs takes it for 10"
                 ) : nil
         }
         guard let number = Int(text), String(number) == text else {
             return Lint.Finding(
-                "priority-unknown", .error, .header("apns-priority"), "the priority is 10, 5 or 1, not \"\(text)\"",
+                "priority-unknown",
+                .error,
+                .header("apns-priority"),
+                "the priority is 10, 5 or 1, not \"\(text)\"",
                 reason: .badPriority
             )
         }
@@ -49,14 +61,20 @@ enum HeaderRules {
         let place = Lint.Place.header("apns-priority")
         guard Priority.all.contains(priority) else {
             return Lint.Finding(
-                "priority-unknown", .error, place, "the priority is 10, 5 or 1, not \(priority.rawValue)",
+                "priority-unknown",
+                .error,
+                place,
+                "the priority is 10, 5 or 1, not \(priority.rawValue)",
                 reason: .badPriority
             )
         }
         guard type == .background, priority == .immediate else { return nil }
         // Apple calls it an error without naming the answer.
         return Lint.Finding(
-            "background-priority-immediate", .error, place, "a background push has priority 5, never 10",
+            "background-priority-immediate",
+            .error,
+            place,
+            "a background push has priority 5, never 10",
             reason: .badPriority
         )
     }
@@ -65,8 +83,11 @@ enum HeaderRules {
         guard let text else { return nil }
         guard let seconds = Int64(text) else {
             return Lint.Finding(
-                "expiration-not-a-time", .error, .header("apns-expiration"),
-                "the expiration is a whole number of seconds since 1970, not \"\(text)\"", reason: .badExpirationDate
+                "expiration-not-a-time",
+                .error,
+                .header("apns-expiration"),
+                "the expiration is a whole number of seconds since 1970, not \"\(text)\"",
+                reason: .badExpirationDate
             )
         }
         return expiration(Expiration(secondsSince1970: seconds))
@@ -77,11 +98,18 @@ enum HeaderRules {
         let place = Lint.Place.header("apns-expiration")
         if seconds < 0 {
             return Lint.Finding(
-                "expiration-negative", .error, place, "the expiration is before 1970", reason: .badExpirationDate)
+                "expiration-negative",
+                .error,
+                place,
+                "the expiration is before 1970",
+                reason: .badExpirationDate
+            )
         }
         guard seconds > farFuture else { return nil }
         return Lint.Finding(
-            "expiration-in-milliseconds", .warning, place,
+            "expiration-in-milliseconds",
+            .warning,
+            place,
             "the expiration is \(seconds) seconds after 1970, in the far future: was it meant in milliseconds?"
         )
     }
@@ -90,35 +118,52 @@ enum HeaderRules {
         let place = Lint.Place.header("apns-topic")
         guard let text, !text.isEmpty else {
             return Lint.Finding(
-                "topic-missing", .error, place, "the topic is missing: it is the app's bundle identifier",
+                "topic-missing",
+                .error,
+                place,
+                "the topic is missing: it is the app's bundle identifier",
                 reason: .missingTopic
             )
         }
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             return Lint.Finding(
-                "topic-malformed", .error, place, "a topic has letters, digits, dots and hyphens only", reason: .badTopic)
+                "topic-malformed",
+                .error,
+                place,
+                "a topic has letters, digits, dots and hyphens only",
+                reason: .badTopic
+            )
         }
         guard let type, PushType.all.contains(type) else { return nil }
         let suffix = type.topicSuffix
         // Apple does not say what APNs answers when suffix and push type disagree.
         if !text.hasSuffix(suffix) {
             return Lint.Finding(
-                "topic-suffix-missing", .error, place,
-                "pushes of type \(type.rawValue) need a topic that ends with \(suffix)", reason: .topicDisallowed
+                "topic-suffix-missing",
+                .error,
+                place,
+                "pushes of type \(type.rawValue) need a topic that ends with \(suffix)",
+                reason: .topicDisallowed
             )
         }
         guard suffix.isEmpty, let wrong = tellingSuffixes.first(where: text.hasSuffix) else { return nil }
         return Lint.Finding(
-            "topic-suffix-wrong", .error, place,
-            "a topic that ends with \(wrong) is not for pushes of type \(type.rawValue)", reason: .topicDisallowed
+            "topic-suffix-wrong",
+            .error,
+            place,
+            "a topic that ends with \(wrong) is not for pushes of type \(type.rawValue)",
+            reason: .topicDisallowed
         )
     }
 
     static func collapseID(_ text: String?) -> Lint.Finding? {
         guard let text, text.utf8.count > PushLimits.collapseIDByteCount else { return nil }
         return Lint.Finding(
-            "collapse-id-too-long", .error, .header("apns-collapse-id"),
-            "\(CollapseIDError(byteCount: text.utf8.count))", reason: .badCollapseID
+            "collapse-id-too-long",
+            .error,
+            .header("apns-collapse-id"),
+            "\(CollapseIDError(byteCount: text.utf8.count))",
+            reason: .badCollapseID
         )
     }
 }

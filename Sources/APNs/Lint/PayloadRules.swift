@@ -15,16 +15,22 @@ enum PayloadRules {
         let limit = type?.payloadByteLimit ?? PushLimits.payloadByteCount
         guard count > limit else { return nil }
         return Lint.Finding(
-            "payload-too-large", .error, .payload(""),
-            "the payload has \(count) bytes, \(count - limit) more than the \(limit) allowed", reason: .payloadTooLarge
+            "payload-too-large",
+            .error,
+            .payload(""),
+            "the payload has \(count) bytes, \(count - limit) more than the \(limit) allowed",
+            reason: .payloadTooLarge
         )
     }
 
     static func notAnObject(_ error: JSONError?) -> Lint.Finding {
         // Apple names no answer for this on pushes to devices; it is the one of the other requests.
         Lint.Finding(
-            "payload-not-json", .error, .payload(""),
-            error.map { "the payload is no JSON: \($0)" } ?? "the payload is no JSON object", reason: .badRequestPayload
+            "payload-not-json",
+            .error,
+            .payload(""),
+            error.map { "the payload is no JSON: \($0)" } ?? "the payload is no JSON object",
+            reason: .badRequestPayload
         )
     }
 
@@ -36,7 +42,14 @@ enum PayloadRules {
             guard value.members != nil else { return [notAnObject(nil)] }
             guard let aps = value["aps"] else { return type == .mdm ? [] : missingDictionary(value) }
             guard let members = aps.members else {
-                return [Lint.Finding("aps-not-an-object", .error, .payload("/aps"), "aps is no object: the phone ignores it")]
+                return [
+                    Lint.Finding(
+                        "aps-not-an-object",
+                        .error,
+                        .payload("/aps"),
+                        "aps is no object: the phone ignores it"
+                    )
+                ]
             }
             return unknownKeys(members) + wrongValues(aps, of: type) + backgroundRules(aps, of: type)
         } catch {
@@ -58,7 +71,12 @@ enum PayloadRules {
         // Wallet passes are updated by an empty object.
         if value.members?.isEmpty == true { return [] }
         return [
-            Lint.Finding("aps-missing", .warning, .payload(""), "there is no aps: the phone shows nothing and wakes no one")
+            Lint.Finding(
+                "aps-missing",
+                .warning,
+                .payload(""),
+                "there is no aps: the phone shows nothing and wakes no one"
+            )
         ]
     }
 
@@ -66,7 +84,9 @@ enum PayloadRules {
         members.filter { !knownKeys.contains($0.name) }.map { member in
             let near = knownKeys.first { plain($0) == plain(member.name) }
             return Lint.Finding(
-                "aps-key-unknown", .warning, .payload("/aps/" + escapedPointer(member.name)),
+                "aps-key-unknown",
+                .warning,
+                .payload("/aps/" + escapedPointer(member.name)),
                 "the phone ignores the key \"\(member.name)\" in aps" + (near.map { ": was \"\($0)\" meant?" } ?? "")
             )
         }
@@ -76,13 +96,15 @@ enum PayloadRules {
         var findings: [Lint.Finding] = []
         if let alert = aps["alert"], alert.stringValue == nil, alert.members == nil {
             findings.append(
-                Lint.Finding("alert-wrong-type", .error, .payload("/aps/alert"), "an alert is an object or a string"))
+                Lint.Finding("alert-wrong-type", .error, .payload("/aps/alert"), "an alert is an object or a string")
+            )
         }
         if let badge = aps["badge"] {
             switch badge.integerValue {
             case nil:
                 findings.append(
-                    Lint.Finding("badge-not-a-number", .error, .payload("/aps/badge"), "a badge is a whole number"))
+                    Lint.Finding("badge-not-a-number", .error, .payload("/aps/badge"), "a badge is a whole number")
+                )
             case .some(..<0): findings.append(negativeBadge)
             default: break
             }
@@ -91,14 +113,20 @@ enum PayloadRules {
             if let value = aps[key], value.integerValue != 1 {
                 findings.append(
                     Lint.Finding(
-                        "flag-not-one", .error, .payload("/aps/\(key)"), "\(key) has to be the number 1 to have an effect")
+                        "flag-not-one",
+                        .error,
+                        .payload("/aps/\(key)"),
+                        "\(key) has to be the number 1 to have an effect"
+                    )
                 )
             }
         }
         if aps["mutable-content"] != nil, aps["alert"] == nil {
             findings.append(
                 Lint.Finding(
-                    "mutable-without-alert", .warning, .payload("/aps/mutable-content"),
+                    "mutable-without-alert",
+                    .warning,
+                    .payload("/aps/mutable-content"),
                     "without an alert the service extension is never asked"
                 )
             )
@@ -112,7 +140,9 @@ enum PayloadRules {
         guard let text = value.stringValue, levels.contains(text) else {
             let near = levels.first { plain($0) == plain(value.stringValue ?? "") }
             return Lint.Finding(
-                "interruption-level-unknown", .error, .payload("/aps/interruption-level"),
+                "interruption-level-unknown",
+                .error,
+                .payload("/aps/interruption-level"),
                 "an interruption level is one of \(levels.joined(separator: ", "))"
                     + (near.map { ": write \"\($0)\"" } ?? "")
             )
@@ -124,14 +154,20 @@ enum PayloadRules {
         guard let value = aps["relevance-score"] else { return nil }
         guard case .number(let number) = value else {
             return Lint.Finding(
-                "relevance-score-not-a-number", .error, .payload("/aps/relevance-score"), "a relevance score is a number")
+                "relevance-score-not-a-number",
+                .error,
+                .payload("/aps/relevance-score"),
+                "a relevance score is a number"
+            )
         }
         // Live Activities may rank by any number.
         return type == .liveActivity || (0...1).contains(number.doubleValue) ? nil : scoreOutOfRange
     }
 
     private static func volume(_ aps: JSONValue) -> Lint.Finding? {
-        guard case .number(let number)? = aps["sound"]?["volume"], !(0...1).contains(number.doubleValue) else { return nil }
+        guard case .number(let number)? = aps["sound"]?["volume"], !(0...1).contains(number.doubleValue) else {
+            return nil
+        }
         return volumeOutOfRange
     }
 
@@ -141,7 +177,9 @@ enum PayloadRules {
         if aps["content-available"] == nil {
             findings.append(
                 Lint.Finding(
-                    "background-without-content-available", .error, .payload("/aps"),
+                    "background-without-content-available",
+                    .error,
+                    .payload("/aps"),
                     "without content-available a background push wakes no one"
                 )
             )
@@ -149,7 +187,9 @@ enum PayloadRules {
         for key in ["alert", "badge", "sound"] where aps[key] != nil {
             findings.append(
                 Lint.Finding(
-                    "background-with-\(key)", .error, .payload("/aps/\(key)"),
+                    "background-with-\(key)",
+                    .error,
+                    .payload("/aps/\(key)"),
                     "a background push has no \(key): send it with the push type alert"
                 )
             )
@@ -158,11 +198,23 @@ enum PayloadRules {
     }
 
     private static let negativeBadge = Lint.Finding(
-        "badge-negative", .error, .payload("/aps/badge"), "a badge is 0 or more")
+        "badge-negative",
+        .error,
+        .payload("/aps/badge"),
+        "a badge is 0 or more"
+    )
     private static let scoreOutOfRange = Lint.Finding(
-        "relevance-score-out-of-range", .error, .payload("/aps/relevance-score"), "a relevance score goes from 0 to 1")
+        "relevance-score-out-of-range",
+        .error,
+        .payload("/aps/relevance-score"),
+        "a relevance score goes from 0 to 1"
+    )
     private static let volumeOutOfRange = Lint.Finding(
-        "volume-out-of-range", .error, .payload("/aps/sound/volume"), "the volume of a sound goes from 0 to 1")
+        "volume-out-of-range",
+        .error,
+        .payload("/aps/sound/volume"),
+        "the volume of a sound goes from 0 to 1"
+    )
 
     /// A key without what people mix up: case, hyphens and underscores.
     private static func plain(_ key: String) -> String {

@@ -19,6 +19,7 @@ public struct Authentication: Sendable {
     /// - Parameters:
     ///   - certificatePEM: The certificate, followed by its intermediates if any.
     ///   - privateKeyPEM: Its private key.
+    /// - Returns: The authentication.
     public static func certificate(_ certificatePEM: String, privateKeyPEM: String) -> Authentication {
         Authentication(
             signingKey: nil,

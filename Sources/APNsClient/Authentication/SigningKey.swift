@@ -38,7 +38,7 @@ public struct SigningKey: Sendable, CustomStringConvertible {
     ///   - file: The path of the file.
     ///   - keyID: The key's name.
     ///   - teamID: The team's name.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or holds no P-256 private key.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or holds no such key.
     public init(file: String, keyID: String, teamID: String) throws(APNsError) {
         guard let pem = try? String(contentsOfFile: file, encoding: .utf8) else {
             throw APNsError(.badCredentials, description: "the key file \(file) cannot be read")
@@ -61,8 +61,12 @@ public struct SigningKey: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - keyID: A name for the key.
     ///   - teamID: The team's name.
+    /// - Returns: The key.
     /// - Throws: ``APNsError`` with the code `system` when no key can be made.
-    public static func ephemeral(keyID: String = "EPHEMERAL0", teamID: String = "LOCALTEAM0") throws(APNsError) -> SigningKey {
+    public static func ephemeral(
+        keyID: String = "EPHEMERAL0",
+        teamID: String = "LOCALTEAM0"
+    ) throws(APNsError) -> SigningKey {
         do {
             return SigningKey(try ES256PrivateKey(), keyID: keyID, teamID: teamID)
         } catch {

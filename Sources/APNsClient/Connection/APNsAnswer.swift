@@ -19,7 +19,8 @@ enum APNsAnswer {
         error.retryAfter = stream.fields["retry-after"].flatMap { Int64($0) }.map { .seconds($0) }
         guard let answer = try? JSONReader.read(stream.body), let reason = answer["reason"]?.stringValue else {
             error.code = .unreadableAnswer
-            error.description = "the server answered \(status) without a reason in JSON, as APNs would give: is it APNs?"
+            error.description =
+                "the server answered \(status) without a reason in JSON, as APNs would give: is it APNs?"
             // An answer that is not APNs' own says nothing about what became of the push.
             error.mayHaveBeenProcessed = status >= 500
             return error

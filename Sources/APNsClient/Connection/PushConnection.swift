@@ -154,7 +154,8 @@ actor PushConnection {
         case .answered:
             machine.answered()
             let result = APNsAnswer.result(of: stream, for: push.id)
-            if case .failure(let error) = result, error.reason == .expiredProviderToken, let issued = push.tokenIssuedAt {
+            if case .failure(let error) = result, error.reason == .expiredProviderToken, let issued = push.tokenIssuedAt
+            {
                 tokens?.expired(tokenIssuedAt: issued)
                 authorization = nil
             }

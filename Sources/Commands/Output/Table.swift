@@ -50,9 +50,11 @@ package struct Table: Sendable {
     /// The table as text that ends with a line break.
     ///
     /// - Parameter terminal: Where it will be written, which decides on colours.
+    /// - Returns: The lines.
     package func text(for terminal: Terminal) -> String {
         let widths = columns.indices.map { index in
-            (rows.compactMap { $0.count > index ? $0[index].text.count : nil } + [columns[index].heading.count]).max() ?? 0
+            (rows.compactMap { $0.count > index ? $0[index].text.count : nil } + [columns[index].heading.count]).max()
+                ?? 0
         }
         let heading = columns.map { Cell($0.heading, .bold) }
         return ([heading] + rows).map { line($0, widths, terminal) + "\n" }.joined()

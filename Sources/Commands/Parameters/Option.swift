@@ -25,7 +25,11 @@ package struct Option<Value: Sendable>: Parameter {
     /// An option that may be left out.
     package init<Wrapped: ArgumentValue>(_ spelling: String, _ help: String) where Value == Wrapped? {
         description = ParameterDescription(
-            kind: .option, spelling: spelling, valueName: Wrapped.valueName, help: help)
+            kind: .option,
+            spelling: spelling,
+            valueName: Wrapped.valueName,
+            help: help
+        )
         read = { (words, description) throws(UsageError) in try description.single(words) }
     }
 
@@ -67,7 +71,9 @@ package struct Option<Value: Sendable>: Parameter {
 
 extension ParameterDescription {
     fileprivate func single<Value: ArgumentValue>(_ words: [String]) throws(UsageError) -> Value? {
-        guard words.count <= 1 else { throw UsageError("\(spelling) is given \(words.count) times, but only once is meaningful") }
+        guard words.count <= 1 else {
+            throw UsageError("\(spelling) is given \(words.count) times, but only once is meaningful")
+        }
         guard let word = words.first else { return nil }
         return try value(word)
     }

@@ -35,6 +35,7 @@ final class Certificate: @unchecked Sendable {
     ///   - signer: The issuer's key.
     ///   - days: How long it is valid.
     ///   - extensions: Extensions by OpenSSL's number, in OpenSSL's own notation (x509v3_config(5)).
+    /// - Throws: ``CryptographyError`` when OpenSSL refuses one of them.
     init(
         subject: String,
         issuer: Certificate?,

@@ -23,9 +23,13 @@ final class PrivateKey: @unchecked Sendable {
     /// A key from PEM text.
     init(pem: String) throws(CryptographyError) {
         // Without a callback OpenSSL would ask for a passphrase on the terminal.
-        let refusePassphrase: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
-            _, _, _, _ in -1
-        }
+        let refusePassphrase:
+            @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
+                _,
+                _,
+                _,
+                _ in -1
+            }
         guard let raw = pem.withBIO({ PEM_read_bio_PrivateKey($0, nil, refusePassphrase, nil) }) else {
             let details = openSSLMessage()
             throw CryptographyError(PrivateKey.complaint(about: pem, details))
@@ -50,7 +54,9 @@ final class PrivateKey: @unchecked Sendable {
         if pem.contains("BEGIN CERTIFICATE") { return "this is a certificate, not a private key" }
         if pem.contains("BEGIN PUBLIC KEY") { return "this is a public key, not a private one" }
         if pem.contains("ENCRYPTED") { return "the private key is encrypted: a .p8 file from Apple is not" }
-        if !pem.contains("-----BEGIN") { return "the key is no PEM text: it has to begin with -----BEGIN PRIVATE KEY-----" }
+        if !pem.contains("-----BEGIN") {
+            return "the key is no PEM text: it has to begin with -----BEGIN PRIVATE KEY-----"
+        }
         return "the private key cannot be read: \(details)"
     }
 }

@@ -80,11 +80,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         bound.turnTime = clock?.now ?? MonotonicTime(nanoseconds: Int64(uv_hrtime()))
 
         var thread = uv_thread_t()
-        status = uv_thread_create(&thread, { context in
-            guard let context else { return }
-            Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
-            Unmanaged<EventLoop>.fromOpaque(context).release()
-        }, context)
+        status = uv_thread_create(
+            &thread,
+            { context in
+                guard let context else { return }
+                Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
+                Unmanaged<EventLoop>.fromOpaque(context).release()
+            },
+            context
+        )
         guard status == 0 else {
             Unmanaged<EventLoop>.fromOpaque(context).release()
             throw WireError(.system, "cannot start a thread: \(uvMessage(status))")
@@ -202,11 +206,16 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         // libuv counts in milliseconds from the time of the turn: round up, so that an alarm is never early.
         let wait = max(0, deadline.nanoseconds - Int64(uv_hrtime()))
         uv_update_time(loop)
-        uv_timer_start(alarm, { handle in
-            let loop = EventLoop.from(handle?.pointee.data)
-            loop?.bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
-            loop?.fireTimers()
-        }, UInt64((wait + 999_999) / 1_000_000), 0)
+        uv_timer_start(
+            alarm,
+            { handle in
+                let loop = EventLoop.from(handle?.pointee.data)
+                loop?.bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+                loop?.fireTimers()
+            },
+            UInt64((wait + 999_999) / 1_000_000),
+            0
+        )
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
@@ -258,9 +267,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     /// Closes every handle the loop still has, after which `uv_run` returns.
     private func stop() {
-        uv_walk(loop, { handle, _ in
-            if uv_is_closing(handle) == 0 { uv_close(handle, nil) }
-        }, nil)
+        uv_walk(
+            loop,
+            { handle, _ in
+                if uv_is_closing(handle) == 0 { uv_close(handle, nil) }
+            },
+            nil
+        )
     }
 
     /// A peer that vanished must be an error of the write, not a signal that ends the process; and signals that the

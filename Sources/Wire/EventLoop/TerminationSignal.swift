@@ -44,10 +44,14 @@ private final class SignalWatch {
         let context = Unmanaged.passRetained(self).toOpaque()
         for (index, number) in [SIGINT, SIGTERM].enumerated() {
             handles[index].data = context
-            uv_signal_start(handles + index, { handle, _ in
-                guard let context = handle?.pointee.data else { return }
-                Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue().stop()
-            }, number)
+            uv_signal_start(
+                handles + index,
+                { handle, _ in
+                    guard let context = handle?.pointee.data else { return }
+                    Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue().stop()
+                },
+                number
+            )
         }
     }
 

@@ -102,7 +102,9 @@ package struct HTTPFields: @unchecked Sendable {
     /// The number in `:status`; 0 when there is none.
     package var status: Int {
         first(":status") { digits in
-            guard digits.count == 3, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return 0 }
+            guard digits.count == 3, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+                return 0
+            }
             return digits.reduce(0) { $0 * 10 + Int($1 & 0x0F) }
         } ?? 0
     }

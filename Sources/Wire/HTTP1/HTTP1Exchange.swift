@@ -84,11 +84,16 @@ final class HTTP1Exchange: @unchecked Sendable {
     private func begin(_ method: String, on connection: OpaquePointer, _ limits: HTTP1Listener.Limits) -> MHD_Result {
         var fields = HTTPFields()
         withUnsafeMutablePointer(to: &fields) { fields in
-            _ = MHD_get_connection_values(connection, .HEADER_KIND, { fields, _, name, value in
-                guard let name, let fields = fields?.assumingMemoryBound(to: HTTPFields.self) else { return .YES }
-                fields.pointee.append(String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
-                return .YES
-            }, fields)
+            _ = MHD_get_connection_values(
+                connection,
+                .HEADER_KIND,
+                { fields, _, name, value in
+                    guard let name, let fields = fields?.assumingMemoryBound(to: HTTPFields.self) else { return .YES }
+                    fields.pointee.append(String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
+                    return .YES
+                },
+                fields
+            )
         }
         request = HTTPRequest(
             method: method,
@@ -170,8 +175,9 @@ extension HTTPResponse {
     fileprivate var isHTTP1: Bool {
         (200...999).contains(status)
             && fields.allSatisfy { name, value in
-                name.utf8.first == UInt8(ascii: ":") || name.utf8.allSatisfy(\.isTokenCharacter) && !name.isEmpty
-                    && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+                name.utf8.first == UInt8(ascii: ":")
+                    || name.utf8.allSatisfy(\.isTokenCharacter) && !name.isEmpty
+                        && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
             }
     }
 }

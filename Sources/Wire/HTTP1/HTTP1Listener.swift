@@ -103,7 +103,7 @@ package final class HTTP1Listener: Sendable {
         stop()
     }
 
-    /// Stops listening and cuts off the requests whose handlers still run. A second call does nothing.
+    /// Stops listening and cuts off the requests whose handlers still run; a second call does nothing.
     package func stop() {
         guard let daemon = daemon.withLock({ $0.take() }) else { return }
         context.resting.withLock { resting in

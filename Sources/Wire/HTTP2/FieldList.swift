@@ -3,7 +3,8 @@ internal import CNghttp2
 /// Turns fields into nghttp2's form, in memory that is used again for each message.
 final class FieldList {
     private static let inPlace = UInt8(
-        NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+        NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
+    )
     private static let unindexed = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
 
     @exclusivity(unchecked) private var list: [nghttp2_nv] = []

@@ -10,7 +10,14 @@ extension HTTP2Session {
             return inbox.beganFields(session, frame.pointee)
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            session, frame, name, nameLength, value, valueLength, _, context in
+            session,
+            frame,
+            name,
+            nameLength,
+            value,
+            valueLength,
+            _,
+            context in
             guard let frame, let inbox = HTTP2Inbox.from(context),
                 let stream = HTTP2Session.stream(session, frame.pointee.hd.stream_id)
             else { return 0 }
@@ -22,7 +29,12 @@ extension HTTP2Session {
             return inbox.received(field, on: stream)
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
-            session, _, id, bytes, count, context in
+            session,
+            _,
+            id,
+            bytes,
+            count,
+            context in
             guard let inbox = HTTP2Inbox.from(context), let stream = HTTP2Session.stream(session, id) else { return 0 }
             inbox.received(UnsafeBufferPointer(start: bytes, count: count), on: stream)
             return 0
@@ -38,7 +50,8 @@ extension HTTP2Session {
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, id, code, context in
-            guard let inbox = HTTP2Inbox.from(context), let data = nghttp2_session_get_stream_user_data(session, id) else {
+            guard let inbox = HTTP2Inbox.from(context), let data = nghttp2_session_get_stream_user_data(session, id)
+            else {
                 return 0
             }
             let stream = Unmanaged<HTTP2Stream>.fromOpaque(data).takeUnretainedValue()
@@ -68,7 +81,11 @@ extension HTTP2Session {
             let stream = stream(session, frame.stream_id), !stream.isMessageComplete
         else { return }
         nghttp2_submit_rst_stream(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), frame.stream_id, HTTP2ErrorCode.noError.rawValue)
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            frame.stream_id,
+            HTTP2ErrorCode.noError.rawValue
+        )
     }
 }
 

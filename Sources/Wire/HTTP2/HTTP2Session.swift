@@ -108,7 +108,11 @@ struct HTTP2Session: ~Copyable {
         }
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
         nghttp2_session_set_local_window_size(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, HTTP2Session.connectionWindow)
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            0,
+            HTTP2Session.connectionWindow
+        )
     }
 
     deinit {
@@ -220,7 +224,13 @@ struct HTTP2Session: ~Copyable {
     func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8] = []) {
         let last = nghttp2_session_get_last_proc_stream_id(raw)
         nghttp2_submit_goaway(
-            raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
+            raw,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            last,
+            code.rawValue,
+            debugData,
+            debugData.count
+        )
     }
 
     // MARK: nghttp2's forms

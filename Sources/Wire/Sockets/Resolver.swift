@@ -47,12 +47,19 @@ enum Resolver {
             hints.ai_socktype = SOCK_STREAM
         #endif
         query.request.pointee.data = Unmanaged.passRetained(query).toOpaque()
-        let status = uv_getaddrinfo(loop.loop, query.request, { request, status, list in
-            guard let data = request?.pointee.data else { return }
-            let query = Unmanaged<Query>.fromOpaque(data).takeRetainedValue()
-            query.completion(Resolver.answer(host: query.host, status: status, list: list))
-            uv_freeaddrinfo(list)
-        }, host, String(port), &hints)
+        let status = uv_getaddrinfo(
+            loop.loop,
+            query.request,
+            { request, status, list in
+                guard let data = request?.pointee.data else { return }
+                let query = Unmanaged<Query>.fromOpaque(data).takeRetainedValue()
+                query.completion(Resolver.answer(host: query.host, status: status, list: list))
+                uv_freeaddrinfo(list)
+            },
+            host,
+            String(port),
+            &hints
+        )
         if status != 0 {
             Unmanaged.passUnretained(query).release()
             completion(answer(host: host, status: status, list: nil))

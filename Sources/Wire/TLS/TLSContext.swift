@@ -49,6 +49,7 @@ package final class TLSContext: @unchecked Sendable {
     /// - Parameters:
     ///   - authorities: PEM certificates to trust besides the system's.
     ///   - identity: The client certificate to show when the server asks for one.
+    /// - Returns: The settings.
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func client(authorities: String? = nil, identity: Identity? = nil) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: false)
@@ -67,6 +68,7 @@ package final class TLSContext: @unchecked Sendable {
     ///   - identity: The server's certificate and key.
     ///   - clientAuthorities: When given, clients are asked for a certificate signed by one of these; one without
     ///     any is still let in, so that the layer above decides.
+    /// - Returns: The settings.
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func server(
         identity: Identity,
@@ -74,9 +76,13 @@ package final class TLSContext: @unchecked Sendable {
     ) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: true)
         try tls.use(identity)
-        SSL_CTX_set_alpn_select_cb(tls.context, { _, selected, selectedLength, offered, offeredLength, _ in
-            selectHTTP2(selected, selectedLength, offered, offeredLength)
-        }, nil)
+        SSL_CTX_set_alpn_select_cb(
+            tls.context,
+            { _, selected, selectedLength, offered, offeredLength, _ in
+                selectHTTP2(selected, selectedLength, offered, offeredLength)
+            },
+            nil
+        )
         if let clientAuthorities {
             try tls.trust(clientAuthorities)
             SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)

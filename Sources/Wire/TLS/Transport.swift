@@ -33,6 +33,7 @@ struct Transport: ~Copyable {
     ///   - socket: The connected socket.
     ///   - tls: The TLS settings; nil for the clear.
     ///   - peerName: The name or address literal that a server's certificate must carry; for messages otherwise.
+    /// - Throws: ``WireError`` of kind `.system` without memory.
     init(_ socket: Box<Socket>, tls: TLSContext?, peerName: String) throws(WireError) {
         self.peerName = peerName
         guard let tls else {
@@ -70,7 +71,10 @@ struct Transport: ~Copyable {
         guard status == 1 else { return failure(status, during: "the TLS handshake") }
         if SSL_is_server(ssl) == 0, !agreedOnHTTP2 {
             return .failed(
-                WireError(.notHTTP2, "\(peerName) did not agree to HTTP/2 by ALPN; APNs and its stand-ins speak only that")
+                WireError(
+                    .notHTTP2,
+                    "\(peerName) did not agree to HTTP/2 by ALPN; APNs and its stand-ins speak only that"
+                )
             )
         }
         return .moved(0)
@@ -174,7 +178,9 @@ struct Transport: ~Copyable {
         case SSL_ERROR_WANT_WRITE: return .mustWait(toWrite: true)
         case SSL_ERROR_ZERO_RETURN: return .ended
         case SSL_ERROR_SYSCALL where ERR_peek_error() == 0:
-            return .failed(WireError(.closedByPeer, "\(peerName) broke the connection during \(what): \(Socket.message(number))"))
+            return .failed(
+                WireError(.closedByPeer, "\(peerName) broke the connection during \(what): \(Socket.message(number))")
+            )
         default: break
         }
         let verification = SSL_get_verify_result(ssl)

@@ -64,7 +64,9 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(20))
     }
 
-    @Test func `a timer that sets a timer is served in the same move of the clock only when that is due too`() async throws {
+    @Test func `a timer that sets a timer is served in the same move of the clock only when that is due too`()
+        async throws
+    {
         let clock = ManualClock()
         let scope = try LoopScope(clock: clock)
         let count = Mutex(0)

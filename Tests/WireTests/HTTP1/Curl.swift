@@ -38,6 +38,10 @@ struct ProgramRun: Sendable {
     }
 
     static func curl(_ arguments: [String], input: [UInt8] = []) async throws -> ProgramRun {
-        try await ProgramRun("/usr/bin/curl", ["--silent", "--show-error", "--max-time", "20"] + arguments, input: input)
+        try await ProgramRun(
+            "/usr/bin/curl",
+            ["--silent", "--show-error", "--max-time", "20"] + arguments,
+            input: input
+        )
     }
 }

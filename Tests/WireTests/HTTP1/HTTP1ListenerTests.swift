@@ -32,7 +32,9 @@ import Testing
         }
         defer { listener.stop() }
         let client = try RawClient(port: listener.port)
-        client.send("GET /p?q HTTP/1.1\r\nX-One: 1\r\nHost: there:80\r\nx-TWO: 2\r\nX-One: 3\r\nConnection: close\r\n\r\n")
+        client.send(
+            "GET /p?q HTTP/1.1\r\nX-One: 1\r\nHost: there:80\r\nx-TWO: 2\r\nX-One: 3\r\nConnection: close\r\n\r\n"
+        )
         let answer = await client.read()
         let body = answer.components(separatedBy: "\r\n\r\n").last
         #expect(
@@ -176,7 +178,9 @@ import Testing
         #expect(run.output.count == 500_000)
     }
 
-    @Test(arguments: [(0, "a", "b"), (99, "a", "b"), (1_000, "a", "b"), (200, "a", "b\r\nset-cookie: c"), (200, "a b", "c")])
+    @Test(arguments: [
+        (0, "a", "b"), (99, "a", "b"), (1_000, "a", "b"), (200, "a", "b\r\nset-cookie: c"), (200, "a b", "c"),
+    ])
     func `a response that HTTP/1_1 cannot carry becomes a 500`(status: Int, name: String, value: String) async throws {
         let listener = try listener { _ in
             var fields = HTTPFields()

@@ -17,7 +17,8 @@ actor EchoServer {
     func start(tls: TLSContext? = nil, limits: HTTP2Limits = .test) throws {
         let configuration = HTTP2Listener.Configuration(tls: tls, limits: limits)
         let listener = try HTTP2Listener(host: "127.0.0.1", port: 0, configuration: configuration, on: loop) {
-            connection, event in
+            connection,
+            event in
             self.handle(event, on: connection)
         }
         self.listener = listener
@@ -84,7 +85,9 @@ actor TestClient {
         self.loop = loop
     }
 
-    func open(host: String = "127.0.0.1", port: UInt16, tls: TLSContext? = nil, timeout: Duration = .seconds(10)) async throws {
+    func open(host: String = "127.0.0.1", port: UInt16, tls: TLSContext? = nil, timeout: Duration = .seconds(10))
+        async throws
+    {
         let endpoint = HTTP2Connection.Endpoint(host: host, port: port, tls: tls)
         let connection = try HTTP2Connection(to: endpoint, limits: .test, timeout: timeout, on: loop)
         self.connection = connection
@@ -119,10 +122,17 @@ actor TestClient {
     func get(_ path: String, body: [UInt8] = [], fields: HTTPFields = [:]) async throws -> HTTPResponse {
         try await withCheckedThrowingContinuation { continuation in
             do {
-                let request = HTTPRequest(method: "POST", scheme: "https", authority: "localhost", target: path, fields: fields)
+                let request = HTTPRequest(
+                    method: "POST",
+                    scheme: "https",
+                    authority: "localhost",
+                    target: path,
+                    fields: fields
+                )
                 try connection?.send(request.fields, body: body) { stream, outcome in
                     switch outcome {
-                    case .answered: continuation.resume(returning: HTTPResponse(fields: stream.fields, body: stream.body))
+                    case .answered:
+                        continuation.resume(returning: HTTPResponse(fields: stream.fields, body: stream.body))
                     case .broken(let failure): continuation.resume(throwing: failure)
                     }
                 }

@@ -20,7 +20,9 @@ import Testing
                 let authority = try CertificateAuthority()
                 let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
                 let identity = TLSContext.Identity(
-                    certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+                    certificateChainPEM: issued.certificatePEM,
+                    privateKeyPEM: issued.keyPEM
+                )
                 try await server.start(tls: .server(identity: identity), limits: limits)
                 let trust = try TLSContext.client(authorities: authority.certificatePEM())
                 try await client.open(host: "localhost", port: server.port, tls: trust)
@@ -67,7 +69,9 @@ import Testing
     @Test func `bodies larger than every window and buffer get through`() async throws {
         let pair = try Pair()
         try await pair.connect(
-            tls: true, limits: HTTP2Limits(concurrentStreams: 100, bodyBytes: 10_000_000, fieldBytes: 8_000))
+            tls: true,
+            limits: HTTP2Limits(concurrentStreams: 100, bodyBytes: 10_000_000, fieldBytes: 8_000)
+        )
         let response = try await pair.client.get("/large", body: [UInt8](repeating: 1, count: 5_000_000))
         #expect(response.fields["received"] == "5000000")
         await pair.close()
@@ -112,7 +116,9 @@ import Testing
         await pair.close()
     }
 
-    @Test func `GOAWAY reaches the client with its words, and the connection closes when its streams are over`() async throws {
+    @Test func `GOAWAY reaches the client with its words, and the connection closes when its streams are over`()
+        async throws
+    {
         let pair = try Pair()
         try await pair.connect()
         _ = try await pair.client.get("/one")
@@ -192,7 +198,11 @@ import Testing
         let port = await pair.server.port
         for host in ["localhost", "127.0.0.1"] {
             let error = await #expect(throws: WireError.self) {
-                try await pair.client.open(host: host, port: port, tls: .client(authorities: authority.certificatePEM()))
+                try await pair.client.open(
+                    host: host,
+                    port: port,
+                    tls: .client(authorities: authority.certificatePEM())
+                )
             }
             #expect(error?.kind == .certificateRejected)
         }
@@ -226,7 +236,9 @@ import Testing
 
     @Test(arguments: [
         [UInt8](repeating: 0xFF, count: 1_000), Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8), [0],
-        Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 8, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [
+            0, 0, 8, 1, 5, 0, 0, 0, 1, 0x82, 0x86, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        ],
         Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 1],
     ]) func `bytes that are no HTTP/2 do not disturb others`(garbage: [UInt8]) async throws {
         let pair = try Pair()

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// Small programs that use Martlet as any other package would; `make test` builds them.
+let package = Package(
+    name: "Examples",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "martlet", path: "..")],
+    targets: [
+        .executableTarget(name: "SendAlert", dependencies: [.product(name: "APNsClient", package: "martlet")]),
+        .executableTarget(
+            name: "TestWithSimulator",
+            dependencies: [
+                .product(name: "APNsClient", package: "martlet"), .product(name: "Simulator", package: "martlet"),
+            ]
+        ),
+    ]
+)
