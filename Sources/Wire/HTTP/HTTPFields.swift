@@ -125,16 +125,26 @@ package struct HTTPFields: @unchecked Sendable {
 }
 
 extension HTTPFields: Hashable {
-    /// Whether both have the same fields in the same order.
+    /// Whether both have the same fields in the same order; how they are to be compressed does not count.
     package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
-        left.withFields { left in
-            right.withFields { right in left.remaining.elementsEqual(right.remaining) }
+        guard left.count == right.count, left.byteCount == right.byteCount else { return false }
+        return left.withFields { left in
+            right.withFields { right in
+                zip(left, right).allSatisfy { $0.name.elementsEqual($1.name) && $0.value.elementsEqual($1.value) }
+            }
         }
     }
 
     /// Part of `Hashable`.
     package func hash(into hasher: inout Hasher) {
-        withFields { hasher.combine(bytes: $0.remaining) }
+        withFields { fields in
+            for field in fields {
+                hasher.combine(field.name.count)
+                hasher.combine(bytes: UnsafeRawBufferPointer(field.name))
+                hasher.combine(field.value.count)
+                hasher.combine(bytes: UnsafeRawBufferPointer(field.value))
+            }
+        }
     }
 }
 
