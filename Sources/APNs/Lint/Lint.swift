@@ -100,7 +100,7 @@ public enum Lint {
     ) -> Finding? {
         let type = notification.pushType
         let qualified = type.map(topic.qualified(for:)) ?? topic
-        return HeaderRules.topic(qualified.rawValue, of: type)
+        return HeaderRules.topic(topic.rawValue.isEmpty ? nil : qualified.rawValue, of: type)
             ?? HeaderRules.priority(notification.priority, of: type)
             ?? HeaderRules.expiration(notification.expiration)
             ?? PayloadRules.size(payloadByteCount, of: type)

@@ -60,6 +60,17 @@ final class RawClient: Sendable {
         }
     }
 
+    /// Waits until the peer closes; false when it sends something or stays silent instead.
+    func isClosedByPeer() async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var byte: UInt8 = 0
+                let count = recv(self.descriptor, &byte, 1, 0)
+                continuation.resume(returning: count == 0 || count < 0 && errno == ECONNRESET)
+            }
+        }
+    }
+
     private func readBlocking(until end: String?) -> String {
         var received: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
