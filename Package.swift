@@ -84,10 +84,20 @@ let package = Package(
         ),
 
         // Tests mirror the sources.
-        .testTarget(name: "APNsTests", dependencies: ["APNs"], swiftSettings: common),
-        .testTarget(name: "APNsClientTests", dependencies: ["APNsClient", "Simulator", "Wire"], swiftSettings: common),
+        .testTarget(name: "APNsTests", dependencies: ["APNs", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "APNsClientTests",
+            dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
+            swiftSettings: common
+        ),
         .testTarget(name: "CommandsTests", dependencies: ["Commands"], swiftSettings: common),
-        .testTarget(name: "SimulatorTests", dependencies: ["Simulator", "Wire"], swiftSettings: common),
-        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: common),
+        .testTarget(
+            name: "PeerTests",
+            dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
+            swiftSettings: common
+        ),
+        .testTarget(name: "SimulatorTests", dependencies: ["Simulator", "TestSupport", "Wire"], swiftSettings: common),
+        .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     ]
 )

@@ -98,7 +98,8 @@ private actor Received {
 
     @Test func `a group makes one value of several parameters`() async throws {
         let received = received
-        let size = Group(Option<Int>("--width", ""), Option<Int>("--height", "")) { (width, height) throws(UsageError) in
+        let size = Group(Option<Int>("--width", ""), Option<Int>("--height", "")) {
+            (width, height) throws(UsageError) in
             guard width > 0 else { throw UsageError("no width") }
             return width * height
         }

@@ -13,10 +13,21 @@ import Testing
         "does things",
         commands: [
             Command(
-                "send", "Send a thing", examples: ["send --to me now"], Option<[String]>("--to", "Whom", isRequired: true),
-                Option("--times", "How often", default: 1), Flag("--quiet", "Say nothing"), Argument<String?>("when", "When")
+                "send",
+                "Send a thing",
+                examples: ["send --to me now"],
+                Option<[String]>("--to", "Whom", isRequired: true),
+                Option("--times", "How often", default: 1),
+                Flag("--quiet", "Say nothing"),
+                Argument<String?>("when", "When")
             ) { _, _, _, _ in },
-            Command("fail", "Fail", examples: [], Flag("--usage", "As if called wrongly"), Flag("--silent", "Say nothing")) {
+            Command(
+                "fail",
+                "Fail",
+                examples: [],
+                Flag("--usage", "As if called wrongly"),
+                Flag("--silent", "Say nothing")
+            ) {
                 if $0 { throw UsageError("called wrongly") }
                 if $1 { throw CommandFailure(status: 7) }
                 throw Failure()

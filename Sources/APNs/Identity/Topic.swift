@@ -27,7 +27,7 @@ public struct Topic: RawRepresentable, Sendable, Hashable, Codable {
     }
 }
 
-extension Topic: ExpressibleByStringLiteral, CustomStringConvertible {
+extension Topic: ExpressibleByStringInterpolation, CustomStringConvertible {
     /// A topic from a literal.
     public init(stringLiteral value: String) {
         rawValue = value

@@ -63,7 +63,7 @@ public struct Alert: Sendable, Hashable {
     }
 }
 
-extension Alert: ExpressibleByStringLiteral {
+extension Alert: ExpressibleByStringInterpolation {
     /// An alert of a body only.
     public init(stringLiteral value: String) {
         self.init(body: value)

@@ -38,7 +38,9 @@ import Testing
 }
 
 @Suite struct CollapseIDTests {
-    @Test(arguments: [("a", true), (String(repeating: "a", count: 64), true), (String(repeating: "a", count: 65), false)])
+    @Test(arguments: [
+        ("a", true), (String(repeating: "a", count: 64), true), (String(repeating: "a", count: 65), false),
+    ])
     func `64 bytes are the limit`(text: String, isValid: Bool) {
         #expect(((try? CollapseID(text)) != nil) == isValid)
     }

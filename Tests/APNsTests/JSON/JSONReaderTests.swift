@@ -1,5 +1,6 @@
 import APNs
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct JSONReaderTests {
@@ -81,7 +82,9 @@ import Testing
         #expect(error?.problem == .duplicateName("name7"))
     }
 
-    @Test(arguments: [[0xFF], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xC0, 0x80, 0x22]] as [[UInt8]])
+    @Test(
+        arguments: [[0xFF], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xC0, 0x80, 0x22]] as [[UInt8]]
+    )
     func `bytes that are not UTF-8 are refused`(bytes: [UInt8]) {
         let error = #expect(throws: JSONError.self) { try JSONReader.read(bytes) }
         #expect(error?.problem == .notUTF8)
@@ -125,18 +128,5 @@ import Testing
             let ours = try JSONSerialization.jsonObject(with: Data(value.encoded()), options: .fragmentsAllowed)
             #expect((theirs as? NSObject) == (ours as? NSObject), "\(String(decoding: bytes, as: UTF8.self))")
         }
-    }
-}
-
-/// A small generator whose sequence follows from its seed.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

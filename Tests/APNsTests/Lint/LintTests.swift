@@ -66,7 +66,9 @@ import Testing
         #expect(Lint.firstRefusal(headers: headers, payload: payload) == reason)
     }
 
-    @Test(arguments: ["", "Hello", "[1]", #"{"aps":"#, "\u{FEFF}{}"]) func `a payload that is no object is refused`(text: String) {
+    @Test(arguments: ["", "Hello", "[1]", #"{"aps":"#, "\u{FEFF}{}"]) func `a payload that is no object is refused`(
+        text: String
+    ) {
         #expect(Lint.firstRefusal(headers: Self.good, payload: Array(text.utf8)) != nil)
     }
 

@@ -35,8 +35,12 @@ import Testing
 
     @Test func `every localisation key is written under Apple's name`() throws {
         let alert = Alert(
-            titleLocalizationKey: "TK", titleLocalizationArguments: ["1", "2"], subtitleLocalizationKey: "SK",
-            subtitleLocalizationArguments: [], localizationKey: "K", localizationArguments: ["\"x\""]
+            titleLocalizationKey: "TK",
+            titleLocalizationArguments: ["1", "2"],
+            subtitleLocalizationKey: "SK",
+            subtitleLocalizationArguments: [],
+            localizationKey: "K",
+            localizationArguments: ["\"x\""]
         )
         let expected =
             #"{"aps":{"alert":{"title-loc-key":"TK","title-loc-args":["1","2"],"subtitle-loc-key":"SK","#

@@ -14,7 +14,9 @@ import Testing
         #expect(Base64URL.decode(encoded.utf8) == Array(plain.utf8))
     }
 
-    @Test(arguments: ["Z", "Zg==", "Zm9v\n", "Zm9+", "Zm9/", "Zh", "Zm9vYmF"]) func `other text is refused`(text: String) {
+    @Test(arguments: ["Z", "Zg==", "Zm9v\n", "Zm9+", "Zm9/", "Zh", "Zm9vYmF"]) func `other text is refused`(
+        text: String
+    ) {
         #expect(Base64URL.decode(text.utf8) == nil)
     }
 }

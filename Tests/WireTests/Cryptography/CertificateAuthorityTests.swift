@@ -1,34 +1,17 @@
-import Foundation
+import TestSupport
 import Testing
 
 @testable import Wire
 
 /// What OpenSSL's own command says of what is made here.
 @Suite(.timeLimit(.minutes(1))) struct CertificateAuthorityTests {
-    /// A directory for one test, gone with it.
-    private final class Scratch {
-        let path = FileManager.default.temporaryDirectory.appending(path: "martlet-\(UUID().uuidString)").path
-
-        init() throws {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        }
-
-        deinit {
-            try? FileManager.default.removeItem(atPath: path)
-        }
-
-        func write(_ text: String, to name: String) throws -> String {
-            let file = path + "/" + name
-            try Data(text.utf8).write(to: URL(filePath: file))
-            return file
-        }
-    }
-
     private func openssl(_ arguments: String..., input: String = "") async throws -> ProgramRun {
-        try await ProgramRun("/usr/bin/env", ["openssl"] + arguments, input: Array(input.utf8))
+        try await ProgramRun("openssl", arguments, input: Array(input.utf8))
     }
 
-    private func issued(_ names: [String], _ addresses: [String]) throws -> (authority: CertificateAuthority, server: String) {
+    private func issued(_ names: [String], _ addresses: [String]) throws -> (
+        authority: CertificateAuthority, server: String
+    ) {
         let authority = try CertificateAuthority()
         let issued = try authority.issueServerCertificate(dnsNames: names, ipAddresses: addresses)
         return (authority, issued.certificatePEM)
@@ -39,18 +22,26 @@ import Testing
         ("-verify_ip", "::1"),
     ])
     func `a server's certificate is good for its names`(option: String, name: String) async throws {
-        let scratch = try Scratch()
+        let scratch = try ScratchDirectory()
         let (authority, server) = try issued(["localhost", "api.push.apple.com"], ["127.0.0.1", "::1"])
         let trusted = try scratch.write(authority.certificatePEM(), to: "ca.pem")
         let run = try await openssl(
-            "verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", trusted, option, name,
-            try scratch.write(server, to: "server.pem"))
+            "verify",
+            "-x509_strict",
+            "-purpose",
+            "sslserver",
+            "-CAfile",
+            trusted,
+            option,
+            name,
+            try scratch.write(server, to: "server.pem")
+        )
         #expect(run.status == 0, "\(run.complaint)")
     }
 
     @Test(arguments: ["example.com", "apple.com", "push.apple.com.example.com"])
     func `the authority cannot vouch for other names`(name: String) async throws {
-        let scratch = try Scratch()
+        let scratch = try ScratchDirectory()
         let (authority, server) = try issued([name], [])
         let trusted = try scratch.write(authority.certificatePEM(), to: "ca.pem")
         let run = try await openssl("verify", "-CAfile", trusted, try scratch.write(server, to: "server.pem"))
@@ -59,7 +50,7 @@ import Testing
     }
 
     @Test func `the authority cannot vouch for other addresses`() async throws {
-        let scratch = try Scratch()
+        let scratch = try ScratchDirectory()
         let (authority, server) = try issued([], ["192.0.2.1"])
         let trusted = try scratch.write(authority.certificatePEM(), to: "ca.pem")
         let run = try await openssl("verify", "-CAfile", trusted, try scratch.write(server, to: "server.pem"))
@@ -67,7 +58,7 @@ import Testing
     }
 
     @Test func `an authority that was kept goes on as the same`() async throws {
-        let scratch = try Scratch()
+        let scratch = try ScratchDirectory()
         let first = try CertificateAuthority()
         let second = try CertificateAuthority(certificatePEM: first.certificatePEM(), keyPEM: first.keyPEM())
         let server = try second.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: []).certificatePEM
@@ -97,7 +88,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ES256Tests {
     private func pem(_ arguments: String...) async throws -> String {
-        try await ProgramRun("/usr/bin/env", ["openssl"] + arguments).text
+        try await ProgramRun("openssl", arguments).text
     }
 
     @Test func `what one key signs its public half takes, and no other`() throws {
@@ -153,7 +144,10 @@ import Testing
         let others = [
             (try await pem("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"), "secp384r1"),
             (try await pem("genpkey", "-algorithm", "ED25519"), "no elliptic-curve key"),
-            (try await pem("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"), "no elliptic-curve key"),
+            (
+                try await pem("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"),
+                "no elliptic-curve key"
+            ),
         ]
         for (text, words) in others {
             let error = #expect(throws: CryptographyError.self) { try ES256PrivateKey(pem: text) }

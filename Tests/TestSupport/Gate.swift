@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Something that has happened or not: tests wait for it instead of for time to pass.
-final class Gate: Sendable {
+package final class Gate: Sendable {
     private struct State {
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,7 +9,9 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    func open() {
+    package init() {}
+
+    package func open() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
             state.isOpen = true
@@ -18,7 +20,7 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    func wait() async {
+    package func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.waiting.append(continuation) }

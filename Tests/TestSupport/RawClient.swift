@@ -1,10 +1,10 @@
 import Foundation
 
 /// A client that sends exactly the bytes it is told to, as curl never would.
-final class RawClient: Sendable {
+package final class RawClient: Sendable {
     private let descriptor: CInt
 
-    init(port: UInt16) throws {
+    package init(port: UInt16) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         #else
@@ -32,11 +32,11 @@ final class RawClient: Sendable {
     }
 
     /// Sends the text; a peer that has gone is not an error here.
-    func send(_ text: String) {
+    package func send(_ text: String) {
         send(Array(text.utf8))
     }
 
-    func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { write($0) }
@@ -54,14 +54,14 @@ final class RawClient: Sendable {
     }
 
     /// Reads until the text has arrived, or until the peer closes or falls silent; without a text, until the end.
-    func read(until end: String? = nil) async -> String {
+    package func read(until end: String? = nil) async -> String {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: self.readBlocking(until: end)) }
         }
     }
 
     /// Waits until the peer closes; false when it sends something or stays silent instead.
-    func isClosedByPeer() async -> Bool {
+    package func isClosedByPeer() async -> Bool {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var byte: UInt8 = 0

@@ -1,0 +1,96 @@
+import APNsClient
+import Foundation
+import Simulator
+import TestSupport
+import Testing
+
+/// Clients that others wrote against Martlet's simulator.
+@Suite(.timeLimit(.minutes(2))) struct ClientTests {
+    private static let pushes = 1_000
+
+    /// A simulator, with what a client from outside needs in files.
+    private struct Bench {
+        let apns: SimulatedAPNs
+        let scratch: ScratchDirectory
+        let authority: String
+        let authorization: String
+        let port: UInt16
+
+        init(streamsBeforeToken: UInt32 = 1, isEncrypted: Bool = true) async throws {
+            apns = try await SimulatedAPNs.start(
+                SimulatedAPNs.Configuration(isEncrypted: isEncrypted, streamsBeforeToken: streamsBeforeToken)
+            )
+            scratch = try ScratchDirectory()
+            authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
+            let token = try SigningKey.ephemeral().token(issuedAt: Int64(Date().timeIntervalSince1970))
+            authorization = "authorization: bearer " + String(decoding: token, as: UTF8.self)
+            port = await apns.port
+        }
+
+        func url(isEncrypted: Bool = true) -> String {
+            "\(isEncrypted ? "https" : "http")://localhost:\(port)/3/device/"
+        }
+
+        /// Every push that arrived, by its answer.
+        func answers() async -> [Int: Int] {
+            await apns.pushes.reduce(into: [:]) { $0[$1.status, default: 0] += 1 }
+        }
+    }
+
+    @Test(arguments: [true, false]) func `curl sends a thousand pushes`(isEncrypted: Bool) async throws {
+        let bench = try await Bench(isEncrypted: isEncrypted)
+        let run = try await ProgramRun.curl([
+            isEncrypted ? "--http2" : "--http2-prior-knowledge", "--cacert", bench.authority, "--output", "/dev/null",
+            "--write-out", "%{http_code}\n", "-H", bench.authorization, "-H", "apns-topic: com.example.app",
+            "-H", "apns-push-type: alert", "--data", #"{"aps":{"alert":"Hello"}}"#,
+            bench.url(isEncrypted: isEncrypted) + "5d3a6a1c[1000-1999]",
+        ])
+        #expect(run.text == String(repeating: "200\n", count: Self.pushes), "\(run.complaint)")
+        #expect(await bench.apns.pushCount == Self.pushes)
+        #expect(Set(await bench.apns.pushes.map(\.connection)).count == 1)
+        await bench.apns.stop()
+    }
+
+    /// h2load opens many streams at once from the beginning, which APNs does not allow; alone it behaves.
+    @Test(arguments: [(1, 1), (100, 1_000)]) func `h2load sends a thousand pushes`(
+        streams: Int,
+        streamsBeforeToken: Int
+    ) async throws {
+        let bench = try await Bench(streamsBeforeToken: UInt32(streamsBeforeToken))
+        let payload = try bench.scratch.write(#"{"aps":{"alert":"Hello"}}"#, to: "payload.json")
+        let run = try await ProgramRun(
+            "h2load",
+            [
+                "-n", "\(Self.pushes)", "-c", "2", "-m", "\(streams)", "-d", payload, "-H", bench.authorization,
+                "-H", "apns-topic: com.example.app", "-H", "apns-push-type: alert", bench.url() + "5d3a6a1c",
+            ]
+        )
+        #expect(run.text.contains("\(Self.pushes) succeeded, 0 failed, 0 errored, 0 timeout"), "\(run.text)")
+        #expect(run.text.contains("status codes: \(Self.pushes) 2xx"))
+        #expect(await bench.answers() == [200: Self.pushes])
+        await bench.apns.stop()
+    }
+
+    private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: python), "run `make test`, which installs aioapns"))
+    func `aioapns sends a thousand pushes`() async throws {
+        let bench = try await Bench()
+        let key = try await ProgramRun(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        ).text
+        try await bench.apns.register(SigningKey(pem: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ"))
+        let run = try await ProgramRun(
+            Self.python,
+            [
+                "Tests/Peers/aioapns_peer.py", "\(bench.port)", bench.authority,
+                try bench.scratch.write(key, to: "key.p8"),
+                "\(Self.pushes)",
+            ]
+        )
+        #expect(run.text == "200 \(Self.pushes)\n", "\(run.complaint)")
+        #expect(await bench.apns.pushCount == Self.pushes)
+        await bench.apns.stop()
+    }
+}

@@ -1,0 +1,36 @@
+"""Sends pushes through aioapns, a client in Python, and prints how many were answered with each status.
+
+Usage: aioapns_peer.py PORT CA-FILE KEY-FILE COUNT
+"""
+
+import asyncio
+import collections
+import ssl
+import sys
+
+import aioapns
+
+
+async def main(port, authority, key, count):
+    context = ssl.create_default_context(cafile=authority)
+    context.set_alpn_protocols(["h2"])
+    apns = aioapns.APNs(
+        key=key, key_id="ABC123DEFG", team_id="DEF123GHIJ", topic="com.example.app", max_connections=2,
+        ssl_context=context)
+    apns.pool.protocol_class.APNS_SERVER = "localhost"
+    apns.pool.protocol_class.APNS_PORT = port
+
+    async def push(number):
+        result = await apns.send_notification(aioapns.NotificationRequest(
+            device_token=f"{number:064x}", message={"aps": {"alert": f"push {number}"}},
+            push_type=aioapns.PushType.ALERT))
+        return result.status
+
+    # The first one alone, as APNs allows one stream until it has seen a token.
+    statuses = [await push(0)]
+    statuses += await asyncio.gather(*[push(number) for number in range(1, count)])
+    for status, times in collections.Counter(statuses).items():
+        print(status, times)
+
+
+asyncio.run(main(int(sys.argv[1]), sys.argv[2], open(sys.argv[3]).read(), int(sys.argv[4])))

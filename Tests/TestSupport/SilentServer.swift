@@ -1,0 +1,87 @@
+import Foundation
+
+/// A server that accepts connections and says nothing unless it is told to.
+package final class SilentServer: Sendable {
+    package let port: UInt16
+    private let descriptor: CInt
+
+    package init() throws {
+        let (descriptor, address) = try SocketAddressOnLoopback.bound()
+        self.descriptor = descriptor
+        port = UInt16(bigEndian: address.sin_port)
+        guard listen(descriptor, 5) == 0 else { throw POSIXError(.EADDRINUSE) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Returns when a client has connected.
+    package func waitForClient() async {
+        let descriptor = descriptor
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                _ = poll(&watched, 1, 10_000)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Accepts one client, sends it these bytes once it has sent something, and closes.
+    package func answerOnce(with bytes: [UInt8]) {
+        let descriptor = descriptor
+        Thread.detachNewThread {
+            let client = accept(descriptor, nil, nil)
+            var heard = [UInt8](repeating: 0, count: 4_096)
+            _ = recv(client, &heard, heard.count, 0)
+            _ = send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+            shutdown(client, CInt(SHUT_WR))
+            while recv(client, &heard, heard.count, 0) > 0 {}
+            close(client)
+        }
+    }
+
+    /// A port on which nobody listens, kept from others as long as this lives.
+    package static func unusedPort() throws -> ReservedPort {
+        let (descriptor, address) = try SocketAddressOnLoopback.bound()
+        return ReservedPort(descriptor: descriptor, port: UInt16(bigEndian: address.sin_port))
+    }
+}
+
+/// A port that is taken, but not listened on: whoever connects is refused.
+package final class ReservedPort: Sendable {
+    package let port: UInt16
+    private let descriptor: CInt
+
+    fileprivate init(descriptor: CInt, port: UInt16) {
+        self.descriptor = descriptor
+        self.port = port
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
+private enum SocketAddressOnLoopback {
+    /// A socket bound to a free port.
+    static func bound() throws -> (CInt, sockaddr_in) {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, length) | getsockname(descriptor, pointer, &length)
+            }
+        }
+        guard status == 0 else { throw POSIXError(.EADDRINUSE) }
+        return (descriptor, address)
+    }
+}
