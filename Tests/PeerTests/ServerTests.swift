@@ -39,6 +39,8 @@ import Wire
                         let token = try DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 0xFF)])
                         try await client.send(.alert("push \(number)"), to: token, topic: "com.example.app")
                         return "200"
+                    } catch let error as APNsError {
+                        return error.mayHaveBeenProcessed ? "\(error)" : "unprocessed"
                     } catch {
                         return "\(error)"
                     }
@@ -73,8 +75,20 @@ import Wire
         #expect(outcomes == ["200": Self.pushes])
     }
 
-    /// nginx closes a connection after a number of requests, which is a GOAWAY in the middle of it all.
-    @Test(arguments: [100_000, 70]) func `nginx takes a thousand pushes`(requestsPerConnection: Int) async throws {
+    @Test func `nginx takes a thousand pushes`() async throws {
+        #expect(try await sendToNginx(requestsPerConnection: 100_000) == ["200": Self.pushes])
+    }
+
+    /// nginx ends a connection after a number of requests, with a GOAWAY while others are on their way: the client
+    /// knows of each that nginx did not act on it, and what still waits goes out on another connection.
+    @Test func `nginx ends connections under way`() async throws {
+        let outcomes = try await sendToNginx(requestsPerConnection: 70)
+        let answered = outcomes["200", default: 0]
+        #expect(answered > 70 && answered.isMultiple(of: 70))
+        #expect(outcomes == ["200": answered, "unprocessed": Self.pushes - answered])
+    }
+
+    private func sendToNginx(requestsPerConnection: Int) async throws -> [String: Int] {
         let identity = try Identity()
         let server = try await PeerServer.start("nginx", in: identity.scratch) { port in
             let configuration = """
@@ -99,10 +113,6 @@ import Wire
             let file = try identity.scratch.write(configuration, to: "nginx.conf")
             return ["-e", "\(identity.scratch.path)/error.log", "-p", identity.scratch.path, "-c", file]
         }
-        let outcomes = try await send(
-            to: APNsEndpoint(host: "localhost", port: server.port),
-            trusting: identity.authority
-        )
-        #expect(outcomes == ["200": Self.pushes])
+        return try await send(to: APNsEndpoint(host: "localhost", port: server.port), trusting: identity.authority)
     }
 }

@@ -1,21 +1,18 @@
-import Foundation
-
 /// A server program from outside, on a free port of this machine, stopped with this object.
-package final class PeerServer: @unchecked Sendable {
-    // `Process` is safe to be asked and terminated from any thread.
-    private let process: Process
+package final class PeerServer: Sendable {
+    private let process: ChildProcess
+    /// Kept for as long as the server reads from it.
     private let scratch: ScratchDirectory
     package let port: UInt16
 
-    private init(_ process: Process, port: UInt16, scratch: ScratchDirectory) {
+    private init(_ process: ChildProcess, port: UInt16, scratch: ScratchDirectory) {
         self.process = process
         self.port = port
         self.scratch = scratch
     }
 
     deinit {
-        // A program started from a thread that blocks signals blocks them too; this one nobody can block.
-        kill(process.processIdentifier, SIGKILL)
+        process.kill()
     }
 
     /// Starts a program and waits until it listens.
@@ -28,12 +25,7 @@ package final class PeerServer: @unchecked Sendable {
     ) async throws -> PeerServer {
         for _ in 0..<5 {
             let port = try SilentServer.unusedPort().port
-            let process = Process()
-            process.executableURL = try ProgramRun.find(program)
-            process.arguments = try arguments(port)
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            let process = try ChildProcess(program, arguments(port))
             let server = PeerServer(process, port: port, scratch: scratch)
             if await server.listens() { return server }
         }

@@ -6,7 +6,7 @@ package final class RawClient: Sendable {
 
     package init(port: UInt16) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif

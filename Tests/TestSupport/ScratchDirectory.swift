@@ -14,9 +14,16 @@ package final class ScratchDirectory: Sendable {
     }
 
     /// Writes a file and returns its path.
-    package func write(_ text: String, to name: String) throws -> String {
+    @discardableResult
+    package func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
         let file = path + "/" + name
-        try Data(text.utf8).write(to: URL(filePath: file))
+        try Data(bytes).write(to: URL(filePath: file))
         return file
+    }
+
+    /// Writes a file of text and returns its path.
+    @discardableResult
+    package func write(_ text: String, to name: String) throws -> String {
+        try write(text.utf8, to: name)
     }
 }

@@ -68,7 +68,7 @@ private enum SocketAddressOnLoopback {
     /// A socket bound to a free port.
     static func bound() throws -> (CInt, sockaddr_in) {
         #if canImport(Glibc)
-            let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif

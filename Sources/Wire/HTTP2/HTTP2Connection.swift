@@ -394,7 +394,7 @@ package final class HTTP2Connection {
         if stream.isMessageComplete { return .answered }
         return .broken(
             StreamFailure(
-                isUnprocessed: code == .refusedStream,
+                isUnprocessed: code == .refusedStream || !session.hasSent(stream),
                 cause: WireError(.closedByPeer, "the peer reset the stream (\(code))")
             )
         )
@@ -406,7 +406,6 @@ package final class HTTP2Connection {
 
     private func finish(_ reason: WireError) {
         if case .closed = state { return }
-        let wasConnected = isConnected
         if case .dialing(let dialer) = state { dialer.cancel() }
         state = .closed
         timer?.cancel()
@@ -416,7 +415,7 @@ package final class HTTP2Connection {
         transport = nil
         reportEvents()
         for stream in session.takeOpenStreams() {
-            end(stream, .broken(StreamFailure(isUnprocessed: !wasConnected, cause: reason)))
+            end(stream, .broken(StreamFailure(isUnprocessed: !session.hasSent(stream), cause: reason)))
         }
         let report = onEvent.take()
         report?(.closed(reason))

@@ -7,6 +7,8 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) var events: [HTTP2Event] = []
     /// What the peer did against the rules, in nghttp2's words.
     var violation: String?
+    /// The last stream whose request went out, on a client; streams go out in the order of their numbers.
+    @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
     /// Every open stream, each knowing its place, so that adding and removing cost no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
 
@@ -39,6 +41,10 @@ final class HTTP2Inbox {
         defer { open = [] }
         for stream in open { stream.isClosed = true }
         return open
+    }
+
+    func sent(_ frame: nghttp2_frame_hd) {
+        if frame.type == UInt8(NGHTTP2_HEADERS.rawValue) { lastSentStreamID = frame.stream_id }
     }
 
     func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {

@@ -44,9 +44,12 @@ extension HTTP2Session {
             inbox.received(frame.pointee, session)
             return 0
         }
-        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { session, frame, _ in
-            guard let frame else { return 0 }
-            HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd)
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { session, frame, context in
+            guard let frame, let inbox = HTTP2Inbox.from(context) else { return 0 }
+            switch inbox.role {
+            case .client: inbox.sent(frame.pointee.hd)
+            case .server: HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd)
+            }
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, id, code, context in
@@ -77,9 +80,9 @@ extension HTTP2Session {
     private static func resetUnfinishedRequest(_ session: OpaquePointer?, answeredBy frame: nghttp2_frame_hd) {
         let endsStream = frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         let isAnswer = frame.type == UInt8(NGHTTP2_HEADERS.rawValue) || frame.type == UInt8(NGHTTP2_DATA.rawValue)
-        guard endsStream, isAnswer, nghttp2_session_check_server_session(session) != 0,
-            let stream = stream(session, frame.stream_id), !stream.isMessageComplete
-        else { return }
+        guard endsStream, isAnswer, let stream = stream(session, frame.stream_id), !stream.isMessageComplete else {
+            return
+        }
         nghttp2_submit_rst_stream(
             session,
             UInt8(NGHTTP2_FLAG_NONE.rawValue),

@@ -173,6 +173,11 @@ struct HTTP2Session: ~Copyable {
     /// How many streams are open.
     var openStreamCount: Int { inbox.openStreamCount }
 
+    /// Whether any part of the stream's request has been put into the output (clients only).
+    func hasSent(_ stream: HTTP2Stream) -> Bool {
+        stream.id <= inbox.lastSentStreamID
+    }
+
     /// The streams that are open, which the session forgets: its end is theirs.
     func takeOpenStreams() -> [HTTP2Stream] {
         inbox.takeOpenStreams()
