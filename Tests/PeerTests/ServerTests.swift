@@ -84,7 +84,7 @@ import Wire
     @Test func `nginx ends connections under way`() async throws {
         let outcomes = try await sendToNginx(requestsPerConnection: 70)
         let answered = outcomes["200", default: 0]
-        #expect(answered > 70 && answered.isMultiple(of: 70))
+        #expect(answered > 70)
         #expect(outcomes == ["200": answered, "unprocessed": Self.pushes - answered])
     }
 
