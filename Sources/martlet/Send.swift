@@ -38,12 +38,10 @@ extension Command {
         await withTaskGroup(of: (Int, SendAnswer).self) { group in
             for (index, token) in tokens.enumerated() {
                 group.addTask {
-                    do {
+                    do throws(APNsError) {
                         return (index, SendAnswer(token, try await client.send(notification, to: token, topic: topic)))
-                    } catch let error as APNsError {
-                        return (index, SendAnswer(token, error))
                     } catch {
-                        fatalError("send throws nothing but APNsError")
+                        return (index, SendAnswer(token, error))
                     }
                 }
             }

@@ -43,7 +43,8 @@ actor ScriptedServer {
         let limits = HTTP2Limits(concurrentStreams: streams, bodyBytes: 8_192, fieldBytes: 8_192)
         let configuration = HTTP2Listener.Configuration(tls: nil, limits: limits)
         let listener = try HTTP2Listener(host: "127.0.0.1", port: 0, configuration: configuration, on: loop) {
-            connection, event in
+            connection,
+            event in
             self.handle(event, on: connection)
         }
         self.listener = listener

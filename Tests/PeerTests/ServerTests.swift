@@ -25,6 +25,13 @@ import Wire
 
     private static let pushes = 1_000
 
+    private let token: DeviceToken
+    private let topic: Topic = "com.example.app"
+
+    init() throws {
+        token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
+    }
+
     /// Sends many pushes at once; how many ended how.
     private func send(to endpoint: APNsEndpoint, trusting authority: String?) async throws -> [String: Int] {
         let client = try PushClient(
@@ -35,14 +42,11 @@ import Wire
         let outcomes = await withTaskGroup(of: String.self) { group in
             for number in 0..<Self.pushes {
                 group.addTask {
-                    do {
-                        let token = try DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 0xFF)])
-                        try await client.send(.alert("push \(number)"), to: token, topic: "com.example.app")
+                    do throws(APNsError) {
+                        try await client.send(.alert("push \(number)"), to: token, topic: topic)
                         return "200"
-                    } catch let error as APNsError {
-                        return error.mayHaveBeenProcessed ? "\(error)" : "unprocessed"
                     } catch {
-                        return "\(error)"
+                        return error.mayHaveBeenProcessed ? "\(error)" : "unprocessed"
                     }
                 }
             }
@@ -50,6 +54,38 @@ import Wire
         }
         await client.close()
         return outcomes
+    }
+
+    /// Starts nginx with TLS, and these lines in its configuration.
+    private func startNginx(_ identity: Identity, isHTTP2: Bool = true, _ lines: String) async throws -> PeerServer {
+        try await PeerServer.start("nginx", in: identity.scratch) { port in
+            let configuration = """
+                daemon off;
+                master_process off;
+                pid \(identity.scratch.path)/nginx.pid;
+                error_log \(identity.scratch.path)/error.log;
+                events { worker_connections 64; }
+                http {
+                    access_log off;
+                    client_body_temp_path \(identity.scratch.path)/body;
+                    server {
+                        listen 127.0.0.1:\(port) ssl \(isHTTP2 ? "http2" : "");
+                        ssl_certificate \(identity.certificate);
+                        ssl_certificate_key \(identity.key);
+                        \(lines)
+                    }
+                }
+                """
+            let file = try identity.scratch.write(configuration, to: "nginx.conf")
+            return ["-e", "\(identity.scratch.path)/error.log", "-p", identity.scratch.path, "-c", file]
+        }
+    }
+
+    private func sendToNginx(requestsPerConnection: Int) async throws -> [String: Int] {
+        let identity = try Identity()
+        let lines = "keepalive_requests \(requestsPerConnection); location / { return 200; }"
+        let server = try await startNginx(identity, lines)
+        return try await send(to: APNsEndpoint(host: "localhost", port: server.port), trusting: identity.authority)
     }
 
     @Test func `nghttpd takes a thousand pushes over TLS`() async throws {
@@ -88,31 +124,69 @@ import Wire
         #expect(outcomes == ["200": answered, "unprocessed": Self.pushes - answered])
     }
 
-    private func sendToNginx(requestsPerConnection: Int) async throws -> [String: Int] {
+    @Test func `a server that speaks no HTTP/2 is named as such`() async throws {
         let identity = try Identity()
-        let server = try await PeerServer.start("nginx", in: identity.scratch) { port in
-            let configuration = """
-                daemon off;
-                master_process off;
-                pid \(identity.scratch.path)/nginx.pid;
-                error_log \(identity.scratch.path)/error.log;
-                events { worker_connections 64; }
-                http {
-                    access_log off;
-                    client_body_temp_path \(identity.scratch.path)/body;
-                    server {
-                        listen 127.0.0.1:\(port) ssl http2;
-                        ssl_certificate \(identity.certificate);
-                        ssl_certificate_key \(identity.key);
-                        http2_max_concurrent_streams 100;
-                        keepalive_requests \(requestsPerConnection);
-                        location / { return 200; }
-                    }
-                }
-                """
-            let file = try identity.scratch.write(configuration, to: "nginx.conf")
-            return ["-e", "\(identity.scratch.path)/error.log", "-p", identity.scratch.path, "-c", file]
+        let server = try await startNginx(identity, isHTTP2: false, "location / { return 200; }")
+        let error = await failure(at: server, .token(try .ephemeral()), trusting: identity.authority)
+        #expect(error?.code == .notHTTP2)
+        #expect(error?.mayHaveBeenProcessed == false)
+    }
+
+    @Test func `a server that is not trusted gets no push`() async throws {
+        let identity = try Identity()
+        let server = try await startNginx(identity, "location / { return 200; }")
+        let error = await failure(at: server, .token(try .ephemeral()), trusting: nil)
+        #expect(error?.code == .certificateRejected)
+        #expect(error?.mayHaveBeenProcessed == false)
+    }
+
+    @Test func `a client certificate opens the door that is closed without one`() async throws {
+        let identity = try Identity()
+        let provider = try ScratchDirectory()
+        let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=com.example.app"
+        let run = try await ProgramRun(
+            "openssl",
+            request.split(separator: " ").map(String.init)
+                + ["-keyout", provider.path + "/key.pem", "-out", provider.path + "/certificate.pem"]
+        )
+        #expect(run.status == 0, "\(run.complaint)")
+        let server = try await startNginx(
+            identity,
+            """
+            ssl_verify_client optional;
+            ssl_client_certificate \(provider.path)/certificate.pem;
+            location / {
+                if ($ssl_client_verify != SUCCESS) { return 403 '{"reason":"BadCertificate"}'; }
+                if ($http_authorization) { return 400; }
+                return 200;
+            }
+            """
+        )
+        let shown = Authentication.certificate(
+            try provider.read("certificate.pem"),
+            privateKeyPEM: try provider.read("key.pem")
+        )
+        #expect(await failure(at: server, shown, trusting: identity.authority) == nil)
+        let without = await failure(at: server, .token(try .ephemeral()), trusting: identity.authority)
+        #expect(without?.reason == .badCertificate)
+    }
+
+    /// Why one push to the server failed, if it did.
+    private func failure(
+        at server: PeerServer,
+        _ authentication: Authentication,
+        trusting authority: String?
+    ) async -> APNsError? {
+        do throws(APNsError) {
+            let client = try PushClient(
+                APNsEndpoint(host: "localhost", port: server.port),
+                authentication: authentication,
+                configuration: .init(additionalAuthorities: authority)
+            )
+            try await client.send(.alert("Hello"), to: token, topic: topic)
+            return nil
+        } catch {
+            return error
         }
-        return try await send(to: APNsEndpoint(host: "localhost", port: server.port), trusting: identity.authority)
     }
 }

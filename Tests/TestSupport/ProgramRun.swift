@@ -24,7 +24,7 @@ package struct ProgramRun: Sendable {
             Thread.detachNewThread { continuation.resume(returning: child.wait()) }
         }
         output = try Array(Data(contentsOf: URL(filePath: scratch.path + "/output")))
-        complaint = try String(contentsOfFile: scratch.path + "/complaints", encoding: .utf8)
+        complaint = try scratch.read("complaints")
     }
 
     package static func curl(_ arguments: [String], input: [UInt8] = []) async throws -> ProgramRun {

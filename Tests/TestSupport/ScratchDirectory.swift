@@ -26,4 +26,9 @@ package final class ScratchDirectory: Sendable {
     package func write(_ text: String, to name: String) throws -> String {
         try write(text.utf8, to: name)
     }
+
+    /// The text of a file.
+    package func read(_ name: String) throws -> String {
+        try String(contentsOfFile: path + "/" + name, encoding: .utf8)
+    }
 }
