@@ -45,6 +45,11 @@ package final class RawClient: Sendable {
         }
     }
 
+    /// Says that nothing more will come.
+    package func finish() {
+        shutdown(descriptor, CInt(SHUT_WR))
+    }
+
     private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Glibc)
             Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))

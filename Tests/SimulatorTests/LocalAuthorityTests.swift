@@ -1,0 +1,55 @@
+import APNsClient
+import Foundation
+import Simulator
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LocalAuthorityTests {
+    @Test func `an authority in a directory is made once, and its key is its owner's alone`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = scratch.path + "/new/place"
+        let first = try LocalAuthority(directory: directory)
+        let second = try LocalAuthority(directory: directory)
+        #expect(first.certificatePEM == second.certificatePEM)
+        #expect(try scratch.read("new/place/ca.pem") == first.certificatePEM)
+        let mode = try FileManager.default.attributesOfItem(atPath: directory + "/ca-key.pem")[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test func `clients that trust it trust every simulator it vouches for`() async throws {
+        let scratch = try ScratchDirectory()
+        for _ in 0..<2 {
+            let authority = try LocalAuthority(directory: scratch.path)
+            let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(authority: authority))
+            let client = try PushClient(
+                await apns.endpoint,
+                authentication: .token(.ephemeral()),
+                configuration: .init(additionalAuthorities: try scratch.read("ca.pem"))
+            )
+            try await client.send(.alert("Hello"), to: DeviceToken(hex: "5d3a"), topic: "com.example.app")
+            await client.close()
+            await apns.stop()
+        }
+    }
+
+    @Test func `files that are no authority are named, not replaced`() throws {
+        let scratch = try ScratchDirectory()
+        try scratch.write("no certificate", to: "ca.pem")
+        try scratch.write("no key", to: "ca-key.pem")
+        let error = try #require(throws: SimulatorError.self) { try LocalAuthority(directory: scratch.path) }
+        #expect(error.description.contains(scratch.path))
+        #expect(try scratch.read("ca.pem") == "no certificate")
+    }
+
+    @Test func `a directory that cannot be made is named`() throws {
+        let error = try #require(throws: SimulatorError.self) { try LocalAuthority(directory: "/dev/null/martlet") }
+        #expect(error.description.contains("/dev/null/martlet"))
+    }
+
+    @Test func `a port that is taken cannot be listened on`() async throws {
+        let taken = try SilentServer()
+        await #expect(throws: SimulatorError.self) {
+            try await SimulatedAPNs.start(SimulatedAPNs.Configuration(port: taken.port))
+        }
+    }
+}
