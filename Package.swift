@@ -92,6 +92,11 @@ let package = Package(
         ),
         .testTarget(name: "CommandsTests", dependencies: ["Commands"], swiftSettings: common),
         .testTarget(
+            name: "MartletTests",
+            dependencies: ["APNsClient", "Simulator", "TestSupport", "martlet"],
+            swiftSettings: common
+        ),
+        .testTarget(
             name: "PeerTests",
             dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
             swiftSettings: common

@@ -58,6 +58,11 @@ package struct ChildProcess: Sendable {
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 
+    /// Asks it to end, as Ctrl-C does.
+    package func interrupt() {
+        Foundation.kill(processID, SIGINT)
+    }
+
     /// Ends it, whatever it does.
     package func kill() {
         guard isRunning else { return }

@@ -1,0 +1,171 @@
+import APNsClient
+import Foundation
+import Simulator
+import TestSupport
+import Testing
+
+/// The command as people run it: the built program, its output and its exit codes.
+@Suite(.timeLimit(.minutes(1))) struct CommandTests {
+    /// The program that was built with these tests, beside them.
+    private static let martlet = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+
+    private func martlet(_ arguments: String..., input: String = "") async throws -> ProgramRun {
+        try await ProgramRun(Self.martlet, arguments, input: Array(input.utf8))
+    }
+
+    /// A simulator with its authority in a file.
+    private struct Bench {
+        let apns: SimulatedAPNs
+        let scratch: ScratchDirectory
+        let host: String
+        let authority: String
+
+        init() async throws {
+            apns = try await SimulatedAPNs.start()
+            scratch = try ScratchDirectory()
+            host = "localhost:\(await apns.port)"
+            authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
+        }
+    }
+
+    // MARK: demo
+
+    @Test func `the demonstration ends well and shows every kind of answer`() async throws {
+        let run = try await martlet("demo")
+        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        let rows = run.text.split(separator: "\n").filter { $0.contains("…") }
+        #expect(rows.count >= 12)
+        for answer in ["BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredProviderToken", "PayloadTooLarge"] {
+            #expect(rows.count { $0.contains(answer) } == 1, "\(answer)")
+        }
+        #expect(rows.contains { $0.contains("410") && $0.contains("timestamp 1790000000000") })
+        #expect(rows.contains { $0.contains("413") })
+        #expect(rows.count { $0.contains(" 200 ") } >= 6)
+    }
+
+    // MARK: send
+
+    @Test func `one notification goes to several devices`() async throws {
+        let bench = try await Bench()
+        let run = try await martlet(
+            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--to", "A1B2C3D4", "--topic",
+            "com.example.app", "--title", "Order ready", "--body", "Tap to open.", "--badge", "3", "--json"
+        )
+        #expect(run.status == 0, "\(run.complaint)")
+        let answers = try run.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
+        #expect(answers.map { $0["device-token"]?.stringValue } == ["5d3a6a1c", "a1b2c3d4"])
+        #expect(answers.allSatisfy { $0["status"]?.integerValue == 200 })
+        let pushes = await bench.apns.pushes
+        #expect(Set(pushes.map(\.deviceToken)) == ["5d3a6a1c", "a1b2c3d4"])
+        #expect(
+            pushes.allSatisfy {
+                String(decoding: $0.payload, as: UTF8.self)
+                    == #"{"aps":{"alert":{"title":"Order ready","body":"Tap to open."},"badge":3}}"#
+            }
+        )
+        await bench.apns.stop()
+    }
+
+    @Test func `a payload is taken from standard input as it is`() async throws {
+        let bench = try await Bench()
+        let payload = #"{ "aps" : {"alert":"exactly so"}, "n" : 1.50 }"#
+        let run = try await martlet(
+            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app",
+            "--payload", "-",
+            input: payload
+        )
+        #expect(run.status == 0, "\(run.complaint)")
+        #expect(await bench.apns.pushes.map { String(decoding: $0.payload, as: UTF8.self) } == [payload])
+        await bench.apns.stop()
+    }
+
+    @Test func `a push in the background has its own priority`() async throws {
+        let bench = try await Bench()
+        let run = try await martlet(
+            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app",
+            "--background", "--custom", #"{"sync":true}"#
+        )
+        #expect(run.status == 0, "\(run.complaint)")
+        let push = try #require(await bench.apns.pushes.first)
+        #expect(push.headers.pushType == "background" && push.headers.priority == "5")
+        #expect(String(decoding: push.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"sync":true}"#)
+        await bench.apns.stop()
+    }
+
+    @Test func `a push that is refused fails the command and says why`() async throws {
+        let bench = try await Bench()
+        await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
+        let run = try await martlet(
+            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app",
+            "--body", "Hello", "--json"
+        )
+        #expect(run.status == 1)
+        let answer = try JSONReader.read(Array(run.text.utf8))
+        #expect(answer["status"]?.integerValue == 410)
+        #expect(answer["reason"]?.stringValue == "Unregistered")
+        #expect(answer["timestamp"]?.integerValue == 1_790_000_000_000)
+        await bench.apns.stop()
+    }
+
+    @Test(arguments: [
+        (["send", "--to", "5d3", "--topic", "a", "--body", "x"], 2, "odd number"),
+        (["send", "--to", "martlet", "--topic", "a", "--body", "x"], 2, "--to"),
+        (["send", "--topic", "a", "--body", "x"], 2, "--to"),
+        (["send", "--to", "5d3a", "--tpoic", "a"], 2, "did you mean --topic?"),
+        (["send", "--to", "5d3a", "--topic", "a", "--body", "x", "--key", "/nowhere.p8"], 2, "--key"),
+        (["send", "--to", "5d3a", "--topic", "a", "--payload", "/nowhere.json"], 2, "/nowhere.json"),
+        (["send", "--host", "localhost:1", "--to", "5d3a", "--topic", "a", "--body", "x"], 1, "refused"),
+        (["simulat"], 2, "did you mean simulate?"),
+        (["token", "abc"], 1, "token"),
+    ])
+    func `mistakes are explained`(arguments: [String], status: Int32, explanation: String) async throws {
+        let run = try await ProgramRun(Self.martlet, arguments)
+        #expect(run.status == status, "\(run.text)\(run.complaint)")
+        #expect((run.text + run.complaint).contains(explanation), "\(run.text)\(run.complaint)")
+    }
+
+    // MARK: token
+
+    @Test func `a token from a key file is one that openssl made the key for, and is explained`() async throws {
+        let scratch = try ScratchDirectory()
+        let key = try await ProgramRun("openssl", ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        let file = try scratch.write(key.output, to: "AuthKey_ABC123DEFG.p8")
+        let run = try await martlet("token", "--key", file, "--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ")
+        #expect(run.status == 0, "\(run.complaint)")
+        let explained = try await martlet("token", "bearer " + run.text.trimmingCharacters(in: .newlines))
+        #expect(explained.status == 0)
+        for fact in ["ABC123DEFG", "DEF123GHIJ", "64 bytes"] { #expect(explained.text.contains(fact)) }
+    }
+
+    // MARK: simulate
+
+    @Test func `the simulator prints what clients need, shows each push, and stops when told to`() async throws {
+        let scratch = try ScratchDirectory()
+        let simulator = try ChildProcess(
+            Self.martlet,
+            ["simulate", "--port", "0", "--inbox-port", "0", "--ca-directory", scratch.path],
+            output: scratch.path + "/output"
+        )
+        defer { simulator.kill() }
+        func printed(_ pattern: Regex<(Substring, Substring)>) async throws -> String {
+            while simulator.isRunning {
+                if let match = try scratch.read("output").firstMatch(of: pattern) { return String(match.output.1) }
+                await Task.yield()
+            }
+            Issue.record("the simulator ended: \(try scratch.read("output"))")
+            return ""
+        }
+        let host = try await printed(#/(localhost:[0-9]+)/#)
+        let run = try await martlet(
+            "send", "--host", host, "--ca", scratch.path + "/ca.pem", "--to", "5d3a6a1c", "--topic",
+            "com.example.app", "--body", "Hello"
+        )
+        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(try await printed(#/200 +(alert) /#) == "alert")
+        simulator.interrupt()
+        #expect(simulator.wait() == 0)
+        for client in ["curl", "apns2", "Pushy", "APNSwift", "node"] {
+            #expect(try scratch.read("output").contains(client), "\(client)")
+        }
+    }
+}
