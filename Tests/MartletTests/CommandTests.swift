@@ -48,8 +48,24 @@ import Testing
     @Test func `one notification goes to several devices`() async throws {
         let bench = try await Bench()
         let run = try await martlet(
-            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--to", "A1B2C3D4", "--topic",
-            "com.example.app", "--title", "Order ready", "--body", "Tap to open.", "--badge", "3", "--json"
+            "send",
+            "--host",
+            bench.host,
+            "--ca",
+            bench.authority,
+            "--to",
+            "5d3a6a1c",
+            "--to",
+            "A1B2C3D4",
+            "--topic",
+            "com.example.app",
+            "--title",
+            "Order ready",
+            "--body",
+            "Tap to open.",
+            "--badge",
+            "3",
+            "--json"
         )
         #expect(run.status == 0, "\(run.complaint)")
         let answers = try run.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
@@ -70,8 +86,17 @@ import Testing
         let bench = try await Bench()
         let payload = #"{ "aps" : {"alert":"exactly so"}, "n" : 1.50 }"#
         let run = try await martlet(
-            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app",
-            "--payload", "-",
+            "send",
+            "--host",
+            bench.host,
+            "--ca",
+            bench.authority,
+            "--to",
+            "5d3a6a1c",
+            "--topic",
+            "com.example.app",
+            "--payload",
+            "-",
             input: payload
         )
         #expect(run.status == 0, "\(run.complaint)")
@@ -82,8 +107,18 @@ import Testing
     @Test func `a push in the background has its own priority`() async throws {
         let bench = try await Bench()
         let run = try await martlet(
-            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app",
-            "--background", "--custom", #"{"sync":true}"#
+            "send",
+            "--host",
+            bench.host,
+            "--ca",
+            bench.authority,
+            "--to",
+            "5d3a6a1c",
+            "--topic",
+            "com.example.app",
+            "--background",
+            "--custom",
+            #"{"sync":true}"#
         )
         #expect(run.status == 0, "\(run.complaint)")
         let push = try #require(await bench.apns.pushes.first)
@@ -96,8 +131,18 @@ import Testing
         let bench = try await Bench()
         await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
         let run = try await martlet(
-            "send", "--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app",
-            "--body", "Hello", "--json"
+            "send",
+            "--host",
+            bench.host,
+            "--ca",
+            bench.authority,
+            "--to",
+            "5d3a6a1c",
+            "--topic",
+            "com.example.app",
+            "--body",
+            "Hello",
+            "--json"
         )
         #expect(run.status == 1)
         let answer = try JSONReader.read(Array(run.text.utf8))
@@ -128,7 +173,10 @@ import Testing
 
     @Test func `a token from a key file is one that openssl made the key for, and is explained`() async throws {
         let scratch = try ScratchDirectory()
-        let key = try await ProgramRun("openssl", ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        let key = try await ProgramRun(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        )
         let file = try scratch.write(key.output, to: "AuthKey_ABC123DEFG.p8")
         let run = try await martlet("token", "--key", file, "--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ")
         #expect(run.status == 0, "\(run.complaint)")
@@ -157,8 +205,17 @@ import Testing
         }
         let host = try await printed(#/(localhost:[0-9]+)/#)
         let run = try await martlet(
-            "send", "--host", host, "--ca", scratch.path + "/ca.pem", "--to", "5d3a6a1c", "--topic",
-            "com.example.app", "--body", "Hello"
+            "send",
+            "--host",
+            host,
+            "--ca",
+            scratch.path + "/ca.pem",
+            "--to",
+            "5d3a6a1c",
+            "--topic",
+            "com.example.app",
+            "--body",
+            "Hello"
         )
         #expect(run.status == 0, "\(run.text)\(run.complaint)")
         #expect(try await printed(#/200 +(alert) /#) == "alert")
