@@ -31,7 +31,7 @@ format: ## Format every Swift file in place
 
 bench: ## Compare what a push costs with h2load, in one run against nginx
 	@Scripts/prerequisites build bench
-	@$(SWIFT) build --configuration release --product MartletBench
+	@$(SWIFT) build --configuration release --static-swift-stdlib --product MartletBench
 	@$(MARTLET_PYTHON) Benchmarks/bench.py
 
 docs: ## Build the documentation as a website in .build/docs
