@@ -43,8 +43,7 @@ struct MartletBench {
             authentication: .token(.ephemeral()),
             configuration: .init(additionalAuthorities: String(contentsOfFile: authority, encoding: .utf8))
         )
-        let tokens = try (0..<4_096).map { _ in try DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255) })
-        }
+        let tokens = try (0..<4_096).map { _ in try DeviceToken(hex: randomHex() + randomHex()) }
         let custom = try CustomData(Order())
         try await withThrowingTaskGroup { group in
             for first in 0..<streams {
@@ -66,6 +65,12 @@ struct MartletBench {
             try await group.waitForAll()
         }
         await client.close()
+    }
+
+    /// Thirty-two random hexadecimal digits.
+    private static func randomHex() -> String {
+        let digits = String(UInt128.random(in: 0 ... .max), radix: 16)
+        return String(repeating: "0", count: 32 - digits.count) + digits
     }
 
     static func main() async {

@@ -7,7 +7,8 @@ internal import Wire
 /// it again; from then on only that loop does.
 @safe final class PendingPush: @unchecked Sendable {
     let id: APNsID
-    let fields: HTTPFields
+    /// What is to be sent; the connection that it goes out on adds its provider token.
+    var fields: HTTPFields
     let body: [UInt8]
 
     /// When it fails for want of an answer.

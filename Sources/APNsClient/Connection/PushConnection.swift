@@ -111,24 +111,23 @@ actor PushConnection {
     /// Puts a push onto the connection.
     private func open(_ push: PendingPush) {
         do throws(APNsError) {
-            var fields = push.fields
             if tokens != nil {
                 let authorization = try currentAuthorization()
-                fields.append("authorization", authorization.value[...])
+                push.fields.append("authorization", authorization.value[...])
                 push.tokenIssuedAt = authorization.issuedAt
             }
             push.place = inFlight.count
             inFlight.append(push)
-            try stream(push, fields)
+            try stream(push)
         } catch {
             machine.abandoned()
             push.settle(.failure(error))
         }
     }
 
-    private func stream(_ push: PendingPush, _ fields: HTTPFields) throws(APNsError) {
+    private func stream(_ push: PendingPush) throws(APNsError) {
         do throws(WireError) {
-            push.stream = try connection?.send(fields, body: push.body) { stream, outcome in
+            push.stream = try connection?.send(push.fields, body: push.body) { stream, outcome in
                 self.ended(push, stream, outcome)
             }
         } catch {
