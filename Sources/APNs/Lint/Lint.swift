@@ -104,6 +104,6 @@ public enum Lint {
             ?? HeaderRules.priority(notification.priority, of: type)
             ?? HeaderRules.expiration(notification.expiration)
             ?? PayloadRules.size(payloadByteCount, of: type)
-            ?? notification.payload.aps.flatMap(PayloadRules.ranges)
+            ?? PayloadRules.ranges(notification.payload)
     }
 }

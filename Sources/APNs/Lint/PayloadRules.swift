@@ -58,10 +58,10 @@ enum PayloadRules {
     }
 
     /// What typed values can still get wrong.
-    static func ranges(_ aps: APS) -> Lint.Finding? {
-        if let badge = aps.badge, badge < 0 { return negativeBadge }
-        if let score = aps.relevanceScore, !(0...1).contains(score) { return scoreOutOfRange }
-        if let volume = aps.sound?.volume, !(0...1).contains(volume) { return volumeOutOfRange }
+    static func ranges(_ payload: Payload) -> Lint.Finding? {
+        if let badge = payload.aps?.badge, badge < 0 { return negativeBadge }
+        if let score = payload.aps?.relevanceScore, !(0...1).contains(score) { return scoreOutOfRange }
+        if let volume = payload.aps?.sound?.volume, !(0...1).contains(volume) { return volumeOutOfRange }
         return nil
     }
 

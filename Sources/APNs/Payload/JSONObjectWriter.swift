@@ -1,16 +1,17 @@
-/// Writes one JSON object member by member, straight into the bytes of the payload; absent values leave no trace.
+/// Writes a JSON object member by member, straight into the bytes of the payload; absent values leave no trace.
 struct JSONObjectWriter {
-    private(set) var bytes: [UInt8]
+    private var bytes: [UInt8] = []
+    /// Whether the object that is being written has no member yet.
     private var isEmpty = true
 
-    /// Begins an object behind what is there already.
-    init(after bytes: consuming [UInt8]) {
-        self.bytes = bytes
-        self.bytes.append(UInt8(ascii: "{"))
+    /// Begins an object, with room for this many bytes.
+    init(capacity: Int) {
+        bytes.reserveCapacity(capacity)
+        bytes.append(UInt8(ascii: "{"))
     }
 
     /// Ends the object.
-    consuming func finish() -> [UInt8] {
+    mutating func finish() -> [UInt8] {
         bytes.append(UInt8(ascii: "}"))
         return bytes
     }
@@ -47,14 +48,17 @@ struct JSONObjectWriter {
         bytes.append(UInt8(ascii: "]"))
     }
 
+    /// Writes an object within the object.
     mutating func write<Failure: Error>(
         _ name: String,
         _ members: (inout JSONObjectWriter) throws(Failure) -> Void
     ) throws(Failure) {
         write(name)
-        var inner = JSONObjectWriter(after: bytes.taken())
-        defer { bytes = inner.finish() }
-        try members(&inner)
+        bytes.append(UInt8(ascii: "{"))
+        isEmpty = true
+        try members(&self)
+        bytes.append(UInt8(ascii: "}"))
+        isEmpty = false
     }
 
     /// Adds members that are JSON already, without the braces around them.
@@ -70,15 +74,7 @@ struct JSONObjectWriter {
         isEmpty = false
         bytes.append(UInt8(ascii: "\""))
         bytes.append(contentsOf: name.utf8)
-        bytes.append(contentsOf: "\":".utf8)
-    }
-}
-
-extension [UInt8] {
-    /// Hands the memory over, so that it is not copied when it grows.
-    fileprivate mutating func taken() -> [UInt8] {
-        var empty: [UInt8] = []
-        swap(&self, &empty)
-        return empty
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
     }
 }

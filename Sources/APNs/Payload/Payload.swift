@@ -1,8 +1,7 @@
 /// What a push carries: Apple's part and the app's own, or bytes that are nobody's business on the way.
 public struct Payload: Sendable, Hashable {
-    /// Kept behind one reference, so that a notification on its way is not copied piece by piece.
-    private indirect enum Content: Sendable, Hashable {
-        case typed(APS, CustomData?)
+    private enum Content: Sendable, Hashable {
+        case typed(TypedContent)
         case opaque([UInt8])
     }
 
@@ -10,7 +9,7 @@ public struct Payload: Sendable, Hashable {
 
     /// Apple's part with the app's own beside it.
     public init(_ aps: APS, custom: CustomData? = nil) {
-        content = .typed(aps, custom)
+        content = .typed(TypedContent(aps, custom))
     }
 
     /// Bytes that are sent as they are.
@@ -20,7 +19,7 @@ public struct Payload: Sendable, Hashable {
 
     /// Apple's part; nil when the payload is opaque.
     public var aps: APS? {
-        if case .typed(let aps, _) = content { aps } else { nil }
+        if case .typed(let content) = content { content.aps } else { nil }
     }
 
     /// The payload as it travels: compact JSON in UTF-8 with the keys in the order of Apple's tables.
@@ -31,14 +30,32 @@ public struct Payload: Sendable, Hashable {
         switch content {
         case .opaque(let bytes):
             return bytes
-        case .typed(let aps, let custom):
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(512 + (custom?.members.count ?? 0))
-            var object = JSONObjectWriter(after: bytes)
-            try object.write("aps") { (object) throws(PayloadError) in try aps.write(into: &object) }
-            if let custom { object.splice(custom.members) }
+        case .typed(let content):
+            var object = JSONObjectWriter(capacity: 512 + (content.custom?.members.count ?? 0))
+            try object.write("aps") { (object) throws(PayloadError) in try content.aps.write(into: &object) }
+            if let custom = content.custom { object.splice(custom.members) }
             return object.finish()
         }
+    }
+}
+
+/// What a typed payload holds, behind one reference: a notification on its way is not copied piece by piece.
+private final class TypedContent: Sendable, Hashable {
+    let aps: APS
+    let custom: CustomData?
+
+    init(_ aps: APS, _ custom: CustomData?) {
+        self.aps = aps
+        self.custom = custom
+    }
+
+    static func == (left: TypedContent, right: TypedContent) -> Bool {
+        left.aps == right.aps && left.custom == right.custom
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(aps)
+        hasher.combine(custom)
     }
 }
 
