@@ -34,8 +34,22 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let closed = Code(description: "closed")
         /// Too many sends wait already.
         public static let overloaded = Code(description: "overloaded")
+        /// So many sends in a row were refused for the same reason that nothing is sent for a while.
+        public static let circuitOpen = Code(description: "circuitOpen")
         /// The operating system gave no more descriptors, memory or threads.
         public static let system = Code(description: "system")
+    }
+
+    /// What became of the push.
+    public enum Outcome: String, Sendable, Hashable {
+        /// APNs answered: the push was refused.
+        case answered
+        /// The push did not leave this machine.
+        case neverSent
+        /// The server provably did not act on it (RFC 9113 §8.7): sending it again cannot deliver it twice.
+        case unprocessed
+        /// It was sent and not answered: sending it again may deliver it twice.
+        case unknown
     }
 
     /// The kind of failure.
@@ -57,19 +71,22 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
     public var retryAfter: Duration?
     /// The rule that the push breaks and the place where, with the code `invalid`.
     public var finding: Lint.Finding?
-    /// Whether APNs may have acted on the push all the same: sending it again may deliver it twice.
-    public var mayHaveBeenProcessed: Bool
+    /// What became of the push.
+    public var outcome: Outcome
+    /// How many times the push was sent.
+    public internal(set) var attempts = 0
+    /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
+    ///
+    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries.
+    public internal(set) var unknownTries = 0
+    /// Where the time went.
+    public internal(set) var timing = SendTiming()
 
-    init(
-        _ code: Code,
-        id: APNsID? = nil,
-        description: String,
-        mayHaveBeenProcessed: Bool = false
-    ) {
+    init(_ code: Code, id: APNsID? = nil, description: String, outcome: Outcome = .neverSent) {
         self.code = code
         self.id = id
         self.description = description
-        self.mayHaveBeenProcessed = mayHaveBeenProcessed
+        self.outcome = outcome
     }
 
     init(_ finding: Lint.Finding, id: APNsID) {
@@ -79,7 +96,7 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A failure of the connection, for a push or for the client as a whole.
-    init(_ error: WireError, id: APNsID? = nil, mayHaveBeenProcessed: Bool = false) {
+    init(_ error: WireError, id: APNsID? = nil, outcome: Outcome = .neverSent) {
         let code: Code =
             switch error.kind {
             case .nameNotResolved: .nameNotResolved
@@ -92,6 +109,6 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
             case .closedLocally: .closed
             case .system, .cannotListen: .system
             }
-        self.init(code, id: id, description: error.description, mayHaveBeenProcessed: mayHaveBeenProcessed)
+        self.init(code, id: id, description: error.description, outcome: outcome)
     }
 }

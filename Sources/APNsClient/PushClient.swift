@@ -17,7 +17,7 @@ package import Wire
 /// them. It re-exports `APNs`, the words that notifications are written in.
 public final class PushClient: Sendable {
     private let configuration: Configuration
-    private let connection: PushConnection
+    private let pool: PushPool
     private let loop: EventLoop
     private let identifiers = APNsIDGenerator()
     /// The fields that are the same in every request.
@@ -56,7 +56,7 @@ public final class PushClient: Sendable {
                     identity: authentication.identity
                 ) : nil
             loop = try EventLoop(clock: loopClock)
-            connection = PushConnection(
+            pool = PushPool(
                 to: HTTP2Connection.Endpoint(host: endpoint.host, port: endpoint.port, tls: tls),
                 tokens: authentication.signingKey.map { ProviderTokenSource(key: $0, clock: clock) },
                 configuration: configuration,
@@ -71,7 +71,7 @@ public final class PushClient: Sendable {
     }
 
     deinit {
-        connection.cut()
+        pool.cut()
         loop.shutdown()
     }
 
@@ -90,25 +90,53 @@ public final class PushClient: Sendable {
     ///   - notification: What to send.
     ///   - token: The device it is for.
     ///   - topic: The app's bundle identifier; the suffix that the push type needs is added when it is missing.
+    ///   - options: What is to be different from the configuration for this push.
     /// - Returns: The receipt of an accepted push. Accepted means that APNs will try to deliver it, not that it has.
     /// - Throws: ``APNsError``, which tells whether APNs refused the push, it was never sent, or nobody knows.
     @discardableResult
     public func send(
         _ notification: PushNotification,
         to token: DeviceToken,
-        topic: Topic
+        topic: Topic,
+        options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let id = notification.id ?? identifiers.next()
         let body = try encode(notification, topic: topic, id: id)
         let fields = fields(of: notification, to: token, topic: topic, id: id)
-        return try await connection.send(PendingPush(id: id, fields: fields, body: body))
+        let limits = SendLimits(
+            retry: options.retry ?? configuration.retry,
+            isUrgent: notification.priority ?? .immediate == .immediate,
+            timeout: options.timeout ?? configuration.sendTimeout
+        )
+        return try await pool.send(PendingPush(id: id, fields: fields, body: body, limits: limits))
+    }
+
+    /// Opens connections before the first push needs one, so that it need not wait for names and handshakes.
+    ///
+    /// - Parameter connections: How many to open, and to keep however little is sent; at most
+    ///   ``Configuration/connectionLimit``.
+    /// - Throws: ``APNsError`` when a connection cannot be opened.
+    public func warmUp(connections: Int = 1) async throws(APNsError) {
+        try await pool.warmUp(connections: connections)
+    }
+
+    /// What happens to the client besides its answers, from now on until it is closed, for logs.
+    ///
+    /// - Returns: A sequence for one reader. Of events that it has not read yet it holds the newest 1 000.
+    public func events() async -> AsyncStream<ClientEvent> {
+        await pool.events()
+    }
+
+    /// What the client has counted since it was made.
+    public var counters: ClientCounters {
+        get async { await pool.counters }
     }
 
     /// Finishes the pushes that were handed in, closes the connection, and takes no more.
     ///
     /// - Parameter limit: How long that may take; whatever is unanswered then fails with the code `closed`.
     public func close(within limit: Duration = .seconds(5)) async {
-        await connection.close(within: limit)
+        await pool.close(within: limit)
     }
 
     /// The payload's bytes, or what makes it not worth sending.
@@ -135,8 +163,17 @@ extension PushClient {
         public var additionalAuthorities: String?
         /// Bound on name resolution, connecting and TLS together; 10 seconds by default.
         public var connectTimeout: Duration
-        /// Bound on one send, waiting for a stream included; 60 seconds by default.
+        /// Bound on one send with everything that belongs to it: waiting, all tries, and the time between them; 60
+        /// seconds by default.
         public var sendTimeout: Duration
+        /// When a push that failed is sent again; ``RetryPolicy/standard`` by default.
+        public var retry: RetryPolicy
+        /// Connections at once, 4 by default: the first is opened for the first push, a further one when pushes wait
+        /// 50 ms for a stream.
+        public var connectionLimit: Int
+        /// Whether to stop for 30 seconds when many pushes in a row are refused for a reason that no push can mend: 100
+        /// times `BadDeviceToken`, or 20 times a status of 403; true by default.
+        public var breaksCircuit: Bool
         /// Sends that may wait for a stream at once, 100 000 by default; further ones fail with the code `overloaded`.
         public var waitingLimit: Int
         /// Whether what APNs would refuse is refused before it is sent; true by default.
@@ -149,12 +186,18 @@ extension PushClient {
             additionalAuthorities: String? = nil,
             connectTimeout: Duration = .seconds(10),
             sendTimeout: Duration = .seconds(60),
+            retry: RetryPolicy = .standard,
+            connectionLimit: Int = 4,
+            breaksCircuit: Bool = true,
             waitingLimit: Int = 100_000,
             checksBeforeSending: Bool = true
         ) {
             self.additionalAuthorities = additionalAuthorities
             self.connectTimeout = connectTimeout
             self.sendTimeout = sendTimeout
+            self.retry = retry
+            self.connectionLimit = max(1, connectionLimit)
+            self.breaksCircuit = breaksCircuit
             self.waitingLimit = waitingLimit
             self.checksBeforeSending = checksBeforeSending
         }

@@ -38,7 +38,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var work: [Work] = []
         var running: [Work] = []
         var endOfTurn: [() -> Void] = []
-        var timers = TimerQueue()
+        var timers = TimeHeap<LoopTimer>()
         var turnTime = MonotonicTime.zero
     }
 
@@ -178,7 +178,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     @discardableResult
     package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(deadline: now.advanced(by: delay), action: action)
-        bound.timers.add(timer)
+        bound.timers.insert(timer, due: timer.deadline)
         setAlarm()
         return timer
     }
@@ -199,7 +199,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     private func setAlarm() {
         guard clock == nil else { return }
-        guard let deadline = bound.timers.earliestDeadline else {
+        guard let deadline = bound.timers.earliest else {
             uv_timer_stop(alarm)
             return
         }

@@ -6,6 +6,9 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
     /// The clock's start; the natural beginning for tests.
     package static let zero = MonotonicTime(nanoseconds: 0)
 
+    /// The point that no clock reaches.
+    package static let never = MonotonicTime(nanoseconds: .max)
+
     /// A point this many nanoseconds after the clock's start.
     package init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds

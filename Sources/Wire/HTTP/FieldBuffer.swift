@@ -36,6 +36,12 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         }
     }
 
+    /// Forgets the last field, which takes this many bytes.
+    func removeLast(byteCount: Int) {
+        header.used -= byteCount
+        header.count -= 1
+    }
+
     /// Writes the fields of another buffer behind these; there must be room.
     func append(contentsOf other: FieldBuffer) {
         let bytes = other.bytes

@@ -51,6 +51,14 @@ package struct HTTPFields: @unchecked Sendable {
         uniqueBuffer(adding: FieldBuffer.size(of: field)).append(field)
     }
 
+    /// Takes the last field away; does nothing when there is none.
+    package mutating func removeLast() {
+        guard let size = withFields({ fields in fields.reduce(nil) { FieldBuffer.size(of: $1) } as Int? }) else {
+            return
+        }
+        uniqueBuffer(adding: 0).removeLast(byteCount: size)
+    }
+
     /// Adds all fields of another list after these.
     package mutating func append(contentsOf other: HTTPFields) {
         guard let fields = other.buffer else { return }

@@ -16,7 +16,7 @@ package final class HTTP2Connection {
         case goAway(HTTP2GoAway)
         /// The peer answered ``ping()``.
         case pong
-        /// The connection is over, in order or by an error; nothing comes after it.
+        /// The connection is over, in order or by an error; what was open on it ends right after.
         case closed(WireError)
     }
 
@@ -414,10 +414,10 @@ package final class HTTP2Connection {
         watcher = nil
         transport = nil
         reportEvents()
+        let report = onEvent.take()
+        report?(.closed(reason))
         for stream in session.takeOpenStreams() {
             end(stream, .broken(StreamFailure(isUnprocessed: !session.hasSent(stream), cause: reason)))
         }
-        let report = onEvent.take()
-        report?(.closed(reason))
     }
 }

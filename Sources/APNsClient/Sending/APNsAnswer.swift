@@ -14,7 +14,7 @@ enum APNsAnswer {
     }
 
     private static func refusal(status: Int, id: APNsID, _ stream: HTTP2Stream) -> APNsError {
-        var error = APNsError(.refused, id: id, description: "")
+        var error = APNsError(.refused, id: id, description: "", outcome: .answered)
         error.status = status
         error.retryAfter = stream.fields["retry-after"].flatMap { Int64($0) }.map { .seconds($0) }
         guard let answer = try? JSONReader.read(stream.body), let reason = answer["reason"]?.stringValue else {
@@ -22,10 +22,11 @@ enum APNsAnswer {
             error.description =
                 "the server answered \(status) without a reason in JSON, as APNs would give: is it APNs?"
             // An answer that is not APNs' own says nothing about what became of the push.
-            error.mayHaveBeenProcessed = status >= 500
+            if status >= 500, status != 503 { error.outcome = .unknown }
             return error
         }
-        error.reason = Reason(rawValue: reason)
+        // One of Apple's tables writes "Service Unavailable".
+        error.reason = Reason(rawValue: reason.filter { $0 != " " })
         error.timestamp = answer["timestamp"]?.integerValue
         error.description = "APNs answered \(status) \(reason)"
         if let explanation = error.reason?.explanation { error.description += ": \(explanation)" }

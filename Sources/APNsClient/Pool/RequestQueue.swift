@@ -7,8 +7,22 @@ struct RequestQueue<Request> {
 
     var count: Int { slots.count - head }
 
+    var first: Request? { isEmpty ? nil : slots[head] }
+
     mutating func append(_ request: Request) {
         slots.append(request)
+    }
+
+    /// Puts back what had its turn already.
+    mutating func prepend(_ request: Request) {
+        if head == 0 {
+            // Room for as many more as there are, so that putting back many costs no more than appending them.
+            let room = max(16, slots.count)
+            slots.insert(contentsOf: repeatElement(nil, count: room), at: 0)
+            head = room
+        }
+        head -= 1
+        slots[head] = request
     }
 
     mutating func popFirst() -> Request? {
@@ -23,6 +37,12 @@ struct RequestQueue<Request> {
     mutating func removeAll() -> [Request] {
         defer { self = RequestQueue() }
         return all
+    }
+
+    /// Lets go of those that nobody waits for any more.
+    mutating func removeAll(where isUnwanted: (Request) -> Bool) {
+        slots = slots[head...].filter { $0.map { !isUnwanted($0) } ?? false }
+        head = 0
     }
 
     private mutating func compact() {

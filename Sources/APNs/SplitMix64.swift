@@ -1,11 +1,13 @@
-/// A small generator whose sequence follows from its seed.
+/// A small generator of chance whose sequence follows from its seed: decisions that need chance can be replayed.
 package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
+    /// A generator that begins here.
     package init(state: UInt64) {
         self.state = state
     }
 
+    /// The next number of the sequence.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -1,0 +1,78 @@
+internal import Wire
+
+extension PoolMachine {
+    /// With pushes in flight, silence this long is met with a PING.
+    static let silenceTimeout = Duration.seconds(15)
+    /// An idle connection is asked for a sign of life this often ("Sending notification requests to APNs").
+    static let idlePingInterval = Duration.seconds(3_600)
+    /// A PING without an answer after this long is the end of the connection.
+    static let pongTimeout = Duration.seconds(10)
+    /// A connection beyond those wanted is let go after this long without a push.
+    static let idleTimeout = Duration.seconds(600)
+    /// Deadlines are looked at no more often than this, since a look goes over every push.
+    static let sweepInterval = Duration.milliseconds(10)
+
+    /// The time of ``nextWake`` has come.
+    mutating func timerFired(at now: MonotonicTime) {
+        nextWake = .never
+        if now >= nextSweep { settleOverdue(at: now) }
+        while let push = backingOff.removeDue(by: now) {
+            if !push.progress.isSettled { enqueue(push, at: now) }
+        }
+        for id in connections.map(\.id) { watch(id, at: now) }
+        serve(at: now)
+        wake(at: nextSweep)
+        if let earliest = backingOff.earliest { wake(at: earliest) }
+    }
+
+    private mutating func settleOverdue(at now: MonotonicTime) {
+        nextSweep = .never
+        for push in allPushes where !push.progress.isSettled {
+            if push.progress.deadline <= now {
+                end(push, .timedOut, "no answer within \(push.limits.timeout)", at: now)
+            } else {
+                nextSweep = min(nextSweep, push.progress.deadline)
+            }
+        }
+        if nextSweep != .never { nextSweep = max(nextSweep, now.advanced(by: PoolMachine.sweepInterval)) }
+    }
+
+    /// Sees to it that the connection is alive and needed.
+    private mutating func watch(_ id: ConnectionID, at now: MonotonicTime) {
+        guard let index = index(of: id), connections[index].phase != .connecting else { return }
+        let connection = connections[index]
+        if connection.phase == .open, connection.inFlight.isEmpty, isSpare(connection) {
+            let due = connection.idleSince.advanced(by: PoolMachine.idleTimeout)
+            guard now < due else {
+                drain(at: index, now)
+                return
+            }
+            wake(at: due)
+        }
+        if let pingSentAt = connection.pingSentAt {
+            let due = pingSentAt.advanced(by: PoolMachine.pongTimeout)
+            guard now < due else {
+                drain(at: index, now)
+                orders.append(.close(id, WireError(.closedByPeer, "the server is silent and answers no PING")))
+                return
+            }
+            wake(at: due)
+            return
+        }
+        let patience = connection.inFlight.isEmpty ? PoolMachine.idlePingInterval : PoolMachine.silenceTimeout
+        let due = connection.lastHeard.advanced(by: patience)
+        guard now >= due else {
+            wake(at: due)
+            return
+        }
+        connections[index].pingSentAt = now
+        orders.append(.ping(id))
+        wake(at: now.advanced(by: PoolMachine.pongTimeout))
+    }
+
+    /// Whether there are more connections open than wanted, and this one is not among the first.
+    private func isSpare(_ connection: PooledConnection) -> Bool {
+        let usable = connections.filter(\.isUsable)
+        return !usable.prefix(wantedConnections).contains { $0.id == connection.id }
+    }
+}

@@ -1,0 +1,328 @@
+internal import APNs
+internal import Synchronization
+internal import Wire
+
+/// Carries out what ``PoolMachine`` decides: the connections to one APNs, and the pushes that wait for them or are on
+/// them, on one event loop.
+actor PushPool {
+    /// What a server may send back; answers are tiny.
+    private static let limits = HTTP2Limits(concurrentStreams: 0, bodyBytes: 64 * 1024, fieldBytes: 16 * 1024)
+
+    /// What comes from other threads, and comes over together.
+    private enum Letter {
+        case send(PendingPush)
+        case cancel(PendingPush)
+    }
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    private nonisolated let mailbox = Mutex<[Letter]>([])
+
+    private let endpoint: HTTP2Connection.Endpoint
+    private let tokens: ProviderTokenSource?
+    private let connectTimeout: Duration
+    private var machine: PoolMachine
+    private var connections: [PoolMachine.ConnectionID: HTTP2Connection] = [:]
+    private var authorization: ProviderTokenSource.Authorization?
+    private var authorizationEnd = MonotonicTime.zero
+    /// Memory for the next list of orders.
+    private var spareOrders: [PoolMachine.Order] = []
+    private var isCarryingOut = false
+    private var alarm: LoopTimer?
+    private var alarmTime = MonotonicTime.never
+    private var closers: [CheckedContinuation<Void, Never>] = []
+    private var warmers: [CheckedContinuation<Result<Void, APNsError>, Never>] = []
+    private var listeners: [AsyncStream<ClientEvent>.Continuation] = []
+
+    init(
+        to endpoint: HTTP2Connection.Endpoint,
+        tokens: ProviderTokenSource?,
+        configuration: PushClient.Configuration,
+        on loop: EventLoop
+    ) {
+        self.loop = loop
+        self.endpoint = endpoint
+        self.tokens = tokens
+        connectTimeout = configuration.connectTimeout
+        machine = PoolMachine(
+            PoolMachine.Settings(
+                startsWithOneStream: tokens != nil,
+                waitingLimit: configuration.waitingLimit,
+                connectionLimit: configuration.connectionLimit,
+                breaksCircuit: configuration.breaksCircuit
+            ),
+            seed: .random(in: .min ... .max)
+        )
+    }
+
+    // MARK: From any thread
+
+    /// Sends the push and waits for its end.
+    nonisolated func send(_ push: PendingPush) async throws(APNsError) -> PushReceipt {
+        let result = await withTaskCancellationHandler {
+            unsafe await withUnsafeContinuation { continuation in
+                unsafe push.wait(with: continuation)
+                submit(push)
+            }
+        } onCancel: {
+            post(.cancel(push))
+        }
+        return try result.get()
+    }
+
+    private nonisolated func submit(_ push: PendingPush) {
+        if loop.isCurrent {
+            assumeIsolated { $0.accept(.send(push)) }
+        } else {
+            post(.send(push))
+        }
+    }
+
+    private nonisolated func post(_ letter: Letter) {
+        let isFirst = mailbox.withLock { mailbox in
+            mailbox.append(letter)
+            return mailbox.count == 1
+        }
+        if isFirst { loop.execute { self.assumeIsolated { $0.emptyMailbox() } } }
+    }
+
+    /// Ends everything now.
+    nonisolated func cut() {
+        loop.execute { self.assumeIsolated { $0.giveUp() } }
+    }
+
+    // MARK: Letters
+
+    private func emptyMailbox() {
+        let letters = mailbox.withLock { mailbox in
+            defer { mailbox = [] }
+            return mailbox
+        }
+        for letter in letters { accept(letter) }
+    }
+
+    private func accept(_ letter: Letter) {
+        switch letter {
+        case .send(let push): machine.submitted(push, at: loop.now)
+        case .cancel(let push): machine.cancelled(push, at: loop.now)
+        }
+        carryOut()
+    }
+
+    // MARK: Orders
+
+    /// Does what the machine has ordered, and what it orders while that is done.
+    private func carryOut() {
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        var orders: [PoolMachine.Order] = []
+        swap(&orders, &spareOrders)
+        machine.takeOrders(&orders)
+        while !orders.isEmpty {
+            for order in orders { carryOut(order) }
+            orders.removeAll(keepingCapacity: true)
+            machine.takeOrders(&orders)
+        }
+        swap(&orders, &spareOrders)
+        isCarryingOut = false
+        if machine.nextWake < alarmTime { setAlarm() }
+        if machine.isFinished { finish() }
+    }
+
+    private func carryOut(_ order: PoolMachine.Order) {
+        switch order {
+        case .open(let push, let id): open(push, on: id)
+        case .settle(let push, let result): push.settle(result)
+        case .connect(let id): connect(id)
+        case .reset(let push, let id):
+            if let stream = push.stream { connections[id]?.cancel(stream) }
+        case .ping(let id): connections[id]?.ping()
+        case .close(let id, let reason):
+            connections[id]?.goAway()
+            connections[id]?.close(reason)
+        case .renewToken(let issuedAt):
+            tokens?.expired(tokenIssuedAt: issuedAt)
+            authorization = nil
+        case .report(let event):
+            report(event)
+        }
+    }
+
+    /// Puts a push onto a connection.
+    private func open(_ push: PendingPush, on id: PoolMachine.ConnectionID) {
+        // Its caller may have gone since the order was given.
+        guard !push.progress.isSettled else {
+            machine.notWanted(push, on: id, at: loop.now)
+            return
+        }
+        if tokens != nil {
+            do throws(APNsError) {
+                let authorization = try currentAuthorization()
+                if push.tokenIssuedAt != nil { push.fields.removeLast() }
+                push.fields.append("authorization", authorization.value[...])
+                push.tokenIssuedAt = authorization.issuedAt
+            } catch {
+                machine.unsendable(push, on: id, error, at: loop.now)
+                return
+            }
+        }
+        do throws(WireError) {
+            guard let connection = connections[id] else { throw WireError(.closedLocally, "the connection is gone") }
+            push.stream = try connection.send(push.fields, body: push.body) { stream, outcome in
+                self.ended(push, on: id, stream, outcome)
+            }
+        } catch {
+            machine.notOpened(push, on: id, at: loop.now)
+        }
+    }
+
+    /// The provider token, asked for again only when it may have to be replaced.
+    private func currentAuthorization() throws(APNsError) -> ProviderTokenSource.Authorization {
+        if let authorization, loop.now < authorizationEnd { return authorization }
+        guard let tokens else { throw APNsError(.badCredentials, description: "there is no signing key") }
+        let fresh = try tokens.authorization()
+        authorization = fresh
+        authorizationEnd = loop.now.advanced(by: fresh.validity)
+        return fresh
+    }
+
+    private func ended(
+        _ push: PendingPush,
+        on id: PoolMachine.ConnectionID,
+        _ stream: HTTP2Stream,
+        _ outcome: StreamOutcome
+    ) {
+        push.stream = nil
+        switch outcome {
+        case .answered:
+            machine.answered(push, on: id, APNsAnswer.result(of: stream, for: push.id), at: loop.now)
+        case .broken(let failure):
+            machine.broken(push, on: id, failure, at: loop.now)
+        }
+        carryOut()
+    }
+
+    // MARK: Connections
+
+    private func connect(_ id: PoolMachine.ConnectionID) {
+        do throws(WireError) {
+            let connection = try HTTP2Connection(
+                to: endpoint,
+                limits: PushPool.limits,
+                timeout: connectTimeout,
+                on: loop
+            )
+            connections[id] = connection
+            connection.start { event in self.handle(event, of: connection, id) }
+        } catch {
+            machine.disconnected(id, error, at: loop.now)
+        }
+    }
+
+    private func handle(_ event: HTTP2Connection.Event, of connection: HTTP2Connection, _ id: Int) {
+        let now = loop.now
+        switch event {
+        case .ready:
+            machine.connected(id, at: now)
+        case .settings:
+            machine.allowed(streams: Int(connection.peerConcurrentStreams), on: id, at: now)
+        case .goAway(let goAway):
+            machine.wentAway(goAway, on: id, at: now)
+        case .pong:
+            machine.ponged(on: id, at: now)
+        case .closed(let error):
+            connections[id] = nil
+            machine.disconnected(id, error, at: now)
+        case .request:
+            break
+        }
+        carryOut()
+    }
+
+    /// Opens connections before they are needed.
+    func warmUp(connections count: Int) async throws(APNsError) {
+        let result = await withCheckedContinuation { continuation in
+            warmers.append(continuation)
+            machine.warmUp(to: count, at: loop.now)
+            carryOut()
+            answerWarmers(nil)
+        }
+        try result.get()
+    }
+
+    private func answerWarmers(_ error: APNsError?) {
+        guard error != nil || machine.isWarm, !warmers.isEmpty else { return }
+        let waiting = warmers
+        warmers = []
+        for warmer in waiting { warmer.resume(returning: error.map { .failure($0) } ?? .success(())) }
+    }
+
+    // MARK: Time
+
+    private func setAlarm() {
+        alarm?.cancel()
+        alarmTime = machine.nextWake
+        alarm = loop.schedule(after: alarmTime.duration(since: loop.now)) { [weak self] in
+            self?.assumeIsolated { $0.alarmRang() }
+        }
+    }
+
+    private func alarmRang() {
+        alarm = nil
+        alarmTime = .never
+        machine.timerFired(at: loop.now)
+        carryOut()
+    }
+
+    // MARK: Reporting
+
+    /// What happens from now on.
+    func events() -> AsyncStream<ClientEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ClientEvent.self,
+            bufferingPolicy: .bufferingNewest(1_000)
+        )
+        listeners.append(continuation)
+        return stream
+    }
+
+    var counters: ClientCounters { machine.counters }
+
+    private func report(_ event: ClientEvent) {
+        switch event {
+        case .connected: answerWarmers(nil)
+        case .connectionFailed(let error): answerWarmers(error)
+        default: break
+        }
+        listeners.removeAll { listener in
+            if case .terminated = listener.yield(event) { true } else { false }
+        }
+    }
+
+    // MARK: Closing
+
+    func close(within limit: Duration) async {
+        machine.close(at: loop.now)
+        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.giveUp() } }
+        await withCheckedContinuation { continuation in
+            closers.append(continuation)
+            carryOut()
+        }
+        timer.cancel()
+    }
+
+    private func giveUp() {
+        machine.giveUp(at: loop.now)
+        carryOut()
+    }
+
+    private func finish() {
+        alarm?.cancel()
+        let closers = closers
+        self.closers = []
+        for closer in closers { closer.resume() }
+        answerWarmers(APNsError(.closed, description: "the client was closed"))
+        for listener in listeners { listener.finish() }
+        listeners = []
+    }
+}

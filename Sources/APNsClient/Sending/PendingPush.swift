@@ -1,0 +1,97 @@
+internal import APNs
+internal import Wire
+
+/// One push on its way: what is to be sent, who waits for it, and how far it has come.
+///
+/// It is `@unchecked Sendable` because its caller makes it, hands it to the pool's loop once and never touches it
+/// again; from then on only that loop does.
+@safe final class PendingPush: @unchecked Sendable {
+    let id: APNsID
+    /// What is to be sent; the connection that it goes out on adds its provider token.
+    var fields: HTTPFields
+    let body: [UInt8]
+    let limits: SendLimits
+
+    /// What the pool decides by.
+    var progress = PushProgress()
+    /// Its stream, while one is open.
+    var stream: HTTP2Stream?
+    /// When the provider token it went out with was issued.
+    var tokenIssuedAt: Int64?
+    /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.
+    private var continuation: UnsafeContinuation<Result<PushReceipt, APNsError>, Never>?
+
+    init(id: APNsID, fields: HTTPFields, body: [UInt8], limits: SendLimits) {
+        self.id = id
+        self.fields = fields
+        self.body = body
+        self.limits = limits
+    }
+
+    /// Gives it the caller that waits.
+    func wait(with continuation: UnsafeContinuation<Result<PushReceipt, APNsError>, Never>) {
+        unsafe self.continuation = continuation
+    }
+
+    /// Tells the caller how it ended.
+    func settle(_ result: Result<PushReceipt, APNsError>) {
+        unsafe continuation.take()?.resume(returning: result)
+    }
+}
+
+/// How long a push may take and how often it may be tried.
+struct SendLimits {
+    var retry = RetryPolicy.standard
+    /// Whether it has priority 10, which is also what APNs takes a missing priority for.
+    var isUrgent = true
+    /// Bound on everything together, from the call to the answer.
+    var timeout = Duration.seconds(60)
+}
+
+/// How far a push has come, and when.
+struct PushProgress {
+    /// Where a push is.
+    enum Place: Equatable {
+        case nowhere
+        case waiting
+        case onWire(PoolMachine.ConnectionID)
+        case backingOff
+        case settled
+    }
+
+    private(set) var place = Place.nowhere
+    private(set) var since = MonotonicTime.zero
+    private(set) var timing = SendTiming()
+    var deadline = MonotonicTime.zero
+    /// Times it was put onto a connection.
+    var attempts = 0
+    /// Tries that the policy granted after the first.
+    var retries = 0
+    /// Tries that were sent and not answered, before the last.
+    var unknownTries = 0
+    /// Times that a server provably left it alone.
+    var timesUnprocessed = 0
+    /// Connections that could not be opened while it waited.
+    var failedConnects = 0
+    /// Its place among the pushes on the same connection.
+    var index = 0
+    /// How the last try ended, for when there is no time for another.
+    var lastError: APNsError?
+
+    /// Whether its caller went away before it came.
+    var isCancelled = false
+
+    var isSettled: Bool { place == .settled }
+
+    mutating func move(to next: Place, at now: MonotonicTime) {
+        let spent = now.duration(since: since)
+        switch place {
+        case .waiting: timing.waiting += spent
+        case .onWire: timing.onWire += spent
+        case .backingOff: timing.backingOff += spent
+        case .nowhere, .settled: break
+        }
+        place = next
+        since = now
+    }
+}

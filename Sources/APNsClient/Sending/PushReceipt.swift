@@ -1,0 +1,24 @@
+public import APNs
+
+/// What APNs gives for a push that it has accepted.
+public struct PushReceipt: Sendable, Hashable {
+    /// The push's identifier, as APNs returned it or, when it returned none, as it was sent.
+    public let id: APNsID
+    /// The key to the push's delivery log in Apple's console; only the development environment gives one.
+    ///
+    /// Source: "Handling notification responses from APNs".
+    public let uniqueID: String?
+    /// How many times the push was sent; 1 when the first try was accepted.
+    public internal(set) var attempts = 1
+    /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
+    ///
+    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries.
+    public internal(set) var unknownTries = 0
+    /// Where the time went.
+    public internal(set) var timing = SendTiming()
+
+    init(id: APNsID, uniqueID: String?) {
+        self.id = id
+        self.uniqueID = uniqueID
+    }
+}
