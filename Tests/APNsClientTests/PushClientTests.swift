@@ -26,7 +26,11 @@ import Wire
         }
     }
 
-    private func client(of server: ScriptedServer, _ configuration: PushClient.Configuration = .init()) async throws
+    /// A client that tries once, so that each try can be looked at.
+    private func client(
+        of server: ScriptedServer,
+        _ configuration: PushClient.Configuration = .init(retry: .none)
+    ) async throws
         -> PushClient
     {
         try PushClient(await server.endpoint, authentication: .token(.ephemeral()), configuration: configuration)
@@ -121,37 +125,56 @@ import Wire
         await server.stop()
     }
 
-    @Test(arguments: [(HTTP2ErrorCode.refusedStream, false), (.internalError, true)])
-    func `a stream that the server resets ends only its own push`(code: HTTP2ErrorCode, isInDoubt: Bool) async throws {
-        let server = try await ScriptedServer.start([.reset(code)])
+    @Test func `a stream that the server resets ends only its own push`() async throws {
+        let server = try await ScriptedServer.start([.reset(.internalError)])
         let client = try await client(of: server)
         let error = try #require(await failure(of: client))
         #expect(error.code == .connectionLost)
-        #expect(error.outcome == (isInDoubt ? .unknown : .unprocessed))
+        #expect(error.outcome == .unknown)
         #expect(await failure(of: client) == nil)
         #expect(await server.connections == 1)
         await client.close()
         await server.stop()
     }
 
+    @Test func `a push that the server refused to process goes out again, whatever the policy says`() async throws {
+        let server = try await ScriptedServer.start([.reset(.refusedStream), .reset(.refusedStream)])
+        let client = try await client(of: server)
+        let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)
+        #expect(receipt.attempts == 3)
+        #expect(receipt.unknownTries == 0)
+        #expect(await client.counters.resends == 2)
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `a lost connection loses what was on it and nothing else`() async throws {
+        let server = try await ScriptedServer.start([.cut])
+        let client = try await client(of: server)
+        let failures = await withTaskGroup(of: APNsError?.self) { group in
+            for _ in 0..<500 { group.addTask { await self.failure(of: client) } }
+            return await group.reduce(into: [APNsError]()) { if let error = $1 { $0.append(error) } }
+        }
+        #expect(failures.map(\.outcome) == [.unknown])
+        #expect(await server.requests == 500)
+        await client.close()
+        await server.stop()
+    }
+
     // MARK: Provider tokens
 
-    @Test func `a token that APNs calls expired is replaced for the next push`() async throws {
+    @Test func `a token that APNs calls expired is replaced, and the push goes out again on another connection`()
+        async throws
+    {
         let server = try await ScriptedServer.start([.answer(403, body: #"{"reason":"ExpiredProviderToken"}"#)])
-        let time = Mutex<Int64>(1_800_000_000)
-        let client = try PushClient(
-            await server.endpoint,
-            authentication: .token(.ephemeral()),
-            configuration: .init(),
-            clock: WallClock { time.withLock { $0 } }
-        )
-        #expect(await failure(of: client)?.reason == .expiredProviderToken)
-        time.withLock { $0 += 1 }
-        #expect(await failure(of: client) == nil)
+        let client = try await client(of: server, .init())
+        let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)
+        #expect(receipt.attempts == 2)
         #expect(await failure(of: client) == nil)
         let tokens = await server.authorizations
         #expect(tokens.count == 3 && tokens[0] != tokens[1] && tokens[1] == tokens[2])
         #expect(tokens.allSatisfy { $0?.hasPrefix("bearer ") == true })
+        #expect(await server.connections == 2)
         await client.close()
         await server.stop()
     }
@@ -166,7 +189,7 @@ import Wire
             await Task(executorPreference: client.executor) {}.value
             #expect(await server.requests == 1)
             await server.release()
-            return await group.reduce(into: []) { if let error = $1 { $0.append(error) } }
+            return await group.reduce(into: [APNsError]()) { if let error = $1 { $0.append(error) } }
         }
         #expect(failures.isEmpty)
         #expect(await server.requests == 50)
@@ -234,7 +257,7 @@ import Wire
         let client = try PushClient(
             await server.endpoint,
             authentication: .token(.ephemeral()),
-            configuration: .init(sendTimeout: .seconds(30)),
+            configuration: .init(sendTimeout: .seconds(30), retry: .none),
             clock: .system,
             loopClock: clock
         )
@@ -258,7 +281,7 @@ import Wire
 
     @Test func `more waiting pushes than allowed are refused at once`() async throws {
         let server = try await ScriptedServer.start([.hold])
-        let client = try await client(of: server, .init(waitingLimit: 2))
+        let client = try await client(of: server, .init(retry: .none, waitingLimit: 2))
         let failures = await withTaskGroup(of: APNsError?.self) { group in
             group.addTask { await self.failure(of: client) }
             await server.waitForRequests(1)
