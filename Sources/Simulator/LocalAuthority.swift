@@ -50,24 +50,41 @@ public final class LocalAuthority: Sendable {
         let certificatePath = LocalAuthority.certificatePath(in: directory)
         let keyPath = directory + "/ca-key.pem"
         do {
-            if let certificate = try? String(contentsOfFile: certificatePath, encoding: .utf8),
-                let key = try? String(contentsOfFile: keyPath, encoding: .utf8)
-            {
-                try self.init(CertificateAuthority(certificatePEM: certificate, keyPEM: key))
-                return
-            }
-            let fresh = try CertificateAuthority()
             let files = FileManager.default
-            try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            let key = Data(try fresh.keyPEM().utf8)
-            let certificate = Data(try fresh.certificatePEM().utf8)
-            guard files.createFile(atPath: keyPath, contents: key, attributes: [.posixPermissions: 0o600]),
-                files.createFile(atPath: certificatePath, contents: certificate)
-            else { throw SimulatorError("the directory cannot be written to") }
-            try self.init(fresh)
+            // Made only where there is none: somebody may trust the one that cannot be read.
+            if !files.fileExists(atPath: certificatePath), !files.fileExists(atPath: keyPath) {
+                try LocalAuthority.make(in: directory, certificatePath: certificatePath, keyPath: keyPath)
+            }
+            let certificate = try String(contentsOfFile: certificatePath, encoding: .utf8)
+            let key = try String(contentsOfFile: keyPath, encoding: .utf8)
+            try self.init(CertificateAuthority(certificatePEM: certificate, keyPEM: key))
         } catch {
             throw SimulatorError("the certificate authority in \(directory) cannot be used: \(error)")
         }
+    }
+
+    /// Makes an authority's files. Should two processes do so at once, the key of the first is the one that counts.
+    private static func make(in directory: String, certificatePath: String, keyPath: String) throws {
+        let files = FileManager.default
+        try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let fresh = try CertificateAuthority()
+        let draft = directory + "/.ca-\(UInt64.random(in: .min ... .max))"
+        try files.createDirectory(atPath: draft, withIntermediateDirectories: false)
+        defer { try? files.removeItem(atPath: draft) }
+        guard
+            files.createFile(
+                atPath: draft + "/ca-key.pem",
+                contents: Data(try fresh.keyPEM().utf8),
+                attributes: [.posixPermissions: 0o600]
+            ), files.createFile(atPath: draft + "/ca.pem", contents: Data(try fresh.certificatePEM().utf8))
+        else { throw SimulatorError("the directory cannot be written to") }
+        // Linking fails when the name is taken, and never leaves half a file.
+        do {
+            try files.linkItem(atPath: draft + "/ca-key.pem", toPath: keyPath)
+        } catch  where files.fileExists(atPath: keyPath) {
+            return
+        }
+        try files.moveItem(atPath: draft + "/ca.pem", toPath: certificatePath)
     }
 
     /// Where the certificate of an authority kept in a directory is.

@@ -29,6 +29,7 @@ public actor SimulatedAPNs {
     private var connections: [ObjectIdentifier: Judge.ConnectionState] = [:]
     private var listener: APNsListener?
     private var inbox: HTTP1Listener?
+    private var isStopped = false
     private var readers: [AsyncStream<ReceivedPush>.Continuation] = []
     private var generator = SystemRandomNumberGenerator()
 
@@ -41,8 +42,9 @@ public actor SimulatedAPNs {
         self.configuration = configuration
         self.clock = clock
         do {
-            loop = try EventLoop()
+            // The loop last, as its thread would outlive a failure.
             authority = try configuration.authority ?? LocalAuthority()
+            loop = try EventLoop()
         } catch {
             throw SimulatorError("\(error)")
         }
@@ -94,14 +96,18 @@ public actor SimulatedAPNs {
                 self.inboxPort = inbox.port
             }
         } catch {
+            // The listener keeps this object alive, and its port taken.
+            listener?.close(grace: .zero) {}
+            listener = nil
             throw SimulatorError("\(error)")
         }
     }
 
-    /// Stops listening, lets open requests end within a second, and forgets everything.
+    /// Stops listening and lets open requests end within a second; what came in can still be read.
     public func stop() async {
         for reader in readers { reader.finish() }
         readers = []
+        isStopped = true
         inbox?.stop()
         inbox = nil
         guard let listener else { return }
@@ -181,7 +187,7 @@ public actor SimulatedAPNs {
             of: ReceivedPush.self,
             bufferingPolicy: .bufferingNewest(configuration.keptPushes)
         )
-        readers.append(continuation)
+        if isStopped { continuation.finish() } else { readers.append(continuation) }
         return stream
     }
 

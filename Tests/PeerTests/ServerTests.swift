@@ -168,6 +168,18 @@ import Wire
         #expect(without?.reason == .badCertificate)
     }
 
+    @Test func `a server that rejects the client's certificate is heard`() async throws {
+        let identity = try Identity()
+        let server = try await PeerServer.start("openssl", in: identity.scratch) { port in
+            let options = ["-alpn", "h2", "-Verify", "1", "-verify_return_error", "-quiet"]
+            return ["s_server", "-accept", "\(port)", "-cert", identity.certificate, "-key", identity.key] + options
+        }
+        let stranger = try CertificateAuthority().issueServerCertificate(dnsNames: ["stranger"], ipAddresses: [])
+        let shown = Authentication.certificate(stranger.certificatePEM, privateKeyPEM: stranger.keyPEM)
+        let error = await failure(at: server, shown, trusting: identity.authority)
+        #expect(error?.code == .certificateRejected, "\(String(describing: error))")
+    }
+
     /// Why one push to the server failed, if it did.
     private func failure(
         at server: PeerServer,

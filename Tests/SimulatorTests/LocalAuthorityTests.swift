@@ -52,4 +52,22 @@ import Testing
             try await SimulatedAPNs.start(SimulatedAPNs.Configuration(port: taken.port))
         }
     }
+
+    @Test func `an authority whose key is gone is not replaced`() throws {
+        let scratch = try ScratchDirectory()
+        let first = try LocalAuthority(directory: scratch.path)
+        try FileManager.default.removeItem(atPath: scratch.path + "/ca-key.pem")
+        #expect(throws: SimulatorError.self) { try LocalAuthority(directory: scratch.path) }
+        #expect(try scratch.read("ca.pem") == first.certificatePEM)
+    }
+
+    @Test func `a simulator that cannot start lets go of what it had`() async throws {
+        let taken = try SilentServer()
+        let port = try SilentServer.unusedPort().port
+        await #expect(throws: SimulatorError.self) {
+            try await SimulatedAPNs.start(SimulatedAPNs.Configuration(port: port, inboxPort: taken.port))
+        }
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(port: port))
+        await apns.stop()
+    }
 }

@@ -1,7 +1,7 @@
 internal import Wire
 
 /// How a client proves to APNs who sends.
-public struct Authentication: Sendable {
+public struct Authentication: Sendable, CustomStringConvertible, CustomReflectable {
     let signingKey: SigningKey?
     let identity: TLSContext.Identity?
 
@@ -26,4 +26,12 @@ public struct Authentication: Sendable {
             identity: TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
         )
     }
+
+    /// The kind of authentication and the key's name, never its material.
+    public var description: String {
+        if let signingKey { "Authentication(token, \(signingKey))" } else { "Authentication(certificate)" }
+    }
+
+    /// No more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

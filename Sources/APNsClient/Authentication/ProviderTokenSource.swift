@@ -37,7 +37,9 @@ final class ProviderTokenSource: Sendable {
     func authorization() throws(APNsError) -> Authorization {
         let now = clock.secondsSince1970()
         let result: Result<Authorization, APNsError> = state.withLock { state in
-            if case .mint(let issuedAt) = state.schedule.tokenNeeded(at: now) {
+            // The schedule counts a token as made once it is.
+            var schedule = state.schedule
+            if case .mint(let issuedAt) = schedule.tokenNeeded(at: now) {
                 do throws(APNsError) {
                     state.value = Array("bearer ".utf8) + (try key.token(issuedAt: issuedAt))
                     state.issuedAt = issuedAt
@@ -45,6 +47,7 @@ final class ProviderTokenSource: Sendable {
                     return .failure(error)
                 }
             }
+            state.schedule = schedule
             return .success(
                 Authorization(
                     value: state.value,

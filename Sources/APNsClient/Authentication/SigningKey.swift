@@ -10,7 +10,7 @@ internal import Wire
 /// The private key of a team that signs provider tokens: the content of a `.p8` file with the two names it goes by.
 ///
 /// Source: "Establishing a token-based connection to APNs". The key itself never appears in a description.
-public struct SigningKey: Sendable, CustomStringConvertible {
+public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The ten characters that name the key in the developer account.
     public let keyID: String
     /// The ten characters that name the team.
@@ -104,4 +104,7 @@ public struct SigningKey: Sendable, CustomStringConvertible {
 
     /// The key's name, never its material.
     public var description: String { "SigningKey(\(keyID) of team \(teamID))" }
+
+    /// No more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -56,6 +56,8 @@ extension PoolMachine {
             if !connections.contains(where: { $0.isUsable }) { connectFailed(error, at: now) }
         case .open, .draining:
             if connection.isUsable { noteEnd(of: connection, at: now) }
+            // With TLS 1.3 a server rejects a client's certificate after the handshake.
+            if error.kind.isPermanent { connectFailed(error, at: now) }
             orders.append(.report(.disconnected(connection: id, APNsError(error))))
         }
         serve(at: now)

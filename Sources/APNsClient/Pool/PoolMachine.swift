@@ -202,7 +202,10 @@ struct PoolMachine {
             let outcome: APNsError.Outcome = failure.isUnprocessed ? .unprocessed : .unknown
             let error = APNsError(failure.cause, id: push.id, outcome: outcome)
             push.progress.lastError = error
-            if failure.isUnprocessed, push.progress.timesUnprocessed < PoolMachine.unprocessedLimit, !isClosing {
+            let isWorthwhile = push.progress.timesUnprocessed < PoolMachine.unprocessedLimit && !isClosing
+            if failure.cause.kind.isPermanent {
+                settle(push, .failure(error), at: now)
+            } else if failure.isUnprocessed, isWorthwhile {
                 push.progress.timesUnprocessed += 1
                 counters.resends += 1
                 putBack(push, at: now)

@@ -6,11 +6,15 @@ internal import COpenSSL
 /// risks nothing else, even if its key is stolen.
 package final class CertificateAuthority: Sendable {
     /// A certificate with the key that belongs to it.
-    package struct Issued: Sendable {
+    package struct Issued: Sendable, CustomStringConvertible, CustomReflectable {
         /// The certificate and the authority's own, PEM.
         package var certificatePEM: String
         /// The private key, PKCS#8 PEM.
         package var keyPEM: String
+
+        /// A word in place of the key, which is nothing for logs.
+        package var description: String { "Issued(a certificate and its key)" }
+        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     private static let commonName = "Martlet local CA"

@@ -3,6 +3,7 @@ internal import COpenSSL
 extension String {
     /// Lends the text to OpenSSL as something to read from.
     func withBIO<Result>(_ body: (OpaquePointer?) -> Result) -> Result {
+        prepareOpenSSL()
         var copy = self
         return copy.withUTF8 { bytes in
             let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))

@@ -14,6 +14,7 @@ final class PrivateKey: @unchecked Sendable {
 
     /// A fresh key on the curve P-256.
     init() throws(CryptographyError) {
+        prepareOpenSSL()
         guard let raw = martlet_EVP_EC_gen_P256() else {
             throw CryptographyError("no key can be made: \(openSSLMessage())")
         }

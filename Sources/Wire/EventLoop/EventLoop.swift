@@ -31,6 +31,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var work: [Work] = []
         var isWakePending = false
         var isStopping = false
+        /// Whether libuv's loop is gone or going, and must not be woken any more.
+        var isClosed = false
+        /// Whether a thread runs what has come since then.
+        var hasThread = true
     }
 
     /// What only the loop's thread may touch.
@@ -38,6 +42,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var work: [Work] = []
         var running: [Work] = []
         var endOfTurn: [() -> Void] = []
+        var endingTurn: [() -> Void] = []
         var timers = TimeHeap<LoopTimer>()
         var turnTime = MonotonicTime.zero
     }
@@ -48,7 +53,6 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private let inbox = Mutex(Inbox())
     private let bound = Bound()
     private let threadID = Atomic<UInt>(0)
-    private let thread = Mutex<uv_thread_t?>(nil)
     private let clock: ManualClock?
 
     let loop: UnsafeMutablePointer<uv_loop_t>
@@ -68,8 +72,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         self.clock = clock
         loop = .allocate(capacity: 1)
         var status = uv_loop_init(loop)
-        if status == 0 { status = uv_async_init(loop, wakeUp) { _ in } }
         guard status == 0 else { throw WireError(.system, "cannot make an event loop: \(uvMessage(status))") }
+        status = uv_async_init(loop, wakeUp) { _ in }
+        guard status == 0 else {
+            uv_loop_close(loop)
+            throw WireError(.system, "cannot make an event loop: \(uvMessage(status))")
+        }
         uv_prepare_init(loop, beforePoll)
         uv_check_init(loop, afterPoll)
         uv_timer_init(loop, alarm)
@@ -79,22 +87,35 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         alarm.pointee.data = context
         bound.turnTime = clock?.now ?? MonotonicTime(nanoseconds: Int64(uv_hrtime()))
 
+        guard startThread({ $0.run() }) else {
+            Unmanaged<EventLoop>.fromOpaque(context).release()
+            stop()
+            uv_run(loop, UV_RUN_DEFAULT)
+            uv_loop_close(loop)
+            throw WireError(.system, "cannot start a thread")
+        }
+        clock?.add(self)
+    }
+
+    /// Runs `body` on a thread of its own, which keeps this object alive; false when there is none to be had.
+    private func startThread(_ body: @escaping (EventLoop) -> Void) -> Bool {
+        let start = Unmanaged.passRetained(ThreadStart(loop: self, body: body)).toOpaque()
         var thread = uv_thread_t()
-        status = uv_thread_create(
+        let status = uv_thread_create(
             &thread,
             { context in
                 guard let context else { return }
-                Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
-                Unmanaged<EventLoop>.fromOpaque(context).release()
+                let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+                start.body(start.loop)
             },
-            context
+            start
         )
         guard status == 0 else {
-            Unmanaged<EventLoop>.fromOpaque(context).release()
-            throw WireError(.system, "cannot start a thread: \(uvMessage(status))")
+            Unmanaged<ThreadStart>.fromOpaque(start).release()
+            return false
         }
-        self.thread.withLock { [thread] in $0 = thread }
-        clock?.add(self)
+        pthread_detach(thread)
+        return true
     }
 
     deinit {
@@ -118,18 +139,16 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         add(.closure(body))
     }
 
-    /// Ends the thread after the work it already has, and waits for it unless called on the loop itself.
+    /// Ends the thread after the work it already has, and does not wait for it: a name that is being looked up holds
+    /// it for as long as the resolver takes.
     ///
-    /// Whoever used the loop has to have closed its sockets: a job given to it later never runs.
+    /// Whoever used the loop has to have closed its sockets. A job that comes later still runs, on a thread started
+    /// for it, but sockets and timers are no more.
     package func shutdown() {
         clock?.remove(self)
-        inbox.withLock { $0.isStopping = true }
-        uv_async_send(wakeUp)
-        guard var thread = thread.withLock({ $0.take() }) else { return }
-        if isCurrent {
-            pthread_detach(thread)
-        } else {
-            uv_thread_join(&thread)
+        inbox.withLock { inbox in
+            inbox.isStopping = true
+            if !inbox.isClosed { uv_async_send(wakeUp) }
         }
     }
 
@@ -158,12 +177,18 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
             bound.work.append(work)
             return
         }
-        let mustWake = inbox.withLock { inbox in
+        let needsThread = inbox.withLock { inbox in
             inbox.work.append(work)
-            defer { inbox.isWakePending = true }
-            return !inbox.isWakePending
+            guard inbox.isClosed else {
+                // With the lock held, so that the loop is not closed meanwhile.
+                if !inbox.isWakePending { uv_async_send(wakeUp) }
+                inbox.isWakePending = true
+                return false
+            }
+            defer { inbox.hasThread = true }
+            return !inbox.hasThread
         }
-        if mustWake { uv_async_send(wakeUp) }
+        if needsThread { _ = startThread { $0.runLateWork() } }
     }
 
     // MARK: On the loop
@@ -231,6 +256,45 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         }
         uv_run(loop, UV_RUN_DEFAULT)
         uv_loop_close(loop)
+        runLateWork()
+        // Taken when the handles were set up.
+        Unmanaged.passUnretained(self).release()
+    }
+
+    /// Runs what came after the loop had closed, one after the other as before.
+    private func runLateWork() {
+        threadID.store(currentThreadID(), ordering: .relaxed)
+        while true {
+            let isDone = inbox.withLock { inbox in
+                bound.work.append(contentsOf: inbox.work)
+                inbox.work = []
+                guard bound.work.isEmpty else { return false }
+                inbox.hasThread = false
+                threadID.store(0, ordering: .relaxed)
+                return true
+            }
+            if isDone { return }
+            runWork()
+        }
+    }
+
+    private func runWork() {
+        swap(&bound.work, &bound.running)
+        for work in bound.running {
+            switch work {
+            case .job(let job):
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: asUnownedTaskExecutor()
+                )
+            case .closure(let body):
+                body()
+            }
+        }
+        bound.running.removeAll(keepingCapacity: true)
+        swap(&bound.endOfTurn, &bound.endingTurn)
+        for action in bound.endingTurn { action() }
+        bound.endingTurn.removeAll(keepingCapacity: true)
     }
 
     /// Runs jobs, then the writes they caused, then the jobs those caused, until nothing is left or others must
@@ -244,25 +308,20 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
                 return inbox.isStopping
             }
             guard !bound.work.isEmpty || !bound.endOfTurn.isEmpty else {
-                if isStopping { stop() }
+                if isStopping, close() { stop() }
                 return
             }
-            swap(&bound.work, &bound.running)
-            for work in bound.running {
-                switch work {
-                case .job(let job):
-                    job.runSynchronously(
-                        isolatedTo: asUnownedSerialExecutor(),
-                        taskExecutor: asUnownedTaskExecutor()
-                    )
-                case .closure(let body):
-                    body()
-                }
-            }
-            bound.running.removeAll(keepingCapacity: true)
-            while let action = bound.endOfTurn.popLast() { action() }
+            runWork()
         }
         uv_async_send(wakeUp)
+    }
+
+    /// From here on nobody wakes the loop; false when somebody has just done so.
+    private func close() -> Bool {
+        inbox.withLock { inbox in
+            inbox.isClosed = inbox.work.isEmpty
+            return inbox.isClosed
+        }
     }
 
     /// Closes every handle the loop still has, after which `uv_run` returns.
@@ -283,6 +342,17 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         sigfillset(&all)
         for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGPROF] { sigdelset(&all, signal) }
         pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+}
+
+/// What a new thread of a loop begins with.
+private final class ThreadStart {
+    let loop: EventLoop
+    let body: (EventLoop) -> Void
+
+    init(loop: EventLoop, body: @escaping (EventLoop) -> Void) {
+        self.loop = loop
+        self.body = body
     }
 }
 

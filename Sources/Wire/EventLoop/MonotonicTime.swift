@@ -19,8 +19,9 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         let (seconds, attoseconds) = duration.components
         let (product, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !tooLong else { return MonotonicTime(nanoseconds: seconds < 0 ? .min : .max) }
-        let (sum, over) = nanoseconds.addingReportingOverflow(product + attoseconds / 1_000_000_000)
-        return MonotonicTime(nanoseconds: over ? .max : sum)
+        let (delay, isOver) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        let (sum, isLate) = nanoseconds.addingReportingOverflow(delay)
+        return MonotonicTime(nanoseconds: isOver || isLate ? (seconds < 0 ? .min : .max) : sum)
     }
 
     /// How long after `earlier` this point is.

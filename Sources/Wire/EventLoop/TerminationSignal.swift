@@ -41,9 +41,9 @@ private final class SignalWatch {
     }
 
     func start() {
-        let context = Unmanaged.passRetained(self).toOpaque()
         for (index, number) in [SIGINT, SIGTERM].enumerated() {
-            handles[index].data = context
+            // Each handle keeps this object, whose memory it lies in, until the loop has closed it.
+            handles[index].data = Unmanaged.passRetained(self).toOpaque()
             uv_signal_start(
                 handles + index,
                 { handle, _ in
@@ -57,12 +57,12 @@ private final class SignalWatch {
 
     private func stop() {
         for index in 0..<2 { uv_signal_stop(handles + index) }
-        // The handles are the loop's until it has closed them; the last one to go takes this object along.
-        handles.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
-        (handles + 1).withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
-            uv_close(handle) { handle in
-                guard let context = handle?.pointee.data else { return }
-                Unmanaged<SignalWatch>.fromOpaque(context).release()
+        for index in 0..<2 {
+            (handles + index).withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
+                uv_close(handle) { handle in
+                    guard let context = handle?.pointee.data else { return }
+                    Unmanaged<SignalWatch>.fromOpaque(context).release()
+                }
             }
         }
         onSignal.take()?()

@@ -256,7 +256,7 @@ package final class HTTP2Connection {
 
     private func read() {
         for _ in 0..<HTTP2Connection.readsPerTurn {
-            guard isConnected, let transport else { return }
+            guard isOpen, let transport else { return }
             var count = 0
             let outcome = transport.value.fill(loop.readBuffer, &count)
             if count > 0 { received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])) }

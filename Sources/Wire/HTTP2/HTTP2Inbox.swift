@@ -5,9 +5,11 @@ final class HTTP2Inbox {
     let role: HTTP2Session.Role
     let limits: HTTP2Limits
     @exclusivity(unchecked) var events: [HTTP2Event] = []
-    /// What the peer did against the rules, in nghttp2's words.
-    var violation: String?
-    /// The last stream whose request went out, on a client; streams go out in the order of their numbers.
+    /// What nghttp2 last had to complain of.
+    var complaint = "no details"
+    /// What the peer did against the rules, so that the connection had to be ended.
+    private(set) var violation: String?
+    /// The last stream that something went out on; a client's go out in the order of their numbers.
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
     /// Every open stream, each knowing its place, so that adding and removing cost no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
@@ -43,8 +45,12 @@ final class HTTP2Inbox {
         return open
     }
 
-    func sent(_ frame: nghttp2_frame_hd) {
-        if frame.type == UInt8(NGHTTP2_HEADERS.rawValue) { lastSentStreamID = frame.stream_id }
+    func sent(_ frame: nghttp2_frame) {
+        switch nghttp2_frame_type(UInt32(frame.hd.type)) {
+        case NGHTTP2_HEADERS: lastSentStreamID = frame.hd.stream_id
+        case NGHTTP2_GOAWAY where frame.goaway.error_code != HTTP2ErrorCode.noError.rawValue: violation = complaint
+        default: break
+        }
     }
 
     func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {

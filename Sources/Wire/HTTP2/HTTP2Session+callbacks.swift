@@ -46,10 +46,8 @@ extension HTTP2Session {
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { session, frame, context in
             guard let frame, let inbox = HTTP2Inbox.from(context) else { return 0 }
-            switch inbox.role {
-            case .client: inbox.sent(frame.pointee.hd)
-            case .server: HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd)
-            }
+            inbox.sent(frame.pointee)
+            if inbox.role == .server { HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd) }
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, id, code, context in
@@ -63,9 +61,9 @@ extension HTTP2Session {
             return 0
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, message, length, context in
-            guard let message, let inbox = HTTP2Inbox.from(context), inbox.violation == nil else { return 0 }
+            guard let message, let inbox = HTTP2Inbox.from(context) else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: message, count: length)
-            inbox.violation = String(decoding: bytes, as: UTF8.self)
+            inbox.complaint = String(decoding: bytes, as: UTF8.self)
             return 0
         }
     }

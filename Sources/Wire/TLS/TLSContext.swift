@@ -6,7 +6,7 @@ internal import COpenSSL
 /// from one unchanging `SSL_CTX` on any thread (openssl-threads(7)).
 package final class TLSContext: @unchecked Sendable {
     /// A certificate with its private key, as PEM text.
-    package struct Identity: Sendable {
+    package struct Identity: Sendable, CustomStringConvertible, CustomReflectable {
         /// The certificate, followed by the intermediates if any.
         package var certificateChainPEM: String
         /// The private key that belongs to the first certificate.
@@ -17,6 +17,10 @@ package final class TLSContext: @unchecked Sendable {
             self.certificateChainPEM = certificateChainPEM
             self.privateKeyPEM = privateKeyPEM
         }
+
+        /// A word in place of the key, which is nothing for logs.
+        package var description: String { "Identity(a certificate and its key)" }
+        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     /// Bytes one `read` may bring from the socket: servers that write many small records cost one system call for
@@ -27,6 +31,7 @@ package final class TLSContext: @unchecked Sendable {
     let isServer: Bool
 
     private init(isServer: Bool) throws(WireError) {
+        prepareOpenSSL()
         guard let context = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
             throw WireError(.system, "cannot make a TLS context: \(openSSLMessage())")
         }
@@ -86,6 +91,9 @@ package final class TLSContext: @unchecked Sendable {
         if let clientAuthorities {
             try tls.trust(clientAuthorities)
             SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
+            // Without a name of their own, sessions of clients with certificates would not be resumed but refused.
+            let name = Array("martlet".utf8)
+            SSL_CTX_set_session_id_context(tls.context, name, CUnsignedInt(name.count))
         }
         return tls
     }
@@ -100,13 +108,16 @@ package final class TLSContext: @unchecked Sendable {
 
     private func use(_ identity: Identity) throws(WireError) {
         let certificates = try certificates(in: identity.certificateChainPEM)
-        SSL_CTX_use_certificate(context, certificates[0].raw)
+        guard SSL_CTX_use_certificate(context, certificates[0].raw) == 1 else {
+            throw WireError(.badCredentials, "the certificate cannot be used: \(openSSLMessage())")
+        }
         for certificate in certificates.dropFirst() {
             _ = martlet_SSL_CTX_add1_chain_cert(context, certificate.raw)
         }
         do {
             let key = try PrivateKey(pem: identity.privateKeyPEM)
-            guard SSL_CTX_use_PrivateKey(context, key.raw) == 1 else {
+            // The second question is needed: the first compares nothing when the kinds of key differ.
+            guard SSL_CTX_use_PrivateKey(context, key.raw) == 1, SSL_CTX_check_private_key(context) == 1 else {
                 throw CryptographyError("the private key does not belong to the certificate: \(openSSLMessage())")
             }
         } catch {
@@ -145,6 +156,13 @@ private func selectHTTP2(
         index += 1 + length
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+/// To be called before anything else of OpenSSL, as often as one likes.
+///
+/// By default OpenSSL tears itself down when the process exits, under the feet of threads that still use it.
+func prepareOpenSSL() {
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
 }
 
 /// OpenSSL's own words for what failed last on this thread; empties its list of errors.

@@ -23,6 +23,14 @@ struct Transport: ~Copyable {
     /// Room for several TLS records: one system call, and one packet on the loopback interface, for all of them.
     private static let writeBufferLength = 64 * 1024
 
+    /// How a peer says that it does not accept a certificate (RFC 8446 §6.2).
+    private static let certificateAlerts: Set<CInt> = [
+        SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
+        SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
+        SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE, SSL_R_TLSV1_ALERT_ACCESS_DENIED, SSL_R_TLSV1_ALERT_UNKNOWN_CA,
+        SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
+    ]
+
     private let socket: Box<Socket>
     private let ssl: OpaquePointer?
     private let peerName: String
@@ -41,26 +49,33 @@ struct Transport: ~Copyable {
             ssl = nil
             return
         }
-        guard let ssl = SSL_new(tls.context), Transport.connect(ssl, to: socket.value.descriptor) else {
+        guard let ssl = SSL_new(tls.context) else {
             throw WireError(.system, "cannot start TLS: \(openSSLMessage())")
         }
-        if tls.isServer {
-            SSL_set_accept_state(ssl)
-        } else {
-            SSL_set_connect_state(ssl)
-            if SocketAddress(literal: peerName, port: 0) != nil {
-                X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), peerName)
-            } else {
-                SSL_set1_host(ssl, peerName)
-                _ = martlet_SSL_set_tlsext_host_name(ssl, peerName)
-            }
+        guard Transport.connect(ssl, to: socket.value.descriptor),
+            tls.isServer || Transport.expect(peerName, from: ssl)
+        else {
+            SSL_free(ssl)
+            throw WireError(.system, "cannot start TLS with \(peerName): \(openSSLMessage())")
         }
+        if tls.isServer { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
         self.socket = socket
         self.ssl = ssl
     }
 
     deinit {
         SSL_free(ssl)
+    }
+
+    /// Has the server's certificate checked for the name or address; false when that cannot be done, for then any
+    /// certificate would pass.
+    private static func expect(_ peerName: String, from ssl: OpaquePointer) -> Bool {
+        guard SocketAddress(literal: peerName, port: 0) != nil else {
+            return SSL_set1_host(ssl, peerName) == 1 && martlet_SSL_set_tlsext_host_name(ssl, peerName) == 1
+        }
+        // A certificate names an address without the interface that leads to it (RFC 4007 §11).
+        let address = peerName.prefix { $0 != "%" }
+        return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), String(address)) == 1
     }
 
     /// Goes on with the TLS handshake; `.moved(0)` means that it is done (at once, in the clear).
@@ -202,6 +217,11 @@ struct Transport: ~Copyable {
         let message = openSSLMessage()
         if code == SSL_R_UNEXPECTED_EOF_WHILE_READING {
             return .failed(WireError(.closedByPeer, "\(peerName) closed the connection during \(what)"))
+        }
+        if Transport.certificateAlerts.contains(code) {
+            return .failed(
+                WireError(.certificateRejected, "\(peerName) did not accept this side's certificate: \(message)")
+            )
         }
         if code == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL {
             return .failed(WireError(.notHTTP2, "\(peerName) does not speak HTTP/2 (\(message))"))

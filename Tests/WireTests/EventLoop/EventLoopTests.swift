@@ -97,4 +97,25 @@ import Testing
         #expect(late.advanced(by: .seconds(1)).nanoseconds == .max)
         #expect(MonotonicTime.zero.advanced(by: .milliseconds(1)).nanoseconds == 1_000_000)
     }
+
+    @Test func `jobs that come after the end still run, one after the other`() async throws {
+        let loop = try EventLoop()
+        loop.shutdown()
+        let runs = Runs()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask(executorPreference: loop) {
+                    #expect(loop.isCurrent)
+                    runs.count.withLock { $0 += 1 }
+                    await Task.yield()
+                    runs.count.withLock { $0 += 1 }
+                }
+            }
+        }
+        #expect(runs.count.withLock { $0 } == 200)
+    }
+
+    private final class Runs: Sendable {
+        let count = Mutex(0)
+    }
 }

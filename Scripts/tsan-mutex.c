@@ -1,0 +1,28 @@
+// Tells the thread sanitizer what Swift's Mutex does: the parts of it that wait and wake are compiled into the
+// toolchain's library, where the sanitizer cannot see them, and without this it reports races that are none.
+// Scripts/sanitize builds it and has it loaded before that library.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+
+// Weak, as programs that are not under the sanitizer load this, too.
+__attribute__((weak)) void __tsan_acquire(void *);
+__attribute__((weak)) void __tsan_release(void *);
+
+#define SWIFT __attribute__((swiftcall))
+#define SELF __attribute__((swift_context)) void *
+#define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+SWIFT void lockSlow(uint32_t state, SELF mutex) __asm__(LOCK);
+SWIFT void unlockSlow(SELF mutex) __asm__(UNLOCK);
+
+SWIFT void lockSlow(uint32_t state, SELF mutex) {
+    ((SWIFT void (*)(uint32_t, SELF))dlsym(RTLD_NEXT, LOCK))(state, mutex);
+    if (__tsan_acquire) __tsan_acquire(mutex);
+}
+
+SWIFT void unlockSlow(SELF mutex) {
+    if (__tsan_release) __tsan_release(mutex);
+    ((SWIFT void (*)(SELF))dlsym(RTLD_NEXT, UNLOCK))(mutex);
+}
