@@ -52,41 +52,104 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
         case unknown
     }
 
+    /// Everything, behind one reference: what a send returns has to be as small when it succeeds as when it fails.
+    private final class Box: Sendable {
+        let facts: Facts
+
+        init(_ facts: Facts) {
+            self.facts = facts
+        }
+    }
+
+    private struct Facts: Sendable, Hashable {
+        var code: Code
+        var description: String
+        var outcome: Outcome
+        var id: APNsID?
+        var status: Int?
+        var reason: Reason?
+        var timestamp: Int64?
+        var retryAfter: Duration?
+        var finding: Lint.Finding?
+        var attempts: Int = 0
+        var unknownTries: Int = 0
+        var timing: SendTiming = SendTiming()
+    }
+
+    private var box: Box
+    private var facts: Facts {
+        get { box.facts }
+        set { box = Box(newValue) }
+    }
+
     /// The kind of failure.
-    public var code: Code
+    public internal(set) var code: Code {
+        get { facts.code }
+        set { facts.code = newValue }
+    }
     /// What happened, for people.
-    public var description: String
+    public internal(set) var description: String {
+        get { facts.description }
+        set { facts.description = newValue }
+    }
+    /// What became of the push.
+    public internal(set) var outcome: Outcome {
+        get { facts.outcome }
+        set { facts.outcome = newValue }
+    }
     /// The push's identifier; nil when the failure is not about one push.
-    public var id: APNsID?
+    public internal(set) var id: APNsID? {
+        get { facts.id }
+        set { facts.id = newValue }
+    }
     /// The HTTP status APNs answered with.
-    public var status: Int?
+    public internal(set) var status: Int? {
+        get { facts.status }
+        set { facts.status = newValue }
+    }
     /// The reason APNs gave, known or not.
-    public var reason: Reason?
+    public internal(set) var reason: Reason? {
+        get { facts.reason }
+        set { facts.reason = newValue }
+    }
     /// When APNs last confirmed that the token is no longer valid for the topic, in milliseconds since 1970.
     ///
     /// It comes with status 410 only. Drop the token only if it was not registered again since.
     /// Source: "Handling notification responses from APNs".
-    public var timestamp: Int64?
+    public internal(set) var timestamp: Int64? {
+        get { facts.timestamp }
+        set { facts.timestamp = newValue }
+    }
     /// How long the server asked to wait before another try.
-    public var retryAfter: Duration?
+    public internal(set) var retryAfter: Duration? {
+        get { facts.retryAfter }
+        set { facts.retryAfter = newValue }
+    }
     /// The rule that the push breaks and the place where, with the code `invalid`.
-    public var finding: Lint.Finding?
-    /// What became of the push.
-    public var outcome: Outcome
+    public internal(set) var finding: Lint.Finding? {
+        get { facts.finding }
+        set { facts.finding = newValue }
+    }
     /// How many times the push was sent.
-    public internal(set) var attempts = 0
+    public internal(set) var attempts: Int {
+        get { facts.attempts }
+        set { facts.attempts = newValue }
+    }
     /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
     ///
     /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries.
-    public internal(set) var unknownTries = 0
+    public internal(set) var unknownTries: Int {
+        get { facts.unknownTries }
+        set { facts.unknownTries = newValue }
+    }
     /// Where the time went.
-    public internal(set) var timing = SendTiming()
+    public internal(set) var timing: SendTiming {
+        get { facts.timing }
+        set { facts.timing = newValue }
+    }
 
     init(_ code: Code, id: APNsID? = nil, description: String, outcome: Outcome = .neverSent) {
-        self.code = code
-        self.id = id
-        self.description = description
-        self.outcome = outcome
+        box = Box(Facts(code: code, description: description, outcome: outcome, id: id))
     }
 
     init(_ finding: Lint.Finding, id: APNsID) {
@@ -110,5 +173,17 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
             case .system, .cannotListen: .system
             }
         self.init(code, id: id, description: error.description, outcome: outcome)
+    }
+}
+
+extension APNsError {
+    /// Whether two errors say the same.
+    public static func == (left: APNsError, right: APNsError) -> Bool {
+        left.facts == right.facts
+    }
+
+    /// Feeds everything that the error says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(facts)
     }
 }

@@ -63,7 +63,9 @@ public final class LocalAuthority: Sendable {
         }
     }
 
-    /// Makes an authority's files. Should two processes do so at once, the key of the first is the one that counts.
+    /// Makes an authority's files.
+    ///
+    /// Should two processes do so at once, the key of the first is the one that counts.
     private static func make(in directory: String, certificatePath: String, keyPath: String) throws {
         let files = FileManager.default
         try files.createDirectory(atPath: directory, withIntermediateDirectories: true)

@@ -1,8 +1,10 @@
 internal import APNs
 internal import Wire
 
-/// Decides everything about sending: which push goes onto which connection when, when connections are opened and
-/// given up, what is tried again, and how each push ends. A struct without I/O: facts in, orders out.
+/// Decides everything about sending, as a struct without I/O: facts in, orders out.
+///
+/// Which push goes onto which connection when, when connections are opened and given up, what is tried again, and how
+/// each push ends.
 ///
 /// A push is in one place at a time:
 ///

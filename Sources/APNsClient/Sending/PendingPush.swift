@@ -84,13 +84,7 @@ struct PushProgress {
     var isSettled: Bool { place == .settled }
 
     mutating func move(to next: Place, at now: MonotonicTime) {
-        let spent = now.duration(since: since)
-        switch place {
-        case .waiting: timing.waiting += spent
-        case .onWire: timing.onWire += spent
-        case .backingOff: timing.backingOff += spent
-        case .nowhere, .settled: break
-        }
+        timing.add(now.nanoseconds - since.nanoseconds, in: place)
         place = next
         since = now
     }

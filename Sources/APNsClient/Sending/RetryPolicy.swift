@@ -72,6 +72,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - isUrgent: Whether the push has priority 10.
     ///   - error: How the last try ended.
     ///   - generator: The source of chance.
+    /// - Returns: The wait.
     func delay(
         before retry: Int,
         isUrgent: Bool,

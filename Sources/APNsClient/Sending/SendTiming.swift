@@ -1,9 +1,23 @@
 /// Where the time of a send went.
 public struct SendTiming: Sendable, Hashable {
+    /// Nanoseconds, since a duration takes twice the room.
+    private var waitingTime: Int64 = 0
+    private var wireTime: Int64 = 0
+    private var backOffTime: Int64 = 0
+
     /// Waiting for a connection, or for a stream on one.
-    public internal(set) var waiting = Duration.zero
+    public var waiting: Duration { .nanoseconds(waitingTime) }
     /// On the wire, from the request to its answer, over all tries.
-    public internal(set) var onWire = Duration.zero
+    public var onWire: Duration { .nanoseconds(wireTime) }
     /// Between a refusal and the next try.
-    public internal(set) var backingOff = Duration.zero
+    public var backingOff: Duration { .nanoseconds(backOffTime) }
+
+    mutating func add(_ nanoseconds: Int64, in place: PushProgress.Place) {
+        switch place {
+        case .waiting: waitingTime += nanoseconds
+        case .onWire: wireTime += nanoseconds
+        case .backingOff: backOffTime += nanoseconds
+        case .nowhere, .settled: break
+        }
+    }
 }

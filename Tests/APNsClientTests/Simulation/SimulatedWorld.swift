@@ -3,8 +3,10 @@ import APNs
 @testable import APNsClient
 @testable import Wire
 
-/// A world of time, chance and hostile servers around one ``PoolMachine``: it plays the driver and the peers, and
-/// keeps account of what truly happened to each push. Everything follows from the seed.
+/// A world of time, chance and hostile servers around one `PoolMachine`.
+///
+/// It plays the driver and the peers, and keeps account of what truly happened to each push. Everything follows from
+/// the seed.
 struct SimulatedWorld {
     typealias ConnectionID = PoolMachine.ConnectionID
 
