@@ -161,7 +161,7 @@ import Testing
                 try await client.send(.alert("Hello"), to: token, topic: "com.example.app")
                 #expect(reason == nil)
             } catch {
-                #expect(error.reason == reason)
+                #expect(error.reason == reason, "\(error.code) \(error)")
             }
             await client.close()
         }
