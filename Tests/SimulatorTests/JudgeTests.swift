@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Requests as curl sends them, with the answer that Apple's documentation gives to each.
-@Suite(.timeLimit(.minutes(1))) struct JudgeTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct JudgeTests {
     /// A request that differs from a good one, and what APNs says to it.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Clients that break HTTP/2: the simulator ends their connection or stream, and serves the others.
-@Suite(.timeLimit(.minutes(1))) struct MalformedInputTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct MalformedInputTests {
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
