@@ -54,7 +54,7 @@ extension PoolMachine {
             counters.connectionsFailed += 1
             orders.append(.report(.connectionFailed(APNsError(error))))
             if !connections.contains(where: { $0.isUsable }) { connectFailed(error, at: now) }
-        case .open, .draining:
+        case .open, .draining, .closing:
             if connection.isUsable { noteEnd(of: connection, at: now) }
             // With TLS 1.3 a server rejects a client's certificate after the handshake.
             if error.kind.isPermanent { connectFailed(error, at: now) }
@@ -150,14 +150,18 @@ extension PoolMachine {
         guard let index = index(of: id), case .draining = connections[index].phase,
             connections[index].inFlight.isEmpty
         else { return }
-        orders.append(.close(id, WireError(.closedLocally, "nothing more goes over the connection")))
+        close(at: index, WireError(.closedLocally, "nothing more goes over the connection"))
+    }
+
+    mutating func close(at index: Int, _ reason: WireError) {
+        guard connections[index].phase != .closing else { return }
+        connections[index].phase = .closing
+        orders.append(.close(connections[index].id, reason))
     }
 
     mutating func closeAllIfFinished() {
         guard isFinished else { return }
-        for connection in connections {
-            orders.append(.close(connection.id, WireError(.closedLocally, "the client was closed")))
-        }
+        for index in connections.indices { close(at: index, WireError(.closedLocally, "the client was closed")) }
     }
 }
 

@@ -39,8 +39,9 @@ extension PoolMachine {
 
     /// Sees to it that the connection is alive and needed.
     private mutating func watch(_ id: ConnectionID, at now: MonotonicTime) {
-        guard let index = index(of: id), connections[index].phase != .connecting else { return }
+        guard let index = index(of: id) else { return }
         let connection = connections[index]
+        guard connection.phase == .open || connection.phase == .draining else { return }
         if connection.phase == .open, connection.inFlight.isEmpty, isSpare(connection) {
             let due = connection.idleSince.advanced(by: PoolMachine.idleTimeout)
             guard now < due else {
@@ -53,7 +54,7 @@ extension PoolMachine {
             let due = pingSentAt.advanced(by: PoolMachine.pongTimeout)
             guard now < due else {
                 drain(at: index, now)
-                orders.append(.close(id, WireError(.closedByPeer, "the server is silent and answers no PING")))
+                close(at: index, WireError(.closedByPeer, "the server is silent and answers no PING"))
                 return
             }
             wake(at: due)

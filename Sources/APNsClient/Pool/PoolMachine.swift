@@ -311,8 +311,8 @@ struct PoolMachine {
                 settledInQueue = 0
             }
         case .onWire(let id):
-            settle(push, code, description, at: now)
             orders.append(.reset(push, id))
+            settle(push, code, description, at: now)
         case .backingOff, .nowhere:
             settle(push, code, description, at: now)
         case .settled:

@@ -10,6 +10,8 @@ struct PooledConnection {
         case open
         /// It takes no more: what is in flight ends, then it does.
         case draining
+        /// It has been told to close.
+        case closing
     }
 
     let id: PoolMachine.ConnectionID
