@@ -20,6 +20,7 @@ public final class PushClient: Sendable {
     private let pool: PushPool
     private let loop: EventLoop
     private let identifiers = APNsIDGenerator()
+    let activityTimestamps: ActivityTimestamps
     /// The fields that are the same in every request.
     private let commonFields: HTTPFields
 
@@ -48,6 +49,7 @@ public final class PushClient: Sendable {
         loopClock: ManualClock? = nil
     ) throws(APNsError) {
         self.configuration = configuration
+        activityTimestamps = ActivityTimestamps(clock: clock)
         do throws(WireError) {
             let tls =
                 endpoint.isEncrypted
@@ -141,18 +143,25 @@ public final class PushClient: Sendable {
 
     /// The payload's bytes, or what makes it not worth sending.
     private func encode(_ notification: PushNotification, topic: Topic, id: APNsID) throws(APNsError) -> [UInt8] {
-        let body: [UInt8]
-        do throws(PayloadError) {
-            body = try notification.payload.encoded()
-        } catch {
-            throw APNsError(.invalid, id: id, description: "the payload cannot be encoded: \(error)")
-        }
+        let body = try writing(for: id, notification.payload.encoded)
         if configuration.checksBeforeSending,
             let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: body.count)
         {
             throw APNsError(finding, id: id)
         }
         return body
+    }
+
+    /// What `body` writes, or what keeps it from being written, as a client's error.
+    func writing<Value>(
+        for id: APNsID? = nil,
+        _ body: () throws(PayloadError) -> Value
+    ) throws(APNsError) -> Value {
+        do throws(PayloadError) {
+            return try body()
+        } catch {
+            throw APNsError(.invalid, id: id, description: "the payload cannot be encoded: \(error)")
+        }
     }
 }
 

@@ -40,7 +40,7 @@ enum PayloadRules {
         do throws(JSONError) {
             let value = try JSONReader.read(payload)
             guard value.members != nil else { return [notAnObject(nil)] }
-            guard let aps = value["aps"] else { return type == .mdm ? [] : missingDictionary(value) }
+            guard let aps = value["aps"] else { return missingDictionary(value, of: type) }
             guard let members = aps.members else {
                 return [
                     Lint.Finding(
@@ -67,9 +67,13 @@ enum PayloadRules {
 
     // MARK: Rules
 
-    private static func missingDictionary(_ value: JSONValue) -> [Lint.Finding] {
+    private static func missingDictionary(_ value: JSONValue, of type: PushType?) -> [Lint.Finding] {
+        // These carry what the app, or its server, has agreed with itself.
+        let ownContent: [PushType?] = [
+            .accessory, .complication, .fileProvider, .location, .mdm, .pushToTalk, .voip,
+        ]
         // Wallet passes are updated by an empty object.
-        if value.members?.isEmpty == true { return [] }
+        if value.members?.isEmpty == true || ownContent.contains(type) { return [] }
         return [
             Lint.Finding(
                 "aps-missing",

@@ -48,6 +48,13 @@ struct JSONObjectWriter {
         bytes.append(UInt8(ascii: "]"))
     }
 
+    /// Writes a value that is JSON already.
+    mutating func write(_ name: String, json: [UInt8]?) {
+        guard let json else { return }
+        write(name)
+        bytes.append(contentsOf: json)
+    }
+
     /// Writes an object within the object.
     mutating func write<Failure: Error>(
         _ name: String,

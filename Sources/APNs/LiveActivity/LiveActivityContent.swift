@@ -1,0 +1,34 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Writes what a phone reads with its default `JSONDecoder`.
+enum LiveActivityContent {
+    /// A value as JSON, which has to be an object.
+    static func encode(_ value: some Encodable, for key: String) throws(PayloadError) -> [UInt8] {
+        // No strategies: a date is then seconds since 2001 and data is base64, as ActivityKit expects them.
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data: Data
+        do {
+            data = try encoder.encode(value)
+        } catch {
+            throw .notEncodable("\(key): \(error)")
+        }
+        guard data.first == UInt8(ascii: "{") else { throw .notEncodable("\(key) has to encode to a JSON object") }
+        return Array(data)
+    }
+
+    /// Whole seconds since 1970; a date beyond all measure is the farthest there is.
+    static func seconds(_ date: Date) -> Int {
+        Int(exactly: date.timeIntervalSince1970.rounded(.down)) ?? (date > .distantPast ? .max : 0)
+    }
+
+    /// The sum, or the greatest number there is.
+    static func sum(_ time: Int64, _ seconds: Int64) -> Int64 {
+        let (sum, isTooMuch) = time.addingReportingOverflow(seconds)
+        return isTooMuch ? .max : sum
+    }
+}

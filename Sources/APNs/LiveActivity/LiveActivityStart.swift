@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The beginning of a Live Activity on a device that has given a push-to-start token (iOS and iPadOS 17.2).
+///
+/// Source: "Starting and updating Live Activities with ActivityKit push notifications".
+public struct LiveActivityStart: Sendable, Hashable {
+    /// How the new activity will be reached afterwards (iOS and iPadOS 18).
+    public enum Reach: Sendable, Hashable {
+        /// As the app has set it up.
+        case byApp
+        /// By a token of its own, which the app receives and hands to the server.
+        case byToken
+        /// By broadcasts on a channel.
+        case byChannel(ChannelID)
+    }
+
+    private let attributesType: String
+    private let attributes: [UInt8]
+    private let contentState: [UInt8]
+    private let alert: LiveActivityAlert
+    private let reach: Reach
+    private let staleDate: Date?
+    private let relevanceScore: Double?
+
+    /// A start from its parts; Apple demands an alert.
+    ///
+    /// - Parameters:
+    ///   - attributes: What stays the same while the activity runs.
+    ///   - state: What it shows first.
+    ///   - alert: What a person reads and hears.
+    ///   - reach: How it will be reached afterwards.
+    ///   - staleDate: From when on the content counts as outdated.
+    ///   - relevanceScore: Which of several activities is shown first: the one with the highest; any number.
+    /// - Throws: ``PayloadError`` when attributes or state do not encode to a JSON object.
+    public init<Attributes: LiveActivityAttributes>(
+        _ attributes: Attributes,
+        state: Attributes.ContentState,
+        alert: LiveActivityAlert,
+        reach: Reach = .byApp,
+        staleDate: Date? = nil,
+        relevanceScore: Double? = nil
+    ) throws(PayloadError) {
+        attributesType = Attributes.attributesType
+        self.attributes = try LiveActivityContent.encode(attributes, for: "attributes")
+        contentState = try LiveActivityContent.encode(state, for: "content-state")
+        self.alert = alert
+        self.reach = reach
+        self.staleDate = staleDate
+        self.relevanceScore = relevanceScore
+    }
+
+    /// The payload of a push made at this time.
+    ///
+    /// - Parameter timestamp: Seconds since 1970.
+    /// - Returns: The payload.
+    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
+    public func payload(timestamp: Int64) throws(PayloadError) -> Payload {
+        var object = JSONObjectWriter(capacity: 512 + contentState.count + attributes.count)
+        try object.write("aps") { (aps) throws(PayloadError) in
+            aps.write("timestamp", Int(timestamp))
+            aps.write("event", "start")
+            aps.write("content-state", json: contentState)
+            aps.write("attributes-type", attributesType)
+            aps.write("attributes", json: attributes)
+            try aps.write("alert") { (object) throws(PayloadError) in try alert.write(into: &object) }
+            switch reach {
+            case .byApp: break
+            case .byToken: aps.write("input-push-token", 1)
+            case .byChannel(let channel): aps.write("input-push-channel", channel.rawValue)
+            }
+            aps.write("stale-date", staleDate.map(LiveActivityContent.seconds))
+            try aps.write("relevance-score", relevanceScore)
+        }
+        return Payload(opaque: object.finish())
+    }
+}

@@ -1,0 +1,72 @@
+extension PushNotification {
+    /// The beginning of a Live Activity; send it to a push-to-start token.
+    ///
+    /// - Parameters:
+    ///   - start: The activity.
+    ///   - timestamp: When the push is made, in seconds since 1970.
+    ///   - priority: How soon it should arrive.
+    ///   - expiration: Until when it is worth delivering.
+    ///   - id: Its identifier.
+    /// - Returns: The notification.
+    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
+    public static func liveActivity(
+        _ start: LiveActivityStart,
+        timestamp: Int64,
+        priority: LiveActivityPriority = .immediate,
+        expiration: Expiration? = nil,
+        id: APNsID? = nil
+    ) throws(PayloadError) -> PushNotification {
+        PushNotification(
+            pushType: .liveActivity,
+            priority: priority.priority,
+            expiration: expiration,
+            collapseID: nil,
+            id: id,
+            payload: try start.payload(timestamp: timestamp)
+        )
+    }
+
+    /// A change or the end of a Live Activity; send it to the activity's own token.
+    ///
+    /// - Parameters:
+    ///   - update: The change.
+    ///   - timestamp: When the push is made, in seconds since 1970; higher for each push about one activity.
+    ///   - priority: How soon it should arrive. Only pushes of priority 10 count against the hourly budget of the system.
+    ///   - expiration: Until when it is worth delivering.
+    ///   - id: Its identifier.
+    /// - Returns: The notification.
+    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
+    public static func liveActivity(
+        _ update: LiveActivityUpdate,
+        timestamp: Int64,
+        priority: LiveActivityPriority = .powerAware,
+        expiration: Expiration? = nil,
+        id: APNsID? = nil
+    ) throws(PayloadError) -> PushNotification {
+        PushNotification(
+            pushType: .liveActivity,
+            priority: priority.priority,
+            expiration: expiration,
+            collapseID: nil,
+            id: id,
+            payload: try update.payload(timestamp: timestamp)
+        )
+    }
+}
+
+/// The priorities that a push about a Live Activity may have.
+///
+/// Source: "Starting and updating Live Activities with ActivityKit push notifications".
+public enum LiveActivityPriority: Sendable, Hashable {
+    /// At once; counts against the hourly budget of the system.
+    case immediate
+    /// When the device's power allows; does not count.
+    case powerAware
+
+    var priority: Priority {
+        switch self {
+        case .immediate: .immediate
+        case .powerAware: .powerAware
+        }
+    }
+}

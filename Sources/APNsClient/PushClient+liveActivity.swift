@@ -1,0 +1,69 @@
+public import APNs
+
+extension PushClient {
+    /// Starts a Live Activity on a device (iOS and iPadOS 17.2).
+    ///
+    /// - Parameters:
+    ///   - activity: The activity.
+    ///   - token: The device's push-to-start token.
+    ///   - topic: The app's bundle identifier.
+    ///   - priority: How soon it should arrive.
+    ///   - expiration: Until when it is worth delivering; nil, the default, leaves it to APNs.
+    ///   - options: What is to be different from the configuration for this push.
+    /// - Returns: The receipt of an accepted push.
+    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does.
+    @discardableResult
+    public func start(
+        _ activity: LiveActivityStart,
+        on token: DeviceToken,
+        topic: Topic,
+        priority: LiveActivityPriority = .immediate,
+        expiration: Expiration? = nil,
+        options: SendOptions = SendOptions()
+    ) async throws(APNsError) -> PushReceipt {
+        let timestamp = activityTimestamps.next(for: token)
+        let notification = try writing { () throws(PayloadError) in
+            try PushNotification.liveActivity(
+                activity,
+                timestamp: timestamp,
+                priority: priority,
+                expiration: expiration
+            )
+        }
+        return try await send(notification, to: token, topic: topic, options: options)
+    }
+
+    /// Changes or ends a Live Activity.
+    ///
+    /// Each call about one activity carries a higher timestamp than the one before, as the phone keeps the newest.
+    ///
+    /// - Parameters:
+    ///   - update: The change.
+    ///   - token: The activity's own token.
+    ///   - topic: The app's bundle identifier.
+    ///   - priority: How soon it should arrive.
+    ///   - expiration: Until when it is worth delivering; nil, the default, leaves it to APNs.
+    ///   - options: What is to be different from the configuration for this push.
+    /// - Returns: The receipt of an accepted push.
+    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does.
+    @discardableResult
+    public func send(
+        _ update: LiveActivityUpdate,
+        toActivity token: DeviceToken,
+        topic: Topic,
+        priority: LiveActivityPriority = .powerAware,
+        expiration: Expiration? = nil,
+        options: SendOptions = SendOptions()
+    ) async throws(APNsError) -> PushReceipt {
+        let timestamp = activityTimestamps.next(for: token)
+        let notification = try writing { () throws(PayloadError) in
+            try PushNotification.liveActivity(
+                update,
+                timestamp: timestamp,
+                priority: priority,
+                expiration: expiration
+            )
+        }
+        return try await send(notification, to: token, topic: topic, options: options)
+    }
+}
