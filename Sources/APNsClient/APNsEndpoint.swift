@@ -7,22 +7,52 @@ public struct APNsEndpoint: Sendable, Hashable {
     /// Whether the connection uses TLS; only stand-ins on the same machine do without.
     public var isEncrypted: Bool
 
+    /// Where channels are managed; nil for the same host and port.
+    public var channels: Address?
+
+    /// A host with a port.
+    public struct Address: Sendable, Hashable {
+        /// A host name or an address literal.
+        public var host: String
+        /// The port.
+        public var port: UInt16
+
+        /// An address from its parts.
+        public init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+    }
+
     /// An endpoint other than Apple's.
-    public init(host: String, port: UInt16 = 443, isEncrypted: Bool = true) {
+    public init(host: String, port: UInt16 = 443, isEncrypted: Bool = true, channels: Address? = nil) {
         self.host = host
         self.port = port
         self.isEncrypted = isEncrypted
+        self.channels = channels
     }
 
     /// Apple's production servers, for apps from the App Store, TestFlight and in-house distribution.
     ///
     /// Source: "Sending notification requests to APNs".
-    public static let production = APNsEndpoint(host: "api.push.apple.com")
+    public static let production = APNsEndpoint(
+        host: "api.push.apple.com",
+        channels: Address(host: "api-manage-broadcast.push.apple.com", port: 2196)
+    )
 
     /// Apple's development servers ("sandbox"), for apps run from Xcode.
     ///
     /// Source: "Sending notification requests to APNs".
-    public static let development = APNsEndpoint(host: "api.sandbox.push.apple.com")
+    public static let development = APNsEndpoint(
+        host: "api.sandbox.push.apple.com",
+        channels: Address(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195)
+    )
+
+    /// Where channels are managed.
+    var channelEndpoint: APNsEndpoint {
+        guard let channels else { return self }
+        return APNsEndpoint(host: channels.host, port: channels.port, isEncrypted: isEncrypted)
+    }
 
     /// Host and port as they stand in requests; port 443 is left out.
     var authority: String {

@@ -21,7 +21,7 @@ extension PushClient {
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let timestamp = activityTimestamps.next(for: token)
+        let timestamp = activityTimestamps.next(for: token.hex)
         let notification = try writing { () throws(PayloadError) in
             try PushNotification.liveActivity(
                 activity,
@@ -55,7 +55,7 @@ extension PushClient {
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let timestamp = activityTimestamps.next(for: token)
+        let timestamp = activityTimestamps.next(for: token.hex)
         let notification = try writing { () throws(PayloadError) in
             try PushNotification.liveActivity(
                 update,

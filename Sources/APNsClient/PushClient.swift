@@ -18,11 +18,13 @@ package import Wire
 public final class PushClient: Sendable {
     private let configuration: Configuration
     private let pool: PushPool
+    /// The connections to where channels are managed; the same ones when that is the same place.
+    private let channelPool: PushPool
     private let loop: EventLoop
-    private let identifiers = APNsIDGenerator()
+    private let requests: RequestWriter
+    private let channelRequests: RequestWriter
+    let identifiers = APNsIDGenerator()
     let activityTimestamps: ActivityTimestamps
-    /// The fields that are the same in every request.
-    private let commonFields: HTTPFields
 
     /// A client at rest; it connects when the first push is sent.
     ///
@@ -57,23 +59,29 @@ public final class PushClient: Sendable {
                     authorities: configuration.additionalAuthorities,
                     identity: authentication.identity
                 ) : nil
-            loop = try EventLoop(clock: loopClock)
-            pool = PushPool(
-                to: HTTP2Connection.Endpoint(host: endpoint.host, port: endpoint.port, tls: tls),
-                tokens: authentication.signingKey.map { ProviderTokenSource(key: $0, clock: clock) },
-                configuration: configuration,
-                on: loop
-            )
+            let loop = try EventLoop(clock: loopClock)
+            self.loop = loop
+            let tokens = authentication.signingKey.map { ProviderTokenSource(key: $0, clock: clock) }
+            func pool(for endpoint: APNsEndpoint) -> PushPool {
+                PushPool(
+                    to: HTTP2Connection.Endpoint(host: endpoint.host, port: endpoint.port, tls: tls),
+                    tokens: tokens,
+                    configuration: configuration,
+                    on: loop
+                )
+            }
+            self.pool = pool(for: endpoint)
+            channelPool = endpoint.channels == nil ? self.pool : pool(for: endpoint.channelEndpoint)
         } catch {
             throw APNsError(error)
         }
-        commonFields = [
-            ":method": "POST", ":scheme": endpoint.isEncrypted ? "https" : "http", ":authority": endpoint.authority,
-        ]
+        requests = RequestWriter(for: endpoint)
+        channelRequests = RequestWriter(for: endpoint.channelEndpoint)
     }
 
     deinit {
         pool.cut()
+        channelPool.cut()
         loop.shutdown()
     }
 
@@ -104,13 +112,10 @@ public final class PushClient: Sendable {
     ) async throws(APNsError) -> PushReceipt {
         let id = notification.id ?? identifiers.next()
         let body = try encode(notification, topic: topic, id: id)
-        let fields = fields(of: notification, to: token, topic: topic, id: id)
-        let limits = SendLimits(
-            retry: options.retry ?? configuration.retry,
-            isUrgent: notification.priority ?? .immediate == .immediate,
-            timeout: options.timeout ?? configuration.sendTimeout
-        )
-        return try await pool.send(PendingPush(id: id, fields: fields, body: body, limits: limits))
+        let fields = requests.push(notification, to: token, topic: topic, id: id)
+        let limits = limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate)
+        let push = PendingPush(id: id, fields: fields, body: body, limits: limits)
+        return PushReceipt(try await pool.send(push), id: id)
     }
 
     /// Opens connections before the first push needs one, so that it need not wait for names and handshakes.
@@ -138,7 +143,9 @@ public final class PushClient: Sendable {
     ///
     /// - Parameter limit: How long that may take; whatever is unanswered then fails with the code `closed`.
     public func close(within limit: Duration = .seconds(5)) async {
+        async let channels: Void = channelPool.close(within: limit)
         await pool.close(within: limit)
+        await channels
     }
 
     /// The payload's bytes, or what makes it not worth sending.
@@ -150,6 +157,35 @@ public final class PushClient: Sendable {
             throw APNsError(finding, id: id)
         }
         return body
+    }
+
+    private func limits(of options: SendOptions, isUrgent: Bool) -> SendLimits {
+        SendLimits(
+            retry: options.retry ?? configuration.retry,
+            isUrgent: isUrgent,
+            timeout: options.timeout ?? configuration.sendTimeout
+        )
+    }
+
+    /// Sends a broadcast.
+    func send(_ broadcast: Broadcast, id: APNsID, options: SendOptions) async throws(APNsError) -> Acceptance {
+        if configuration.checksBeforeSending, let finding = Lint.firstError(in: broadcast) {
+            throw APNsError(finding, id: id)
+        }
+        let fields = requests.broadcast(broadcast, id: id)
+        let limits = limits(of: options, isUrgent: broadcast.priority == .immediate)
+        return try await pool.send(PendingPush(id: id, fields: fields, body: broadcast.payload, limits: limits))
+    }
+
+    /// Sends a request about channels.
+    func send(
+        _ request: ChannelRequest,
+        options: SendOptions
+    ) async throws(APNsError) -> Acceptance {
+        let id = identifiers.next()
+        let fields = channelRequests.channel(request, id: id)
+        let limits = limits(of: options, isUrgent: false)
+        return try await channelPool.send(PendingPush(id: id, fields: fields, body: request.body, limits: limits))
     }
 
     /// What `body` writes, or what keeps it from being written, as a client's error.
@@ -210,42 +246,5 @@ extension PushClient {
             self.waitingLimit = waitingLimit
             self.checksBeforeSending = checksBeforeSending
         }
-    }
-}
-
-extension PushClient {
-    /// All fields of a request but the provider token, which its connection adds ("Sending notification requests to
-    /// APNs", table of request headers).
-    private func fields(
-        of notification: PushNotification,
-        to token: DeviceToken,
-        topic: Topic,
-        id: APNsID
-    ) -> HTTPFields {
-        var fields = HTTPFields(capacity: 768)
-        fields.append(contentsOf: commonFields)
-        // Path and identifier are written one after the other into the same bytes.
-        var text: [UInt8] = []
-        text.reserveCapacity(256)
-        text.append(contentsOf: "/3/device/".utf8)
-        text.append(contentsOf: token.hex.utf8)
-        let pathEnd = text.count
-        id.write(into: &text)
-        fields.append(":path", text[..<pathEnd], isIndexed: false)
-        fields.append("apns-id", text[pathEnd...], isIndexed: false)
-        if let type = notification.pushType {
-            fields.append("apns-push-type", type.rawValue)
-            fields.append("apns-topic", topic.qualified(for: type).rawValue)
-        } else {
-            fields.append("apns-topic", topic.rawValue)
-        }
-        if let priority = notification.priority { fields.append("apns-priority", String(priority.rawValue)) }
-        if let expiration = notification.expiration {
-            fields.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
-        }
-        if let collapseID = notification.collapseID {
-            fields.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
-        }
-        return fields
     }
 }

@@ -9,6 +9,10 @@ package struct APNsRequest: Sendable {
     package var path: String
     /// The headers that describe a push.
     package var headers: PushHeaders
+    /// `apns-channel-id`.
+    package var channelID: String?
+    /// `apns-request-id`, which broadcasts and requests about channels have in place of `apns-id`.
+    package var requestID: String?
     /// The value of `authorization`.
     package var authorization: [UInt8]?
     /// The body, cut off when it is longer than the listener keeps.
@@ -30,6 +34,8 @@ package struct APNsRequest: Sendable {
             topic: fields["apns-topic"],
             collapseID: fields["apns-collapse-id"]
         )
+        channelID = fields["apns-channel-id"]
+        requestID = fields["apns-request-id"]
         authorization = fields.bytes(of: "authorization")
         body = stream.body
         isBodyTooLong = stream.isBodyTooLong
@@ -37,13 +43,31 @@ package struct APNsRequest: Sendable {
             fields.firstDuplicate(startingWith: "apns-") ?? fields.firstDuplicate(startingWith: "authorization")
     }
 
-    /// The text after `/3/device/`; nil when the path is another.
-    package var deviceToken: Substring? {
-        let prefix = "/3/device"
-        guard path.hasPrefix(prefix) else { return nil }
-        let rest = path.dropFirst(prefix.count)
-        if rest.isEmpty { return rest }
-        return rest.first == "/" ? rest.dropFirst() : nil
+    /// What a path is about.
+    package enum Target: Equatable, Sendable {
+        /// A device, by the text after `/3/device/`.
+        case device(Substring)
+        /// Everybody who listens on a channel of an app.
+        case broadcast(app: Substring)
+        /// One channel of an app, or a new one.
+        case channels(app: Substring)
+        /// The list of an app's channels.
+        case allChannels(app: Substring)
+    }
+
+    /// What the path is about; nil when APNs knows no such path.
+    package var target: Target? {
+        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard path.first == "/" else { return nil }
+        switch parts.count {
+        case 2 where parts[0] == "3" && parts[1] == "device": return .device("")
+        case 3 where parts[0] == "3" && parts[1] == "device": return .device(parts[2])
+        case 4 where parts[0] == "4" && parts[1] == "broadcasts" && parts[2] == "apps": return .broadcast(app: parts[3])
+        case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "channels": return .channels(app: parts[2])
+        case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "all-channels":
+            return .allChannels(app: parts[2])
+        default: return nil
+        }
     }
 }
 

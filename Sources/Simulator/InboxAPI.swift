@@ -75,7 +75,7 @@ extension ReceivedPush {
             .init("number", .number(JSONNumber(number))),
             .init("time", .number(JSONNumber(time))),
             .init("connection", .number(JSONNumber(connection))),
-            .init("device-token", .string(deviceToken)),
+            channel.map { .init("channel", .string($0.rawValue)) } ?? .init("device-token", .string(deviceToken)),
             .init("headers", headers.json),
             .init("status", .number(JSONNumber(status))),
             .init("apns-id", .string(id)),

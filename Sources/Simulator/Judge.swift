@@ -19,10 +19,13 @@ struct Judge {
     }
 
     /// The answer to one request.
-    struct Verdict: Equatable {
+    struct Verdict {
         var status: Int
         var reason: Reason?
         var timestamp: Int64?
+        /// The channel that was made.
+        var channel: ChannelID?
+        var body: JSONValue?
 
         static let accepted = Verdict(status: 200)
 
@@ -33,20 +36,46 @@ struct Judge {
 
     var tokens = ProviderTokenVerifier()
     var devices: DeviceRegistry
+    var channels = ChannelRegistry()
 
     init(environment: SimulatedAPNs.Environment) {
         devices = DeviceRegistry(environment: environment)
     }
 
     /// The answer to `request`, which came over a connection of this state at this time in seconds since 1970.
-    func verdict(on request: APNsRequest, over connection: inout ConnectionState, at now: Int64) -> Verdict {
-        guard let token = request.deviceToken else { return .refused(.badPath) }
-        guard request.method == "POST" else { return .refused(.methodNotAllowed) }
+    mutating func verdict(
+        on request: APNsRequest,
+        over connection: inout ConnectionState,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        guard let target = request.target else { return .refused(.badPath) }
+        if let reason = methodProblem(request.method, target) { return .refused(reason) }
         guard request.duplicatedField == nil else { return .refused(.duplicateHeaders) }
         if let reason = tokenProblem(request.authorization, over: &connection, at: now) { return .refused(reason) }
         connection.isTokenAccepted = true
-        if let reason = Lint.firstRefusal(headers: request.headers, payload: request.body) { return .refused(reason) }
-        return devices.verdict(on: token, topic: request.headers.topic ?? "")
+        if let id = request.requestID, (try? APNsID(id)) == nil { return .refused(.badMessageID) }
+        switch target {
+        case .device(let token):
+            if let reason = Lint.firstRefusal(headers: request.headers, payload: request.body) {
+                return .refused(reason)
+            }
+            return devices.verdict(on: token, topic: request.headers.topic ?? "")
+        case .broadcast(let app):
+            return channels.verdict(onBroadcast: request, to: String(app))
+        case .channels(let app), .allChannels(let app):
+            return channels.verdict(on: request, about: String(app), using: &generator)
+        }
+    }
+
+    private func methodProblem(_ method: String, _ target: APNsRequest.Target) -> Reason? {
+        switch (target, method) {
+        case (.device, "POST"), (.broadcast, "POST"), (.allChannels, "GET"): nil
+        case (.channels, "POST"), (.channels, "GET"), (.channels, "DELETE"): nil
+        case (.device, _): .methodNotAllowed
+        // Of these Apple says that the path or the method is bad.
+        case (.broadcast, _), (.channels, _), (.allChannels, _): .badPath
+        }
     }
 
     private func tokenProblem(

@@ -9,8 +9,10 @@ public struct ReceivedPush: Sendable, Hashable {
     public let time: Int64
     /// Which of the simulator's connections it came over; they count up from 1.
     public let connection: Int
-    /// The device token as it stood in the path, whatever it was.
+    /// The device token as it stood in the path, whatever it was; empty for a broadcast.
     public let deviceToken: String
+    /// The channel of a broadcast, as it was sent; nil for a push to a device.
+    public let channel: ChannelID?
     /// The headers that describe it, as they were sent.
     public let headers: PushHeaders
     /// The payload, cut off when it was far too long.
@@ -23,7 +25,16 @@ public struct ReceivedPush: Sendable, Hashable {
     public let id: String
 
     /// What is wrong with it or will be surprising on the phone, worst first as the rules find it.
-    public var findings: [Lint.Finding] { Lint.check(headers: headers, payload: payload) }
+    public var findings: [Lint.Finding] {
+        channel == nil ? Lint.check(headers: headers, payload: payload) : []
+    }
+}
+
+extension APNsRequest {
+    /// The text where a device token should be.
+    fileprivate var deviceToken: String {
+        if case .device(let token)? = target { String(token) } else { "" }
+    }
 }
 
 /// What came in last, as far back as the limit allows.
@@ -46,7 +57,8 @@ struct PushLog {
     /// Remembers a request with its answer; forgets the oldest when there are too many.
     mutating func append(
         _ request: APNsRequest,
-        answeredWith response: APNsResponse,
+        answeredWith verdict: Judge.Verdict,
+        id: String,
         over connection: Int,
         at now: Int64
     ) -> ReceivedPush {
@@ -54,12 +66,13 @@ struct PushLog {
             number: count + 1,
             time: now,
             connection: connection,
-            deviceToken: String(request.deviceToken ?? ""),
+            deviceToken: request.deviceToken,
+            channel: request.channelID.map(ChannelID.init(rawValue:)),
             headers: request.headers,
             payload: request.body,
-            status: response.status,
-            reason: response.reason,
-            id: response.id
+            status: verdict.status,
+            reason: verdict.reason,
+            id: id
         )
         if ring.count < limit {
             ring.append(push)

@@ -209,22 +209,48 @@ public actor SimulatedAPNs {
         let key = ObjectIdentifier(client)
         var state = connections[key] ?? Judge.ConnectionState()
         let now = clock.secondsSince1970()
-        let verdict = judge.verdict(on: request, over: &state, at: now)
+        let verdict = judge.verdict(on: request, over: &state, at: now, using: &generator)
         if state.isTokenAccepted, !state.hasAllStreams {
             state.hasAllStreams = true
             client.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
         }
         connections[key] = state
-        let response = APNsResponse(
-            status: verdict.status,
-            reason: verdict.reason,
-            timestamp: verdict.timestamp,
-            id: request.headers.id ?? APNsID.random(using: &generator).description,
-            uniqueID: configuration.environment == .development ? APNsID.random(using: &generator).description : nil
+        let id = response(to: request, verdict, reply)
+        switch request.target {
+        case .channels, .allChannels: break
+        case .device, .broadcast, nil:
+            tellReaders(of: log.append(request, answeredWith: verdict, id: id, over: client.id, at: now))
+        }
+    }
+
+    /// Answers as the verdict says.
+    ///
+    /// - Returns: The identifier in the answer.
+    private func response(to request: APNsRequest, _ verdict: Judge.Verdict, _ reply: APNsReply) -> String {
+        var fields: [(name: String, value: String)] = []
+        let id: String
+        switch request.target {
+        case .device, nil:
+            id = request.headers.id ?? APNsID.random(using: &generator).description
+            fields.append(("apns-id", id))
+            if configuration.environment == .development {
+                fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
+            }
+        case .broadcast, .channels, .allChannels:
+            id = request.requestID ?? APNsID.random(using: &generator).description
+            fields.append(("apns-request-id", id))
+            if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
+        }
+        reply.send(
+            APNsResponse(
+                status: verdict.status,
+                reason: verdict.reason,
+                timestamp: verdict.timestamp,
+                fields: fields,
+                body: verdict.body
+            )
         )
-        let push = log.append(request, answeredWith: response, over: client.id, at: now)
-        tellReaders(of: push)
-        reply.send(response)
+        return id
     }
 
     private func tellReaders(of push: ReceivedPush) {

@@ -1,14 +1,13 @@
-import APNs
 import Synchronization
 import Testing
 
 @testable import APNsClient
 
 @Suite struct ActivityTimestampsTests {
-    @Test func `timestamps rise by a second at least, each token for itself, and fall back to the clock`() throws {
+    @Test func `timestamps rise by a second at least, each address for itself, and fall back to the clock`() {
         let time = Mutex<Int64>(1_000)
         let timestamps = ActivityTimestamps(clock: WallClock { time.withLock { $0 } })
-        let (first, second) = (try DeviceToken(hex: "01"), try DeviceToken(hex: "02"))
+        let (first, second) = ("01", "02")
         #expect([1, 2, 3].map { _ in timestamps.next(for: first) } == [1_000, 1_001, 1_002])
         #expect(timestamps.next(for: second) == 1_000)
         time.withLock { $0 = 1_001 }
@@ -17,9 +16,7 @@ import Testing
         #expect(timestamps.next(for: first) == 2_000)
         // A clock that was set back, and more activities than are remembered.
         time.withLock { $0 = 1_500 }
-        for number in 0..<3_000 {
-            _ = timestamps.next(for: try DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 255)]))
-        }
+        for number in 0..<3_000 { _ = timestamps.next(for: "\(number)") }
         #expect(timestamps.next(for: first) == 2_001)
     }
 }

@@ -166,4 +166,40 @@ enum HeaderRules {
             reason: .badCollapseID
         )
     }
+
+    /// The app in the path of a broadcast or a request about channels.
+    static func broadcastApp(_ app: String) -> Lint.Finding? {
+        if let finding = topic(app, of: nil) { return finding }
+        guard let suffix = tellingSuffixes.first(where: app.hasSuffix) else { return nil }
+        return Lint.Finding(
+            "broadcast-app-with-suffix",
+            .error,
+            .header(":path"),
+            "channels belong to the bundle identifier itself: leave \(suffix) out",
+            reason: .topicDisallowed
+        )
+    }
+
+    /// `apns-channel-id`.
+    static func channel(_ id: String?) -> Lint.Finding? {
+        let place = Lint.Place.header("apns-channel-id")
+        guard let id, !id.isEmpty else {
+            return Lint.Finding("channel-missing", .error, place, "the channel is missing", reason: .missingChannelID)
+        }
+        let isBase64 = id.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): true
+            default: false
+            }
+        }
+        guard !isBase64 || id.utf8.count > 256 else { return nil }
+        return Lint.Finding(
+            "channel-malformed",
+            .error,
+            place,
+            "a channel is the base64 text that APNs made up, unchanged",
+            reason: .badChannelID
+        )
+    }
 }

@@ -106,4 +106,26 @@ public enum Lint {
             ?? PayloadRules.size(payloadByteCount, of: type)
             ?? PayloadRules.ranges(notification.payload)
     }
+
+    /// What is wrong with the app that a broadcast or a request about channels names.
+    package static func firstError(inApp app: Topic) -> Finding? {
+        HeaderRules.broadcastApp(app.rawValue)
+    }
+
+    /// What is wrong with the channel that a broadcast or a request names.
+    package static func firstError(inChannel channel: String?) -> Finding? {
+        HeaderRules.channel(channel)
+    }
+
+    /// What is wrong with a broadcast that is about to be sent.
+    ///
+    /// - Parameter broadcast: The broadcast.
+    /// - Returns: The first error; nil when all is well.
+    public static func firstError(in broadcast: Broadcast) -> Finding? {
+        firstError(inApp: broadcast.app)
+            ?? firstError(inChannel: broadcast.channel.rawValue)
+            ?? HeaderRules.priority(broadcast.priority, of: .liveActivity)
+            ?? HeaderRules.expiration(broadcast.expiration)
+            ?? PayloadRules.broadcastSize(broadcast.payload.count)
+    }
 }

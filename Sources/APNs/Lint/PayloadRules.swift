@@ -9,10 +9,17 @@ enum PayloadRules {
     ]
 
     static func size(_ count: Int, of type: PushType?) -> Lint.Finding? {
+        size(count, limit: type?.payloadByteLimit ?? PushLimits.payloadByteCount)
+    }
+
+    static func broadcastSize(_ count: Int) -> Lint.Finding? {
+        size(count, limit: PushLimits.broadcastPayloadByteCount)
+    }
+
+    private static func size(_ count: Int, limit: Int) -> Lint.Finding? {
         if count == 0 {
             return Lint.Finding("payload-empty", .error, .payload(""), "there is no payload", reason: .payloadEmpty)
         }
-        let limit = type?.payloadByteLimit ?? PushLimits.payloadByteCount
         guard count > limit else { return nil }
         return Lint.Finding(
             "payload-too-large",

@@ -38,7 +38,7 @@ struct PoolMachine {
         /// APNs called the provider token of this time of issue expired.
         case renewToken(issuedAt: Int64)
         /// Tell the caller how the push ended.
-        case settle(PendingPush, Result<PushReceipt, APNsError>)
+        case settle(PendingPush, Result<Acceptance, APNsError>)
         /// Tell whoever listens.
         case report(ClientEvent)
     }
@@ -170,7 +170,7 @@ struct PoolMachine {
     mutating func answered(
         _ push: PendingPush,
         on id: ConnectionID,
-        _ result: Result<PushReceipt, APNsError>,
+        _ result: Result<Acceptance, APNsError>,
         at now: MonotonicTime
     ) {
         if let index = index(of: id) {
@@ -339,16 +339,16 @@ struct PoolMachine {
         settle(push, .failure(error), at: now)
     }
 
-    mutating func settle(_ push: PendingPush, _ result: Result<PushReceipt, APNsError>, at now: MonotonicTime) {
+    mutating func settle(_ push: PendingPush, _ result: Result<Acceptance, APNsError>, at now: MonotonicTime) {
         push.progress.move(to: .settled, at: now)
         unsettled -= 1
         switch result {
-        case .success(var receipt):
-            receipt.attempts = push.progress.attempts
-            receipt.unknownTries = push.progress.unknownTries
-            receipt.timing = push.progress.timing
+        case .success(var acceptance):
+            acceptance.attempts = push.progress.attempts
+            acceptance.unknownTries = push.progress.unknownTries
+            acceptance.timing = push.progress.timing
             counters.accepted += 1
-            orders.append(.settle(push, .success(receipt)))
+            orders.append(.settle(push, .success(acceptance)))
         case .failure(var error):
             error.id = push.id
             error.attempts = push.progress.attempts

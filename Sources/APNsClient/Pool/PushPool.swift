@@ -5,8 +5,8 @@ internal import Wire
 /// Carries out what ``PoolMachine`` decides: the connections to one APNs, and the pushes that wait for them or are on
 /// them, on one event loop.
 actor PushPool {
-    /// What a server may send back; answers are tiny.
-    private static let limits = HTTP2Limits(concurrentStreams: 0, bodyBytes: 64 * 1024, fieldBytes: 16 * 1024)
+    /// What a server may send back: answers are tiny, save the list of 10 000 channels.
+    private static let limits = HTTP2Limits(concurrentStreams: 0, bodyBytes: 1024 * 1024, fieldBytes: 16 * 1024)
 
     /// What comes from other threads, and comes over together.
     private enum Letter {
@@ -58,7 +58,7 @@ actor PushPool {
     // MARK: From any thread
 
     /// Sends the push and waits for its end.
-    nonisolated func send(_ push: PendingPush) async throws(APNsError) -> PushReceipt {
+    nonisolated func send(_ push: PendingPush) async throws(APNsError) -> Acceptance {
         let result = await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 unsafe push.wait(with: continuation)

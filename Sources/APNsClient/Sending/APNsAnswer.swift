@@ -1,16 +1,16 @@
 internal import APNs
 internal import Wire
 
-/// Reads what APNs answers to a push ("Handling notification responses from APNs").
+/// Reads what APNs answers ("Handling notification responses from APNs").
 enum APNsAnswer {
-    /// The receipt of an accepted push, or why it was refused.
-    static func result(of stream: HTTP2Stream, for id: APNsID) -> Result<PushReceipt, APNsError> {
+    /// What APNs accepted, or why it did not.
+    static func result(of stream: HTTP2Stream, for id: APNsID) -> Result<Acceptance, APNsError> {
         let status = stream.fields.status
-        let returned = stream.fields.bytes(of: "apns-id").flatMap { try? APNsID(utf8: $0) }
-        if status == 200 {
-            return .success(PushReceipt(id: returned ?? id, uniqueID: stream.fields["apns-unique-id"]))
+        guard !(200...299).contains(status) else {
+            return .success(Acceptance(fields: stream.fields, body: stream.body))
         }
-        return .failure(refusal(status: status, id: returned ?? id, stream))
+        let sent = Acceptance(fields: stream.fields).id(or: id)
+        return .failure(refusal(status: status, id: sent, stream))
     }
 
     private static func refusal(status: Int, id: APNsID, _ stream: HTTP2Stream) -> APNsError {

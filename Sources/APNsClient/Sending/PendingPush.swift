@@ -19,7 +19,7 @@ internal import Wire
     /// When the provider token it went out with was issued.
     var tokenIssuedAt: Int64?
     /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.
-    private var continuation: UnsafeContinuation<Result<PushReceipt, APNsError>, Never>?
+    private var continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>?
 
     init(id: APNsID, fields: HTTPFields, body: [UInt8], limits: SendLimits) {
         self.id = id
@@ -29,12 +29,12 @@ internal import Wire
     }
 
     /// Gives it the caller that waits.
-    func wait(with continuation: UnsafeContinuation<Result<PushReceipt, APNsError>, Never>) {
+    func wait(with continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>) {
         unsafe self.continuation = continuation
     }
 
     /// Tells the caller how it ended.
-    func settle(_ result: Result<PushReceipt, APNsError>) {
+    func settle(_ result: Result<Acceptance, APNsError>) {
         unsafe continuation.take()?.resume(returning: result)
     }
 }

@@ -1,4 +1,5 @@
 public import APNs
+internal import Wire
 
 /// What APNs gives for a push that it has accepted.
 public struct PushReceipt: Sendable, Hashable {
@@ -9,16 +10,19 @@ public struct PushReceipt: Sendable, Hashable {
     /// Source: "Handling notification responses from APNs".
     public let uniqueID: String?
     /// How many times the push was sent; 1 when the first try was accepted.
-    public internal(set) var attempts = 1
+    public let attempts: Int
     /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
     ///
     /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries.
-    public internal(set) var unknownTries = 0
+    public let unknownTries: Int
     /// Where the time went.
-    public internal(set) var timing = SendTiming()
+    public let timing: SendTiming
 
-    init(id: APNsID, uniqueID: String?) {
-        self.id = id
-        self.uniqueID = uniqueID
+    init(_ acceptance: Acceptance, id: APNsID) {
+        self.id = acceptance.id(or: id)
+        uniqueID = acceptance.fields["apns-unique-id"]
+        attempts = acceptance.attempts
+        unknownTries = acceptance.unknownTries
+        timing = acceptance.timing
     }
 }

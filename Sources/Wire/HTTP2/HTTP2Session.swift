@@ -160,6 +160,9 @@ struct HTTP2Session: ~Copyable {
     func open(_ stream: HTTP2Stream) throws(WireError) {
         let context = Unmanaged.passUnretained(stream).toOpaque()
         let id = fieldList.withNameValues(of: stream.outgoingFields) { fields in
+            guard !stream.outgoingBody.isEmpty else {
+                return nghttp2_submit_request(raw, nil, fields.baseAddress, fields.count, nil, context)
+            }
             var body = bodyProvider(context)
             return nghttp2_submit_request(raw, nil, fields.baseAddress, fields.count, &body, context)
         }

@@ -40,7 +40,7 @@ struct PoolStory {
 
     mutating func accept(_ name: String, on id: Int = 1) {
         let push = push(name)
-        machine.answered(push, on: id, .success(PushReceipt(id: push.id, uniqueID: nil)), at: now)
+        machine.answered(push, on: id, .success(Acceptance()), at: now)
     }
 
     mutating func refuse(_ name: String, _ reason: Reason, on id: Int = 1, retryAfter: Duration? = nil) {

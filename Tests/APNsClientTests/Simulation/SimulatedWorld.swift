@@ -36,7 +36,7 @@ struct SimulatedWorld {
         var processed = 0
         /// Times it went onto a wire.
         var opened = 0
-        var results: [Result<PushReceipt, APNsError>] = []
+        var results: [Result<Acceptance, APNsError>] = []
     }
 
     /// A rule that was broken.
@@ -309,9 +309,9 @@ struct SimulatedWorld {
         machine.answered(push, on: id, answer(to: index), at: now)
     }
 
-    private mutating func answer(to index: Int) -> Result<PushReceipt, APNsError> {
+    private mutating func answer(to index: Int) -> Result<Acceptance, APNsError> {
         let id = truths[index].push.id
-        if truths[index].processed > 0, lastAnswerAccepts(index) { return .success(PushReceipt(id: id, uniqueID: nil)) }
+        if truths[index].processed > 0, lastAnswerAccepts(index) { return .success(Acceptance()) }
         let reason = Self.reasons.randomElement(using: &random) ?? .internalServerError
         var error = APNsError(.refused, id: id, description: "refused", outcome: .answered)
         error.reason = reason
@@ -378,7 +378,7 @@ struct SimulatedWorld {
 
     // MARK: Judgement
 
-    private mutating func settle(_ push: PendingPush, _ result: Result<PushReceipt, APNsError>) throws(Violation) {
+    private mutating func settle(_ push: PendingPush, _ result: Result<Acceptance, APNsError>) throws(Violation) {
         guard let index = places[ObjectIdentifier(push)] else { return }
         truths[index].results.append(result)
         let truth = truths[index]
@@ -392,9 +392,9 @@ struct SimulatedWorld {
         let mayResend = push.limits.retry.unknownOutcome == .resend
         if truth.processed > 1, !mayResend { throw Violation(description: "push \(index) was acted on twice") }
         switch result {
-        case .success(let receipt):
+        case .success(let acceptance):
             guard truth.processed > 0 else { throw Violation(description: "push \(index) was not acted on") }
-            if truth.processed > 1, receipt.unknownTries == 0 {
+            if truth.processed > 1, acceptance.unknownTries == 0 {
                 throw Violation(description: "push \(index) was acted on twice and does not say so")
             }
         case .failure(let error):

@@ -1,0 +1,37 @@
+internal import APNs
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The broadcast channels a simulator knows, each app's for itself.
+struct ChannelRegistry {
+    private var apps: [String: [ChannelID: ChannelStorage]] = [:]
+
+    /// Makes a channel with an identifier from chance; nil when the app has as many as it may.
+    mutating func create(
+        for app: String,
+        storing storage: ChannelStorage,
+        using generator: inout some RandomNumberGenerator
+    ) -> ChannelID? {
+        guard apps[app, default: [:]].count < PushLimits.channelCount else { return nil }
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let id = ChannelID(Data(bytes).base64EncodedString())
+        apps[app, default: [:]][id] = storage
+        return id
+    }
+
+    func storage(of channel: String, in app: String) -> ChannelStorage? {
+        apps[app]?[ChannelID(channel)]
+    }
+
+    mutating func delete(_ channel: String, in app: String) {
+        apps[app]?.removeValue(forKey: ChannelID(channel))
+    }
+
+    func all(of app: String) -> [ChannelID] {
+        apps[app, default: [:]].keys.sorted { $0.rawValue < $1.rawValue }
+    }
+}
