@@ -31,7 +31,7 @@ extension PushNotification {
     /// - Parameters:
     ///   - update: The change.
     ///   - timestamp: When the push is made, in seconds since 1970; higher for each push about one activity.
-    ///   - priority: How soon it should arrive. Only pushes of priority 10 count against the hourly budget of the system.
+    ///   - priority: How soon it should arrive; only immediate pushes count against the system's budget.
     ///   - expiration: Until when it is worth delivering.
     ///   - id: Its identifier.
     /// - Returns: The notification.

@@ -185,7 +185,8 @@ extension PushNotification {
 
     /// Has a managed device contact its server.
     ///
-    /// The topic is the one in the MDM push certificate, `com.apple.mgmt.…`. Source: "Sending MDM commands to a device".
+    /// The topic is the one in the MDM push certificate, `com.apple.mgmt.…`.
+    /// Source: "Sending MDM commands to a device".
     ///
     /// - Parameters:
     ///   - pushMagic: What the device gave at enrolment.

@@ -10,7 +10,7 @@
 /// }
 /// ```
 package struct Command: Sendable {
-    /// What a person types.
+    /// What a person types: one word, or two for a command of a family.
     package let name: String
     /// What it does, in a line.
     package let summary: String

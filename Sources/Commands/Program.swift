@@ -40,17 +40,31 @@ package struct Program: Sendable {
         if first == "--version" { return .print("\(name) \(version)\n") }
         let rest = arguments.dropFirst()
         let wantsHelp = first == "help"
-        let wanted = wantsHelp ? rest.first ?? "" : first
-        guard let command = commands.first(where: { $0.name == wanted }) else {
-            let hint = NearestName.hint(for: wanted, among: commands.map(\.name))
-            return .refuse("\(name): unknown command \(wanted)\(hint)\nThe commands: \(name) --help\n")
-        }
-        if wantsHelp || asksForHelp(rest) { return .print(help.text(for: command)) }
+        let words = wantsHelp ? rest : arguments[...]
+        guard let command = command(named: words) else { return .refuse(complaint(about: words)) }
+        let parameters = words.dropFirst(command.name.split(separator: " ").count)
+        if wantsHelp || asksForHelp(parameters) { return .print(help.text(for: command)) }
         do throws(UsageError) {
-            return .run(command, try command.action(for: rest, environment: environment))
+            return .run(command, try command.action(for: parameters, environment: environment))
         } catch {
             return .refuse("\(name) \(command.name): \(error)\nIts options: \(name) \(command.name) --help\n")
         }
+    }
+
+    /// The command that the first word names, or the first two.
+    private func command(named words: ArraySlice<String>) -> Command? {
+        let pair = words.prefix(2).joined(separator: " ")
+        return commands.first { $0.name == pair } ?? commands.first { $0.name == words.first }
+    }
+
+    private func complaint(about words: ArraySlice<String>) -> String {
+        let wanted = words.first ?? ""
+        let family = commands.map(\.name).filter { $0.hasPrefix(wanted + " ") }
+        guard family.isEmpty else {
+            return "\(name): \(wanted) what? It is one of:\n" + family.map { "  \(name) \($0)\n" }.joined()
+        }
+        let hint = NearestName.hint(for: wanted, among: commands.map(\.name))
+        return "\(name): unknown command \(wanted)\(hint)\nThe commands: \(name) --help\n"
     }
 
     private func asksForHelp(_ words: ArraySlice<String>) -> Bool {

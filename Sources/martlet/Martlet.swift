@@ -18,7 +18,10 @@ struct Martlet {
         "martlet",
         version: "0.1.0",
         "sends pushes through Apple's push service, and stands in for it on your own machine",
-        commands: [.demo, .send, .simulate, .token]
+        commands: [
+            .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
+            .channelsDelete, .simulate, .token,
+        ]
     )
 
     static func main() async {

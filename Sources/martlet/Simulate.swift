@@ -71,7 +71,9 @@ extension Command {
 
     private static func line(for push: ReceivedPush) -> String {
         let status = Terminal.output.styled("\(push.status)", push.status == 200 ? .good : .bad)
-        let token = (try? DeviceToken(hex: push.deviceToken)).map(\.description) ?? "(no token)"
+        let token =
+            push.channel.map { "channel \($0)" } ?? (try? DeviceToken(hex: push.deviceToken))?.description
+            ?? "(no token)"
         let facts = [
             status, push.headers.pushType ?? "-", push.headers.topic ?? "-", token, "\(push.payload.count) bytes",
             push.reason?.rawValue ?? "",

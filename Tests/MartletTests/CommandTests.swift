@@ -169,6 +169,49 @@ import Testing
         #expect((run.text + run.complaint).contains(explanation), "\(run.text)\(run.complaint)")
     }
 
+    // MARK: live, broadcast and channels
+
+    @Test func `an activity is started, changed and ended`() async throws {
+        let bench = try await Bench()
+        let server = ["--host", bench.host, "--ca", bench.authority, "--to", "5d3a6a1c", "--topic", "com.example.app"]
+        let start = [
+            "--attributes-type", "RideAttributes", "--attributes", #"{"rideID":"r7"}"#, "--title", "Your ride",
+        ]
+        let state = ["--state", #"{"minutes":1.50}"#]
+        for arguments in [
+            ["live", "start"] + server + start + state + ["--body", "soon"], ["live", "update"] + server + state,
+            ["live", "end"] + server + ["--dismiss", "now"],
+        ] {
+            let run = try await ProgramRun(Self.martlet, arguments)
+            #expect(run.status == 0 && run.text.hasPrefix("200 accepted as "), "\(run.text)\(run.complaint)")
+        }
+        let payloads = try await bench.apns.pushes.map { try JSONReader.read($0.payload)["aps"] }
+        #expect(payloads.map { $0?["event"]?.stringValue } == ["start", "update", "end"])
+        #expect(payloads[0]?["attributes"] == ["rideID": "r7"])
+        #expect(String(decoding: payloads[1]?["content-state"]?.encoded() ?? [], as: UTF8.self) == #"{"minutes":1.50}"#)
+        await bench.apns.stop()
+    }
+
+    @Test func `a channel is made, read, listed, used and deleted`() async throws {
+        let bench = try await Bench()
+        let server = ["--host", bench.host, "--ca", bench.authority, "--app", "com.example.app"]
+        func run(_ arguments: [String]) async throws -> ProgramRun {
+            try await ProgramRun(Self.martlet, arguments + server)
+        }
+        let channel = try await run(["channels", "create", "--store"]).text.trimmingCharacters(in: .newlines)
+        #expect(try await run(["channels", "list"]).text == channel + "\n")
+        #expect(try await run(["channels", "read", channel]).text == "stores the newest broadcast\n")
+        let broadcast = ["broadcast", "--channel", channel, "--state", #"{"score":"2:1"}"#]
+        #expect(try await run(broadcast).status == 0)
+        #expect(try await run(["channels", "delete", channel]).status == 0)
+        let refused = try await run(broadcast)
+        #expect(refused.status == 1 && refused.complaint.contains("ChannelNotRegistered"))
+        #expect(await bench.apns.pushes.map(\.channel?.rawValue) == [channel, channel])
+        let family = try await ProgramRun(Self.martlet, ["channels"])
+        #expect(family.status == 2 && family.complaint.contains("martlet channels create"))
+        await bench.apns.stop()
+    }
+
     // MARK: token
 
     @Test func `a token from a key file is one that openssl made the key for, and is explained`() async throws {

@@ -82,6 +82,45 @@ public enum JSONValue: Sendable, Hashable {
     }
 }
 
+extension JSONValue: Encodable {
+    /// Encodes the value with any encoder; a number goes as a whole one where it is, else in double precision.
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .null:
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
+        case .bool(let value):
+            try value.encode(to: encoder)
+        case .number(let number):
+            if let whole = number.integerValue {
+                try whole.encode(to: encoder)
+            } else {
+                try number.doubleValue.encode(to: encoder)
+            }
+        case .string(let text):
+            try text.encode(to: encoder)
+        case .array(let elements):
+            try elements.encode(to: encoder)
+        case .object(let members):
+            var container = encoder.container(keyedBy: MemberName.self)
+            for member in members { try container.encode(member.value, forKey: MemberName(stringValue: member.name)) }
+        }
+    }
+
+    private struct MemberName: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) {
+            self.stringValue = stringValue
+        }
+
+        init?(intValue: Int) {
+            nil
+        }
+    }
+}
+
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

@@ -53,6 +53,31 @@ public struct LiveActivityStart: Sendable, Hashable {
         self.relevanceScore = relevanceScore
     }
 
+    /// A start from parts that are JSON already.
+    ///
+    /// - Parameters:
+    ///   - attributesType: The name of the app's type.
+    ///   - attributes: What stays the same while the activity runs.
+    ///   - state: What it shows first.
+    ///   - alert: What a person reads and hears.
+    ///   - reach: How it will be reached afterwards.
+    /// - Throws: ``PayloadError`` when attributes or state are no object.
+    public init(
+        attributesType: String,
+        attributes: JSONValue,
+        state: JSONValue,
+        alert: LiveActivityAlert,
+        reach: Reach = .byApp
+    ) throws(PayloadError) {
+        self.attributesType = attributesType
+        self.attributes = try LiveActivityContent.encode(attributes, for: "attributes")
+        contentState = try LiveActivityContent.encode(state, for: "content-state")
+        self.alert = alert
+        self.reach = reach
+        staleDate = nil
+        relevanceScore = nil
+    }
+
     /// The payload of a push made at this time.
     ///
     /// - Parameter timestamp: Seconds since 1970.

@@ -33,7 +33,8 @@ import Testing
             try text(start.payload(timestamp: 1_799_999_000)) == #"{"aps":{"timestamp":1799999000,"event":"start","#
                 + #""content-state":{"arrival":821692800,"photo":"AQID"},"attributes-type":"RideAttributes","#
                 + #""attributes":{"rideID":"r7"},"#
-                + #""alert":{"title":"Your ride","body":{"loc-key":"ARRIVES_%@","loc-args":["6 PM"]},"sound":"default"},"#
+                + #""alert":{"title":"Your ride","body":{"loc-key":"ARRIVES_%@","loc-args":["6 PM"]},"#
+                + #""sound":"default"},"#
                 + #""input-push-token":1,"stale-date":1800000600,"relevance-score":75}}"#
         )
     }
