@@ -21,7 +21,7 @@ public final class PushClient: Sendable {
     /// The connections to where channels are managed; the same ones when that is the same place.
     private let channelPool: PushPool
     private let loop: EventLoop
-    private let requests: RequestWriter
+    let requests: RequestWriter
     private let channelRequests: RequestWriter
     let identifiers = APNsIDGenerator()
     let activityTimestamps: ActivityTimestamps

@@ -18,10 +18,18 @@ extension Command {
         NotificationOptions.declared,
         ServerOptions.declared,
         Flag("--unchecked", "Leave all checking to the server"),
+        Flag("--describe", "Show the request and what the rules say of it, and send nothing"),
         Flag("--json", "Print one JSON object per device")
-    ) { tokens, topic, notification, server, isUnchecked, isJSON in
+    ) { tokens, topic, notification, server, isUnchecked, isDescription, isJSON in
         let notification = try notification.notification()
         let client = try server.client(checksBeforeSending: !isUnchecked)
+        guard !isDescription else {
+            for token in tokens {
+                let request = try client.describe(notification, to: token, topic: Topic(topic))
+                Terminal.output.write(request.text)
+            }
+            return
+        }
         let answers = await answers(to: notification, for: tokens, about: Topic(topic), from: client)
         await client.close()
         Terminal.output.write(isJSON ? answers.map { $0.json + "\n" }.joined() : table(of: answers))
@@ -55,6 +63,24 @@ extension Command {
         var table = Table(["to", Table.Column("status", isNumeric: true), "apns-id", "answer"])
         for answer in answers { table.add(answer.cells) }
         return table.text(for: .output)
+    }
+}
+
+extension RequestDescription {
+    /// The request as people read it, the device token shortened.
+    fileprivate var text: String {
+        var table = Table(["part of the payload", Table.Column("bytes", isNumeric: true)])
+        for part in parts { table.add([Table.Cell(part.pointer), Table.Cell("\(part.byteCount)")]) }
+        table.add([Table.Cell("altogether"), Table.Cell("\(body.count)")])
+        let left = bytesLeft.map { $0 < 0 ? "\(-$0) bytes too many\n" : "\($0) bytes left\n" } ?? ""
+        let findings = findings.map { "\($0.severity.rawValue): \($0.place): \($0.message)\n" }
+        let fields = fields.map { field in
+            let isPath = field.name == ":path"
+            let token = isPath ? try? DeviceToken(hex: field.value.split(separator: "/").last ?? "") : nil
+            return "\(field.name): \(token.map { "/3/device/\($0)" } ?? field.value)\n"
+        }
+        return fields.joined() + "\n" + String(decoding: body, as: UTF8.self) + "\n\n"
+            + table.text(for: .output) + left + findings.joined()
     }
 }
 

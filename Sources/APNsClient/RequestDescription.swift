@@ -1,0 +1,105 @@
+public import APNs
+internal import Wire
+
+/// A request as it would be sent, and what is to be said about it.
+public struct RequestDescription: Sendable {
+    /// One header field.
+    public struct Field: Sendable, Hashable {
+        /// The name, in lower case.
+        public let name: String
+        /// The value.
+        public let value: String
+    }
+
+    /// A part of the payload with its size.
+    public struct Part: Sendable, Hashable {
+        /// Where it is, as a JSON Pointer (RFC 6901).
+        public let pointer: String
+        /// The bytes it takes, with its name.
+        public let byteCount: Int
+    }
+
+    /// Every field but the provider token, pseudo fields first, in the order they travel.
+    public let fields: [Field]
+    /// The body.
+    public let body: [UInt8]
+    /// Bytes that the body may have; nil for requests without a limit.
+    public let bodyLimit: Int?
+    /// What is wrong, or will surprise on the phone; worst first as the rules find it.
+    public let findings: [Lint.Finding]
+
+    /// The path.
+    public var path: String { fields.first { $0.name == ":path" }?.value ?? "" }
+
+    /// Bytes that the body may still grow by; negative when it is too long, nil for requests without a limit.
+    public var bytesLeft: Int? { bodyLimit.map { $0 - body.count } }
+
+    /// The members of the payload, those of `aps` each for itself, with the bytes they take; empty for what is no JSON.
+    public var parts: [Part] {
+        let members = (try? JSONReader.read(body))?.members ?? []
+        return members.flatMap { member in
+            guard member.name == "aps", let inner = member.value.members else { return [part(member, in: "/")] }
+            return inner.map { part($0, in: "/aps/") }
+        }
+    }
+
+    init(_ fields: HTTPFields, body: [UInt8], bodyLimit: Int?, findings: [Lint.Finding]) {
+        self.fields = fields.map { Field(name: $0.name, value: $0.value) }
+        self.body = body
+        self.bodyLimit = bodyLimit
+        self.findings = findings
+    }
+
+    private func part(_ member: JSONValue.Member, in place: String) -> Part {
+        // The name in quotes, the colon and the value.
+        let count = JSONValue.string(member.name).encoded().count + 1 + member.value.encoded().count
+        return Part(pointer: place + member.name, byteCount: count)
+    }
+}
+
+extension PushClient {
+    /// What ``send(_:to:topic:options:)`` would send, without sending it.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - token: The device.
+    ///   - topic: The app's bundle identifier.
+    /// - Returns: The request, with everything that the rules have to say about it.
+    /// - Throws: ``APNsError`` with the code `invalid` when the payload cannot be encoded.
+    public func describe(
+        _ notification: PushNotification,
+        to token: DeviceToken,
+        topic: Topic
+    ) throws(APNsError) -> RequestDescription {
+        let id = notification.id ?? identifiers.next()
+        let body = try writing(for: id, notification.payload.encoded)
+        let fields = requests.push(notification, to: token, topic: topic, id: id)
+        let headers = PushHeaders(
+            pushType: fields["apns-push-type"],
+            id: fields["apns-id"],
+            expiration: fields["apns-expiration"],
+            priority: fields["apns-priority"],
+            topic: fields["apns-topic"],
+            collapseID: fields["apns-collapse-id"]
+        )
+        return RequestDescription(
+            fields,
+            body: body,
+            bodyLimit: notification.pushType?.payloadByteLimit ?? PushLimits.payloadByteCount,
+            findings: Lint.check(headers: headers, payload: body)
+        )
+    }
+
+    /// What ``broadcast(_:on:of:priority:expiration:options:)`` would send, without sending it.
+    ///
+    /// - Parameter broadcast: The broadcast.
+    /// - Returns: The request, with the first thing that the rules have to say about it.
+    public func describe(_ broadcast: Broadcast) -> RequestDescription {
+        RequestDescription(
+            requests.broadcast(broadcast, id: identifiers.next()),
+            body: broadcast.payload,
+            bodyLimit: PushLimits.broadcastPayloadByteCount,
+            findings: Lint.firstError(in: broadcast).map { [$0] } ?? []
+        )
+    }
+}
