@@ -121,6 +121,58 @@ import Wire
         #expect(try await sendToNginx(requestsPerConnection: 70) == ["200": Self.pushes])
     }
 
+    /// How many pushes the long stories take; more than the default shows nothing new, but takes longer.
+    private static let manyPushes = ProcessInfo.processInfo.environment["MARTLET_PUSHES"].flatMap { Int($0) } ?? 20_000
+
+    /// Sends many pushes; what failed, and how many connections it took.
+    private func sendMany(
+        to port: UInt16,
+        trusting authority: String,
+        retry: RetryPolicy
+    ) async throws -> (failures: [BulkReport.Failure], connections: Int) {
+        let client = try PushClient(
+            APNsEndpoint(host: "localhost", port: port),
+            authentication: .token(.ephemeral()),
+            configuration: .init(
+                additionalAuthorities: authority,
+                sendTimeout: .seconds(110),
+                retry: retry,
+                connectionLimit: 1
+            )
+        )
+        let tokens = repeatElement(token, count: Self.manyPushes)
+        let report = await client.send(to: tokens, topic: topic, inFlight: 500) { _ in .alert("Hello") }
+        #expect(report.count == Self.manyPushes)
+        let connections = await client.counters.connectionsOpened
+        await client.close()
+        return (report.failures, connections)
+    }
+
+    @Test func `connections that end every thousand pushes cost none of them`() async throws {
+        let identity = try Identity()
+        let server = try await startNginx(identity, "keepalive_requests 1000; location / { return 200; }")
+        let outcome = try await sendMany(to: server.port, trusting: identity.authority, retry: .none)
+        #expect(outcome.failures.isEmpty, "\(outcome.failures.prefix(3))")
+        #expect(outcome.connections <= Self.manyPushes / 1_000 + 1)
+    }
+
+    @Test func `connections that are cut at random cost no push whose caller takes it twice`() async throws {
+        let identity = try Identity()
+        let server = try await startNginx(identity, "keepalive_requests 1000000; location / { return 200; }")
+        let proxy = try CuttingProxy(to: server.port, longest: 600_000)
+        let retry = RetryPolicy(
+            retries: 100,
+            urgentRetries: 100,
+            maximumDelay: .milliseconds(200),
+            unknownOutcome: .resend
+        )
+        let outcome = try await sendMany(to: proxy.port, trusting: identity.authority, retry: retry)
+        #expect(outcome.failures.isEmpty, "\(outcome.failures.prefix(3))")
+        #expect(proxy.cuts > 3)
+        #expect(outcome.connections <= proxy.cuts + 1)
+        proxy.stop()
+    }
+
     @Test func `a server that speaks no HTTP/2 is named as such`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, isHTTP2: false, "location / { return 200; }")

@@ -64,7 +64,30 @@ package final class ReservedPort: Sendable {
     }
 }
 
-private enum SocketAddressOnLoopback {
+enum SocketAddressOnLoopback {
+    /// A socket connected to a port.
+    static func connected(to port: UInt16) throws -> CInt {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            close(descriptor)
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        return descriptor
+    }
+
     /// A socket bound to a free port.
     static func bound() throws -> (CInt, sockaddr_in) {
         #if canImport(Glibc)
