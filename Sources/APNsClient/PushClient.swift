@@ -67,6 +67,7 @@ public final class PushClient: Sendable {
                     to: HTTP2Connection.Endpoint(host: endpoint.host, port: endpoint.port, tls: tls),
                     tokens: tokens,
                     configuration: configuration,
+                    clock: clock,
                     on: loop
                 )
             }

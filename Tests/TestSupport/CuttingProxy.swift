@@ -18,6 +18,7 @@ package final class CuttingProxy: Sendable {
     /// - Parameters:
     ///   - server: The server's port.
     ///   - longest: Bytes that a connection may carry at most, in both directions together.
+    /// - Throws: An error of the system.
     package init(to server: UInt16, longest: Int) throws {
         self.server = server
         self.longest = longest

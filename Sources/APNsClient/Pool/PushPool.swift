@@ -21,6 +21,7 @@ actor PushPool {
     private let endpoint: HTTP2Connection.Endpoint
     private let tokens: ProviderTokenSource?
     private let connectTimeout: Duration
+    private let clock: WallClock
     private var machine: PoolMachine
     private var connections: [PoolMachine.ConnectionID: HTTP2Connection] = [:]
     private var authorization: ProviderTokenSource.Authorization?
@@ -38,12 +39,14 @@ actor PushPool {
         to endpoint: HTTP2Connection.Endpoint,
         tokens: ProviderTokenSource?,
         configuration: PushClient.Configuration,
+        clock: WallClock,
         on loop: EventLoop
     ) {
         self.loop = loop
         self.endpoint = endpoint
         self.tokens = tokens
         connectTimeout = configuration.connectTimeout
+        self.clock = clock
         machine = PoolMachine(
             PoolMachine.Settings(
                 startsWithOneStream: tokens != nil,
@@ -195,7 +198,12 @@ actor PushPool {
         push.stream = nil
         switch outcome {
         case .answered:
-            machine.answered(push, on: id, APNsAnswer.result(of: stream, for: push.id), at: loop.now)
+            let answer = APNsAnswer(stream: stream, clock: clock)
+            let result = answer.result(for: push.id)
+            if case .failure(let error) = result, error.status == 403, let skew = answer.clockSkew {
+                report(.clockSkew(skew))
+            }
+            machine.answered(push, on: id, result, at: loop.now)
         case .broken(let failure):
             machine.broken(push, on: id, failure, at: loop.now)
         }

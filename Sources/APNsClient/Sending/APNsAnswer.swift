@@ -2,21 +2,34 @@ internal import APNs
 internal import Wire
 
 /// Reads what APNs answers ("Handling notification responses from APNs").
-enum APNsAnswer {
+struct APNsAnswer {
+    /// A difference between two clocks that no network explains.
+    private static let tolerance: Int64 = 60
+
+    let stream: HTTP2Stream
+    /// This machine's clock.
+    let clock: WallClock
+
     /// What APNs accepted, or why it did not.
-    static func result(of stream: HTTP2Stream, for id: APNsID) -> Result<Acceptance, APNsError> {
+    func result(for id: APNsID) -> Result<Acceptance, APNsError> {
         let status = stream.fields.status
         guard !(200...299).contains(status) else {
             return .success(Acceptance(fields: stream.fields, body: stream.body))
         }
-        let sent = Acceptance(fields: stream.fields).id(or: id)
-        return .failure(refusal(status: status, id: sent, stream))
+        return .failure(refusal(status: status, id: Acceptance(fields: stream.fields).id(or: id)))
     }
 
-    private static func refusal(status: Int, id: APNsID, _ stream: HTTP2Stream) -> APNsError {
+    /// How far this machine's clock is ahead of the server's; nil when that is little, or the server does not say.
+    var clockSkew: Duration? {
+        guard let date = stream.fields["date"].flatMap(HTTPDate.seconds) else { return nil }
+        let skew = clock.secondsSince1970() - date
+        return abs(skew) > APNsAnswer.tolerance ? .seconds(skew) : nil
+    }
+
+    private func refusal(status: Int, id: APNsID) -> APNsError {
         var error = APNsError(.refused, id: id, description: "", outcome: .answered)
         error.status = status
-        error.retryAfter = stream.fields["retry-after"].flatMap { Int64($0) }.map { .seconds($0) }
+        error.retryAfter = stream.fields["retry-after"].flatMap(wait)
         guard let answer = try? JSONReader.read(stream.body), let reason = answer["reason"]?.stringValue else {
             error.code = .unreadableAnswer
             error.description =
@@ -30,6 +43,18 @@ enum APNsAnswer {
         error.timestamp = answer["timestamp"]?.integerValue
         error.description = "APNs answered \(status) \(reason)"
         if let explanation = error.reason?.explanation { error.description += ": \(explanation)" }
+        if status == 403, let skew = clockSkew {
+            let way = skew > .zero ? "ahead of" : "behind"
+            error.description += "; this machine's clock is \(abs(skew.components.seconds)) s \(way) the server's"
+        }
         return error
+    }
+
+    /// The value of `retry-after`: seconds, or a date (RFC 9110 §10.2.3).
+    private func wait(_ text: String) -> Duration? {
+        if let seconds = Int64(text), seconds >= 0 { return .seconds(seconds) }
+        guard let end = HTTPDate.seconds(text) else { return nil }
+        let start = stream.fields["date"].flatMap(HTTPDate.seconds) ?? clock.secondsSince1970()
+        return .seconds(max(0, end - start))
     }
 }

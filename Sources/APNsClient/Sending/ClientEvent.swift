@@ -12,6 +12,8 @@ public enum ClientEvent: Sendable, Hashable {
     case disconnected(connection: Int, APNsError)
     /// A push is sent again after a while.
     case retrying(APNsID, after: Duration, because: APNsError)
+    /// APNs refused the credentials, and its clock says another time: this machine's is so far ahead, or behind.
+    case clockSkew(Duration)
     /// Nothing is sent for a while, for the reason that the error explains.
     case circuitOpened(APNsError)
 }

@@ -1,0 +1,31 @@
+/// A date as HTTP writes it (RFC 9110 §5.6.7), in its one current form: `Sun, 06 Nov 1994 08:49:37 GMT`.
+package enum HTTPDate {
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// Seconds since 1970; nil for text that is no such date.
+    package static func seconds(_ text: String) -> Int64? {
+        let words = text.split(separator: " ")
+        guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: String(words[2])),
+            let day = number(words[1], 1...31), let year = number(words[3], 1...9_999)
+        else { return nil }
+        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard clock.count == 3, let hour = number(clock[0], 0...23), let minute = number(clock[1], 0...59),
+            let second = number(clock[2], 0...60)
+        else { return nil }
+        return days(year: year, month: Int64(month) + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+    }
+
+    private static func number(_ text: Substring, _ range: ClosedRange<Int64>) -> Int64? {
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int64(text),
+            range.contains(number)
+        else { return nil }
+        return number
+    }
+
+    /// Days since 1970 of a date in the Gregorian calendar, counted in years that begin in March.
+    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let year = month > 2 ? year : year - 1
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    }
+}
