@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -31,6 +32,18 @@ static inline int martlet_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certif
 
 static inline int martlet_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+static inline int martlet_X509_stack_count(const STACK_OF(X509) *stack) {
+    return stack ? sk_X509_num(stack) : 0;
+}
+
+static inline X509 *martlet_X509_stack_at(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
+}
+
+static inline void martlet_X509_stack_free(STACK_OF(X509) *stack) {
+    sk_X509_pop_free(stack, X509_free);
 }
 
 /// A fresh P-256 key: `EVP_EC_gen` is a macro over a variadic function.

@@ -37,36 +37,4 @@ import Testing
         dump(Authentication.token(key), to: &dumped)
         #expect(!dumped.contains("PRIVATE"))
     }
-
-    @Test func `a certificate that is none is refused before the first push`() throws {
-        let error = try #require(throws: APNsError.self) {
-            try PushClient(.production, authentication: .certificate("no certificate", privateKeyPEM: "no key"))
-        }
-        #expect(error.code == .badCredentials)
-    }
-
-    @Test func `a certificate with the key of another is refused, whatever the kinds of the keys`() async throws {
-        for kind in [["rsa:2048"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]] {
-            let scratch = try ScratchDirectory()
-            let request = ["req", "-x509", "-newkey"] + kind + ["-nodes", "-subj", "/CN=com.example.app"]
-            _ = try await ProgramRun(
-                "openssl",
-                request + ["-keyout", scratch.path + "/own.pem", "-out", scratch.path + "/certificate.pem"]
-            )
-            let other = try await ProgramRun(
-                "openssl",
-                ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
-            ).text
-            let certificate = try scratch.read("certificate.pem")
-            let error = try #require(throws: APNsError.self) {
-                try PushClient(.production, authentication: .certificate(certificate, privateKeyPEM: other))
-            }
-            #expect(error.code == .badCredentials)
-            let own = Authentication.certificate(certificate, privateKeyPEM: try scratch.read("own.pem"))
-            _ = try PushClient(.production, authentication: own)
-            var dumped = "\(own)"
-            dump(own, to: &dumped)
-            #expect(!dumped.contains("PRIVATE"))
-        }
-    }
 }

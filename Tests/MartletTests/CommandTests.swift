@@ -212,6 +212,29 @@ import Testing
         await bench.apns.stop()
     }
 
+    // MARK: doctor
+
+    @Test func `the doctor finds what is wrong, one thing at a time, and says what to do`() async throws {
+        let bench = try await Bench()
+        let topic = ["doctor", "--topic", "com.example.app"]
+        let server = topic + ["--host", bench.host]
+        let healthy = try await ProgramRun(Self.martlet, server + ["--ca", bench.authority])
+        #expect(healthy.status == 0)
+        #expect(healthy.text.split(separator: "\n").map { $0.prefix(4) } == ["ok  ", "ok  ", "ok  "])
+        await bench.apns.unregister(try DeviceToken(hex: "5d3a"))
+        for (arguments, finding) in [
+            (topic + ["--host", "nowhere.invalid"], "name server"), (topic + ["--host", "localhost:1"], "Is port 443"),
+            (server, "Give --ca"),
+            (topic + ["--key", bench.authority, "--team-id", "T", "--key-id", "K"], "--key the .p8"),
+            (server + ["--ca", bench.authority, "--to", "5d3a"], "The app was removed"),
+        ] {
+            let run = try await ProgramRun(Self.martlet, arguments)
+            #expect(run.status == 1, "\(arguments)")
+            #expect(run.text.contains(finding), "\(run.text)\(run.complaint)")
+        }
+        await bench.apns.stop()
+    }
+
     // MARK: token
 
     @Test func `a token from a key file is one that openssl made the key for, and is explained`() async throws {

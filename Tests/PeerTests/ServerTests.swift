@@ -212,8 +212,10 @@ import Wire
             """
         )
         let shown = Authentication.certificate(
-            try provider.read("certificate.pem"),
-            privateKeyPEM: try provider.read("key.pem")
+            try ProviderCertificate(
+                pem: provider.read("certificate.pem"),
+                privateKeyPEM: provider.read("key.pem")
+            )
         )
         #expect(await failure(at: server, shown, trusting: identity.authority) == nil)
         let without = await failure(at: server, .token(try .ephemeral()), trusting: identity.authority)
@@ -227,7 +229,9 @@ import Wire
             return ["s_server", "-accept", "\(port)", "-cert", identity.certificate, "-key", identity.key] + options
         }
         let stranger = try CertificateAuthority().issueServerCertificate(dnsNames: ["stranger"], ipAddresses: [])
-        let shown = Authentication.certificate(stranger.certificatePEM, privateKeyPEM: stranger.keyPEM)
+        let shown = Authentication.certificate(
+            try ProviderCertificate(pem: stranger.certificatePEM, privateKeyPEM: stranger.keyPEM)
+        )
         let error = await failure(at: server, shown, trusting: identity.authority)
         #expect(error?.code == .certificateRejected, "\(String(describing: error))")
     }

@@ -16,15 +16,10 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     ///
     /// Source: "Establishing a certificate-based connection to APNs".
     ///
-    /// - Parameters:
-    ///   - certificatePEM: The certificate, followed by its intermediates if any.
-    ///   - privateKeyPEM: Its private key.
+    /// - Parameter certificate: The certificate with its key.
     /// - Returns: The authentication.
-    public static func certificate(_ certificatePEM: String, privateKeyPEM: String) -> Authentication {
-        Authentication(
-            signingKey: nil,
-            identity: TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
-        )
+    public static func certificate(_ certificate: ProviderCertificate) -> Authentication {
+        Authentication(signingKey: nil, identity: certificate.identity)
     }
 
     /// The kind of authentication and the key's name, never its material.

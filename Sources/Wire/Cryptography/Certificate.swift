@@ -6,7 +6,8 @@ internal import COpenSSL
 final class Certificate: @unchecked Sendable {
     let raw: OpaquePointer
 
-    private init(adopting raw: OpaquePointer) {
+    /// Takes over a certificate.
+    init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
 

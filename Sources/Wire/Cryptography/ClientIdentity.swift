@@ -1,0 +1,142 @@
+internal import COpenSSL
+
+/// What a client certificate of Apple's says about itself, and the parts that TLS needs of it.
+package struct ClientIdentity: Sendable {
+    /// The certificate with its key.
+    package let identity: TLSContext.Identity
+    /// The topics that it lists, with those of other kinds (`.voip`, `.complication`); empty when it lists none.
+    package let topics: [String]
+    /// Whether it is good for development.
+    package let isForDevelopment: Bool
+    /// Whether it is good for production.
+    package let isForProduction: Bool
+    /// When it ceases to be valid, in seconds since 1970; nil when it does not say so in a form that is understood.
+    package let expiry: Int64?
+
+    /// An identity from PEM text.
+    ///
+    /// - Throws: ``WireError`` of kind `.badCredentials` when the text holds no certificate, or the key is another's.
+    package init(certificatePEM: String, privateKeyPEM: String) throws(WireError) {
+        guard let certificate = Certificate.all(in: certificatePEM).first else {
+            throw WireError(
+                .badCredentials,
+                "the text holds no certificate: it has to begin with -----BEGIN CERTIFICATE-----"
+            )
+        }
+        identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
+        // Found out now, not at the first push.
+        _ = try TLSContext.client(identity: identity)
+        topics = certificate.text(of: "1.2.840.113635.100.6.3.6")
+        isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
+        isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
+        expiry = certificate.expiry
+    }
+
+    /// An identity from a PKCS#12 file, as the Keychain exports one.
+    ///
+    /// - Throws: ``WireError`` of kind `.badCredentials` for a wrong passphrase, or a file that holds something else.
+    package init(pkcs12: [UInt8], passphrase: String) throws(WireError) {
+        prepareOpenSSL()
+        let bio = BIO_new_mem_buf(pkcs12, CInt(clamping: pkcs12.count))
+        defer { BIO_free(bio) }
+        guard let container = d2i_PKCS12_bio(bio, nil) else {
+            ERR_clear_error()
+            throw WireError(.badCredentials, "this is no PKCS#12 file (.p12)")
+        }
+        defer { PKCS12_free(container) }
+        var rawKey: OpaquePointer?
+        var rawCertificate: OpaquePointer?
+        var chain: OpaquePointer?
+        guard PKCS12_parse(container, passphrase, &rawKey, &rawCertificate, &chain) == 1 else {
+            throw WireError(
+                .badCredentials,
+                "the PKCS#12 file cannot be opened, by this passphrase: \(openSSLMessage())"
+            )
+        }
+        defer { martlet_X509_stack_free(chain) }
+        let key = rawKey.map(PrivateKey.init(adopting:))
+        guard let certificate = rawCertificate.map(Certificate.init(adopting:)), let key else {
+            throw WireError(.badCredentials, "the PKCS#12 file has to hold a certificate with its private key")
+        }
+        do {
+            var pem = try certificate.pem()
+            for index in 0..<martlet_X509_stack_count(chain) {
+                guard let link = martlet_X509_stack_at(chain, index) else { continue }
+                X509_up_ref(link)
+                pem += try Certificate(adopting: link).pem()
+            }
+            try self.init(certificatePEM: pem, privateKeyPEM: key.pem())
+        } catch let error as WireError {
+            throw error
+        } catch {
+            throw WireError(.badCredentials, "\(error)")
+        }
+    }
+}
+
+extension Certificate {
+    /// Whether there is an extension of this number.
+    fileprivate func has(_ number: String) -> Bool {
+        value(of: number) != nil
+    }
+
+    /// The texts in an extension that is a sequence of them, with whatever else is in between.
+    fileprivate func text(of number: String) -> [String] {
+        guard let value = value(of: number) else { return [] }
+        var outer = DERReader(value[...])
+        guard let sequence = outer.next(), sequence.tag == DERReader.sequence else { return [] }
+        var texts: [String] = []
+        var reader = DERReader(sequence.content)
+        while let element = reader.next() {
+            if element.tag == DERReader.utf8String { texts.append(String(decoding: element.content, as: UTF8.self)) }
+        }
+        return texts
+    }
+
+    /// The value of the extension of this number.
+    private func value(of number: String) -> [UInt8]? {
+        guard let object = OBJ_txt2obj(number, 1) else { return nil }
+        defer { ASN1_OBJECT_free(object) }
+        let index = X509_get_ext_by_OBJ(raw, object, -1)
+        guard index >= 0, let value = X509_EXTENSION_get_data(X509_get_ext(raw, index)) else { return nil }
+        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
+    }
+
+    /// When it ceases to be valid, in seconds since 1970.
+    fileprivate var expiry: Int64? {
+        var days: CInt = 0
+        var seconds: CInt = 0
+        guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
+        defer { ASN1_TIME_free(epoch) }
+        guard ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(raw)) == 1 else { return nil }
+        return Int64(days) * 86_400 + Int64(seconds)
+    }
+}
+
+/// Walks the elements of one level of DER (X.690).
+private struct DERReader {
+    static let utf8String: UInt8 = 0x0C
+    static let sequence: UInt8 = 0x30
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    /// The next element; nil at the end, and for bytes that are no DER.
+    mutating func next() -> (tag: UInt8, content: ArraySlice<UInt8>)? {
+        guard let tag = rest.popFirst(), let first = rest.popFirst() else { return nil }
+        var count = Int(first)
+        if first & 0x80 != 0 {
+            count = 0
+            for _ in 0..<min(4, first & 0x7F) {
+                guard let byte = rest.popFirst() else { return nil }
+                count = count << 8 | Int(byte)
+            }
+        }
+        guard count <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return (tag, rest.prefix(count))
+    }
+}
