@@ -3,7 +3,7 @@ internal import Wire
 
 /// The broadcast channels of one app: made, looked at and deleted.
 ///
-/// Get it from ``PushClient/channels(of:)``. An app may have 10 000 channels in each environment.
+/// Get it from ``PushClient/channels(of:options:)``. An app may have 10 000 channels in each environment.
 /// Source: "Sending channel management requests to APNs".
 public struct Channels: Sendable {
     private let client: PushClient
