@@ -57,14 +57,20 @@ public final class PushClient: Sendable {
                 endpoint.isEncrypted
                 ? try TLSContext.client(
                     authorities: configuration.additionalAuthorities,
-                    identity: authentication.identity
+                    identity: authentication.identity,
+                    isTLS13Required: configuration.minimumTLSVersion == .tls13
                 ) : nil
             let loop = try EventLoop(clock: loopClock)
             self.loop = loop
             let tokens = authentication.signingKey.map { ProviderTokenSource(key: $0, clock: clock) }
             func pool(for endpoint: APNsEndpoint) -> PushPool {
                 PushPool(
-                    to: HTTP2Connection.Endpoint(host: endpoint.host, port: endpoint.port, tls: tls),
+                    to: HTTP2Connection.Endpoint(
+                        host: endpoint.host,
+                        port: endpoint.port,
+                        tls: tls,
+                        proxy: configuration.proxy?.wire
+                    ),
                     tokens: tokens,
                     configuration: configuration,
                     clock: clock,
@@ -207,6 +213,10 @@ extension PushClient {
     public struct Configuration: Sendable {
         /// PEM certificates to trust besides the system's, such as the authority of a local stand-in; nil by default.
         public var additionalAuthorities: String?
+        /// The HTTP proxy to go through; nil, the default, for none.
+        public var proxy: Proxy?
+        /// The oldest version of TLS that is spoken; 1.2, which Apple demands, by default.
+        public var minimumTLSVersion: TLSVersion
         /// Bound on name resolution, connecting and TLS together; 10 seconds by default.
         public var connectTimeout: Duration
         /// Bound on one send with everything that belongs to it: waiting, all tries, and the time between them; 60
@@ -230,6 +240,8 @@ extension PushClient {
         /// The defaults, save what is given.
         public init(
             additionalAuthorities: String? = nil,
+            proxy: Proxy? = nil,
+            minimumTLSVersion: TLSVersion = .tls12,
             connectTimeout: Duration = .seconds(10),
             sendTimeout: Duration = .seconds(60),
             retry: RetryPolicy = .standard,
@@ -239,6 +251,8 @@ extension PushClient {
             checksBeforeSending: Bool = true
         ) {
             self.additionalAuthorities = additionalAuthorities
+            self.proxy = proxy
+            self.minimumTLSVersion = minimumTLSVersion
             self.connectTimeout = connectTimeout
             self.sendTimeout = sendTimeout
             self.retry = retry
@@ -247,5 +261,37 @@ extension PushClient {
             self.waitingLimit = waitingLimit
             self.checksBeforeSending = checksBeforeSending
         }
+    }
+}
+
+extension PushClient {
+    /// Versions of TLS.
+    public enum TLSVersion: Sendable, Hashable {
+        /// TLS 1.2 and newer.
+        case tls12
+        /// TLS 1.3 and newer.
+        case tls13
+    }
+
+    /// An HTTP proxy that passes connections on with CONNECT (RFC 9110 §9.3.6).
+    public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+        let wire: HTTPProxy
+
+        /// A proxy from its parts.
+        ///
+        /// - Parameters:
+        ///   - host: A host name or an address literal.
+        ///   - port: The port.
+        ///   - user: The name to give with the basic scheme (RFC 7617); nil, the default, to give none.
+        ///   - password: The password that belongs to it.
+        public init(host: String, port: UInt16, user: String? = nil, password: String = "") {
+            wire = HTTPProxy(host: host, port: port, user: user, password: password)
+        }
+
+        /// Host and port, never the password.
+        public var description: String { "Proxy(\(wire.host):\(wire.port))" }
+
+        /// No more than ``description``.
+        public var customMirror: Mirror { Mirror(self, children: []) }
     }
 }

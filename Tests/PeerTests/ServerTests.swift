@@ -173,6 +173,70 @@ import Wire
         proxy.stop()
     }
 
+    /// Starts tinyproxy, which lets in one user and lets out to any port.
+    private func startProxy() async throws -> PeerServer {
+        let scratch = try ScratchDirectory()
+        return try await PeerServer.start("tinyproxy", in: scratch) { port in
+            let configuration = """
+                Port \(port)
+                Listen 127.0.0.1
+                Timeout 30
+                MaxClients 20
+                BasicAuth martlet secret
+                """
+            return ["-d", "-c", try scratch.write(configuration, to: "tinyproxy.conf")]
+        }
+    }
+
+    @Test func `pushes go through a proxy that asks for a password, and none without it`() async throws {
+        let identity = try Identity()
+        let server = try await startNginx(identity, "location / { return 200; }")
+        let proxy = try await startProxy()
+        for (password, code) in [("secret", nil), ("guess", APNsError.Code.connectionFailed)] {
+            let client = try PushClient(
+                APNsEndpoint(host: "localhost", port: server.port),
+                authentication: .token(.ephemeral()),
+                configuration: .init(
+                    additionalAuthorities: identity.authority,
+                    proxy: .init(host: "127.0.0.1", port: proxy.port, user: "martlet", password: password),
+                    retry: .none
+                )
+            )
+            do throws(APNsError) {
+                for _ in 0..<50 { try await client.send(.alert("Hello"), to: token, topic: topic) }
+                #expect(code == nil)
+            } catch {
+                #expect(error.code == code, "\(error)")
+                #expect(error.description.contains("401") || error.description.contains("407"), "\(error)")
+                #expect(!error.description.contains(password))
+            }
+            await client.close()
+        }
+    }
+
+    @Test func `a server without TLS 1.3 is left when that is asked for`() async throws {
+        let identity = try Identity()
+        let server = try await startNginx(identity, "ssl_protocols TLSv1.2; location / { return 200; }")
+        for version in [PushClient.TLSVersion.tls12, .tls13] {
+            let client = try PushClient(
+                APNsEndpoint(host: "localhost", port: server.port),
+                authentication: .token(.ephemeral()),
+                configuration: .init(
+                    additionalAuthorities: identity.authority,
+                    minimumTLSVersion: version,
+                    retry: .none
+                )
+            )
+            do throws(APNsError) {
+                try await client.send(.alert("Hello"), to: token, topic: topic)
+                #expect(version == .tls12)
+            } catch {
+                #expect(version == .tls13 && error.code == .connectionFailed, "\(error)")
+            }
+            await client.close()
+        }
+    }
+
     @Test func `a server that speaks no HTTP/2 is named as such`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, isHTTP2: false, "location / { return 200; }")

@@ -28,26 +28,10 @@ package final class HTTP2Connection {
     private enum State {
         case idle
         case dialing(Dialer)
+        case tunnelling(ProxyTunnel)
         case handshaking
         case open
         case closed
-    }
-
-    /// Where a client connects to.
-    package struct Endpoint: Sendable {
-        /// A name or an address literal.
-        package var host: String
-        /// The port.
-        package var port: UInt16
-        /// The TLS settings; nil for HTTP/2 in the clear with prior knowledge (RFC 9113 §3.3).
-        package var tls: TLSContext?
-
-        /// An endpoint from its parts.
-        package init(host: String, port: UInt16, tls: TLSContext?) {
-            self.host = host
-            self.port = port
-            self.tls = tls
-        }
     }
 
     private let loop: EventLoop
@@ -121,7 +105,11 @@ package final class HTTP2Connection {
             handshake()
             return
         }
-        let dialer = Dialer(host: endpoint.host, port: endpoint.port, on: loop)
+        let dialer = Dialer(
+            host: endpoint.proxy?.host ?? endpoint.host,
+            port: endpoint.proxy?.port ?? endpoint.port,
+            on: loop
+        )
         state = .dialing(dialer)
         dialer.start { [weak self] result in self?.dialed(result, endpoint) }
     }
@@ -212,12 +200,31 @@ package final class HTTP2Connection {
         guard case .dialing = state else { return }
         do throws(WireError) {
             let socket = try result.get()
-            transport = Box(try Transport(socket, tls: endpoint.tls, peerName: endpoint.host))
-            watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
+            guard let proxy = endpoint.proxy else {
+                try connected(socket, endpoint)
+                return
+            }
+            let tunnel = try ProxyTunnel(over: socket, to: proxy, host: endpoint.host, port: endpoint.port)
+            state = .tunnelling(tunnel)
+            tunnel.start(socket, on: loop) { [weak self] error in self?.tunnelled(error, socket, endpoint) }
         } catch {
             finish(error)
-            return
         }
+    }
+
+    private func tunnelled(_ error: WireError?, _ socket: Box<Socket>, _ endpoint: Endpoint) {
+        guard case .tunnelling = state else { return }
+        do throws(WireError) {
+            if let error { throw error }
+            try connected(socket, endpoint)
+        } catch {
+            finish(error)
+        }
+    }
+
+    private func connected(_ socket: Box<Socket>, _ endpoint: Endpoint) throws(WireError) {
+        transport = Box(try Transport(socket, tls: endpoint.tls, peerName: endpoint.host))
+        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
         handshake()
     }
 
@@ -228,7 +235,7 @@ package final class HTTP2Connection {
         case .open:
             if ready.contains(.writable) { flush() }
             read()
-        case .idle, .dialing, .closed:
+        case .idle, .dialing, .tunnelling, .closed:
             break
         }
     }
@@ -406,7 +413,11 @@ package final class HTTP2Connection {
 
     private func finish(_ reason: WireError) {
         if case .closed = state { return }
-        if case .dialing(let dialer) = state { dialer.cancel() }
+        switch state {
+        case .dialing(let dialer): dialer.cancel()
+        case .tunnelling(let tunnel): tunnel.cancel()
+        case .idle, .handshaking, .open, .closed: break
+        }
         state = .closed
         timer?.cancel()
         readTimer?.cancel()

@@ -54,10 +54,16 @@ package final class TLSContext: @unchecked Sendable {
     /// - Parameters:
     ///   - authorities: PEM certificates to trust besides the system's.
     ///   - identity: The client certificate to show when the server asks for one.
+    ///   - isTLS13Required: Whether TLS 1.2 is not good enough.
     /// - Returns: The settings.
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
-    package static func client(authorities: String? = nil, identity: Identity? = nil) throws(WireError) -> TLSContext {
+    package static func client(
+        authorities: String? = nil,
+        identity: Identity? = nil,
+        isTLS13Required: Bool = false
+    ) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: false)
+        if isTLS13Required { _ = martlet_SSL_CTX_set_min_proto_version(tls.context, TLS1_3_VERSION) }
         SSL_CTX_set_default_verify_paths(tls.context)
         SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
         let protocols: [UInt8] = [2] + Array("h2".utf8)
