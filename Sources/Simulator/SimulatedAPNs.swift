@@ -31,7 +31,7 @@ public actor SimulatedAPNs {
     private var inbox: HTTP1Listener?
     private var isStopped = false
     private var readers: [AsyncStream<ReceivedPush>.Continuation] = []
-    private var generator = SystemRandomNumberGenerator()
+    private var generator = SplitMix64(state: .random(in: .min ... .max))
 
     /// The port that answers as APNs.
     public private(set) var port: UInt16 = 0

@@ -159,7 +159,7 @@ import Wire
     @Test func `connections that are cut at random cost no push whose caller takes it twice`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, "keepalive_requests 1000000; location / { return 200; }")
-        let proxy = try CuttingProxy(to: server.port, longest: 600_000)
+        let proxy = try CuttingProxy(to: server.port, longest: Self.manyPushes * 30)
         let retry = RetryPolicy(
             retries: 100,
             urgentRetries: 100,

@@ -6,7 +6,6 @@ package final class CuttingProxy: Sendable {
     package let port: UInt16
     private let descriptor: CInt
     private let server: UInt16
-    private let random: Mutex<SystemRandomNumberGenerator> = Mutex(SystemRandomNumberGenerator())
     private let cutCount = Mutex(0)
     private let longest: Int
 
@@ -46,7 +45,7 @@ package final class CuttingProxy: Sendable {
             close(client)
             return
         }
-        let budget = Budget(random.withLock { Int.random(in: 2_000...longest, using: &$0) })
+        let budget = Budget(Int.random(in: 2_000...longest))
         for (from, to) in [(client, upstream), (upstream, client)] {
             Thread.detachNewThread { [self] in
                 if !pass(from, to, budget) { cutCount.withLock { $0 += 1 } }

@@ -95,9 +95,7 @@ struct Transport: ~Copyable {
         return .moved(0)
     }
 
-    /// Reads what one system call brings, or what fills the buffer, so that many small records are handled together.
-    ///
-    /// A peer that keeps writing would otherwise be read a few records at a time, each with a system call.
+    /// Reads until the buffer is full or nothing more is there, so that many small records are handled together.
     ///
     /// - Parameters:
     ///   - buffer: Where to.
@@ -111,15 +109,8 @@ struct Transport: ~Copyable {
             let outcome = read(into: rest)
             guard case .moved(let more) = outcome else { return outcome }
             count += more
-            if !hasMore(after: more, of: rest.count) { return .mustWait(toWrite: false) }
         }
         return .moved(count)
-    }
-
-    /// Whether more can be had without asking the socket again, which tells by itself when more has come.
-    private func hasMore(after count: Int, of capacity: Int) -> Bool {
-        guard let ssl else { return count == capacity }
-        return SSL_has_pending(ssl) == 1
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
