@@ -41,6 +41,7 @@ import Testing
         #expect(rows.contains { $0.contains("410") && $0.contains("timestamp 1790000000000") })
         #expect(rows.contains { $0.contains("413") })
         #expect(rows.count { $0.contains(" 200 ") } >= 6)
+        #expect(run.text.contains("received \(rows.count - 1) of the pushes"), "all but the one that was not sent")
     }
 
     // MARK: send
