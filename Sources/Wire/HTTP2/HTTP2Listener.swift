@@ -76,7 +76,8 @@ package final class HTTP2Listener {
     package func close(grace: Duration, completion: @escaping () -> Void) {
         watcher?.close()
         watcher = nil
-        onDrained = completion
+        // Whoever closes may let go at once; the last client has to find somebody to tell.
+        onDrained = { withExtendedLifetime(self) { completion() } }
         for connection in connections.values { connection.goAway() }
         loop.schedule(after: grace) { [weak self] in
             guard let self else { return }
