@@ -16,14 +16,7 @@ extension PushNotification {
         expiration: Expiration? = nil,
         id: APNsID? = nil
     ) throws(PayloadError) -> PushNotification {
-        PushNotification(
-            pushType: .liveActivity,
-            priority: priority.priority,
-            expiration: expiration,
-            collapseID: nil,
-            id: id,
-            payload: try start.payload(timestamp: timestamp)
-        )
+        liveActivity(try start.payload(timestamp: timestamp), priority, expiration, id)
     }
 
     /// A change or the end of a Live Activity; send it to the activity's own token.
@@ -43,13 +36,22 @@ extension PushNotification {
         expiration: Expiration? = nil,
         id: APNsID? = nil
     ) throws(PayloadError) -> PushNotification {
+        liveActivity(try update.payload(timestamp: timestamp), priority, expiration, id)
+    }
+
+    private static func liveActivity(
+        _ payload: Payload,
+        _ priority: LiveActivityPriority,
+        _ expiration: Expiration?,
+        _ id: APNsID?
+    ) -> PushNotification {
         PushNotification(
             pushType: .liveActivity,
             priority: priority.priority,
             expiration: expiration,
             collapseID: nil,
             id: id,
-            payload: try update.payload(timestamp: timestamp)
+            payload: payload
         )
     }
 }

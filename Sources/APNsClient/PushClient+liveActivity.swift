@@ -21,14 +21,8 @@ extension PushClient {
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let timestamp = activityTimestamps.next(for: token.hex)
-        let notification = try writing { () throws(PayloadError) in
-            try PushNotification.liveActivity(
-                activity,
-                timestamp: timestamp,
-                priority: priority,
-                expiration: expiration
-            )
+        let notification = try activityPush(to: token) { (timestamp) throws(PayloadError) in
+            try .liveActivity(activity, timestamp: timestamp, priority: priority, expiration: expiration)
         }
         return try await send(notification, to: token, topic: topic, options: options)
     }
@@ -55,15 +49,18 @@ extension PushClient {
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let timestamp = activityTimestamps.next(for: token.hex)
-        let notification = try writing { () throws(PayloadError) in
-            try PushNotification.liveActivity(
-                update,
-                timestamp: timestamp,
-                priority: priority,
-                expiration: expiration
-            )
+        let notification = try activityPush(to: token) { (timestamp) throws(PayloadError) in
+            try .liveActivity(update, timestamp: timestamp, priority: priority, expiration: expiration)
         }
         return try await send(notification, to: token, topic: topic, options: options)
+    }
+
+    /// A push about an activity, with a higher timestamp than the one before.
+    private func activityPush(
+        to token: DeviceToken,
+        _ write: (Int64) throws(PayloadError) -> PushNotification
+    ) throws(APNsError) -> PushNotification {
+        let timestamp = activityTimestamps.next(for: token.hex)
+        return try writing { () throws(PayloadError) in try write(timestamp) }
     }
 }

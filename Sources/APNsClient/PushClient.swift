@@ -136,12 +136,15 @@ public final class PushClient: Sendable {
 
     /// What happens to the client besides its answers, from now on until it is closed, for logs.
     ///
+    /// The connections over which channels are managed are not among it, where those are others.
+    ///
     /// - Returns: A sequence for one reader. Of events that it has not read yet it holds the newest 1 000.
     public func events() async -> AsyncStream<ClientEvent> {
         await pool.events()
     }
 
-    /// What the client has counted since it was made.
+    /// What the client has counted since it was made; requests about channels are not among it, where those go over
+    /// connections of their own.
     public var counters: ClientCounters {
         get async { await pool.counters }
     }

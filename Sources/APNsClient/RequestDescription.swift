@@ -38,8 +38,8 @@ public struct RequestDescription: Sendable {
     public var parts: [Part] {
         let members = (try? JSONReader.read(body))?.members ?? []
         return members.flatMap { member in
-            guard member.name == "aps", let inner = member.value.members else { return [part(member, in: "/")] }
-            return inner.map { part($0, in: "/aps/") }
+            guard member.name == "aps", let inner = member.value.members else { return [part(member, in: [])] }
+            return inner.map { part($0, in: ["aps"]) }
         }
     }
 
@@ -50,10 +50,10 @@ public struct RequestDescription: Sendable {
         self.findings = findings
     }
 
-    private func part(_ member: JSONValue.Member, in place: String) -> Part {
+    private func part(_ member: JSONValue.Member, in path: [String]) -> Part {
         // The name in quotes, the colon and the value.
         let count = JSONValue.string(member.name).encoded().count + 1 + member.value.encoded().count
-        return Part(pointer: place + member.name, byteCount: count)
+        return Part(pointer: JSONPointer.path(path + [member.name]), byteCount: count)
     }
 }
 

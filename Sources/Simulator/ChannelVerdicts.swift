@@ -6,7 +6,9 @@ extension ChannelRegistry {
     /// The answer to a broadcast whose sender may send.
     func verdict(onBroadcast request: APNsRequest, to app: String) -> Judge.Verdict {
         let headers = request.headers
-        if let reason = HeaderVerdict.broadcast(app, channel: request.channelID, headers) { return .refused(reason) }
+        if let reason = Lint.firstRefusal(broadcastTo: app, channel: request.channelID, headers: headers) {
+            return .refused(reason)
+        }
         guard let channel = request.channelID, let storage = storage(of: channel, in: app) else {
             return .refused(.channelNotRegistered)
         }
@@ -23,13 +25,16 @@ extension ChannelRegistry {
         about app: String,
         using generator: inout some RandomNumberGenerator
     ) -> Judge.Verdict {
-        if let reason = HeaderVerdict.app(app) { return .refused(reason) }
-        if case .allChannels = request.target {
+        let isList = if case .allChannels? = request.target { true } else { false }
+        let needsChannel = !isList && request.method != "POST"
+        if let reason = Lint.firstRefusal(app: app, channel: request.channelID, needsChannel: needsChannel) {
+            return .refused(reason)
+        }
+        if isList {
             let list = all(of: app).map { JSONValue.string($0.rawValue) }
             return Judge.Verdict(status: 200, body: ["channels": .array(list)])
         }
         if request.method == "POST" { return create(request.body, for: app, using: &generator) }
-        if let reason = HeaderVerdict.channel(request.channelID) { return .refused(reason) }
         guard let channel = request.channelID, let storage = storage(of: channel, in: app) else {
             return .refused(.channelNotRegistered)
         }
@@ -50,8 +55,8 @@ extension ChannelRegistry {
         let known = ["message-storage-policy", "push-type"]
         guard members.allSatisfy({ known.contains($0.name) }) else { return .refused(.badRequestParams) }
         let value = JSONValue.object(members)
-        guard let type = value["push-type"] else { return .refused(.missingPushType) }
-        guard HeaderVerdict.isLiveActivity(type.stringValue) else { return .refused(.invalidPushType) }
+        let type = value["push-type"].map { $0.stringValue ?? "" }
+        if let reason = Lint.broadcastTypeRefusal(type) { return .refused(reason) }
         guard let policy = value["message-storage-policy"]?.integerValue,
             let storage = ChannelStorage(rawValue: Int(clamping: policy))
         else { return .refused(.badRequestParams) }
@@ -59,32 +64,5 @@ extension ChannelRegistry {
             return .refused(.cannotCreateChannelConfig)
         }
         return Judge.Verdict(status: 201, channel: channel)
-    }
-}
-
-/// What APNs says to the headers of broadcasts and of requests about channels.
-private enum HeaderVerdict {
-    static func broadcast(_ app: String, channel id: String?, _ headers: PushHeaders) -> Reason? {
-        if let reason = self.app(app) ?? channel(id) { return reason }
-        guard let type = headers.pushType else { return .missingPushType }
-        guard isLiveActivity(type) else { return .invalidPushType }
-        guard let expiration = headers.expiration, let seconds = Int64(expiration), seconds >= 0 else {
-            return .badExpirationDate
-        }
-        guard let priority = headers.priority, ["10", "5", "1"].contains(priority) else { return .badPriority }
-        return nil
-    }
-
-    static func app(_ app: String) -> Reason? {
-        Lint.firstError(inApp: Topic(app))?.reason
-    }
-
-    static func channel(_ id: String?) -> Reason? {
-        Lint.firstError(inChannel: id)?.reason
-    }
-
-    /// Apple's pages write the type in three ways.
-    static func isLiveActivity(_ type: String?) -> Bool {
-        type?.lowercased() == PushType.liveActivity.rawValue
     }
 }

@@ -326,4 +326,15 @@ import Wire
         #expect(error.outcome == .unknown)
         await server.stop()
     }
+
+    @Test func `events of a client that is closed end at once`() async throws {
+        let server = try await ScriptedServer.start()
+        let client = try await client(of: server)
+        let before = await client.events()
+        #expect(await failure(of: client) == nil)
+        await client.close()
+        #expect(await before.contains(.connected(connection: 1)))
+        for await event in await client.events() { Issue.record("\(event) after the end") }
+        await server.stop()
+    }
 }

@@ -42,6 +42,15 @@ import Testing
         #expect(rules.isSuperset(of: ["background-priority-immediate", "aps-key-unknown", "background-with-alert"]))
     }
 
+    @Test func `names with signs of their own are written as pointers want them`() throws {
+        let description = try client.describe(
+            .opaque(Array(#"{"aps":{"a/b":1},"c~d":2}"#.utf8), pushType: .alert),
+            to: DeviceToken(hex: "5d3a"),
+            topic: "com.example.app"
+        )
+        #expect(description.parts.map(\.pointer) == ["/aps/a~1b", "/c~0d"])
+    }
+
     @Test func `a broadcast is described, too`() throws {
         let broadcast = try Broadcast(.update(["a": 1]), on: "YQ==", of: "com.example.app", timestamp: 7)
         let description = client.describe(broadcast)

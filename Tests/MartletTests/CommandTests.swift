@@ -7,7 +7,8 @@ import Testing
 /// The command as people run it: the built program, its output and its exit codes.
 @Suite(.timeLimit(.minutes(1))) struct CommandTests {
     /// The program that was built with these tests, beside them.
-    private static let martlet = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+    fileprivate static let martlet =
+        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
 
     private func martlet(_ arguments: String..., input: String = "") async throws -> ProgramRun {
         try await ProgramRun(Self.martlet, arguments, input: Array(input.utf8))
@@ -25,6 +26,12 @@ import Testing
             scratch = try ScratchDirectory()
             host = "localhost:\(await apns.port)"
             authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
+        }
+
+        /// Sends to the simulator, to one device and more if so said.
+        func send(_ more: String..., input: String = "") async throws -> ProgramRun {
+            let server = ["--host", host, "--ca", authority, "--to", "5d3a6a1c", "--topic", "com.example.app"]
+            return try await ProgramRun(CommandTests.martlet, ["send"] + server + more, input: Array(input.utf8))
         }
     }
 
@@ -48,18 +55,9 @@ import Testing
 
     @Test func `one notification goes to several devices`() async throws {
         let bench = try await Bench()
-        let run = try await martlet(
-            "send",
-            "--host",
-            bench.host,
-            "--ca",
-            bench.authority,
-            "--to",
-            "5d3a6a1c",
+        let run = try await bench.send(
             "--to",
             "A1B2C3D4",
-            "--topic",
-            "com.example.app",
             "--title",
             "Order ready",
             "--body",
@@ -86,20 +84,7 @@ import Testing
     @Test func `a payload is taken from standard input as it is`() async throws {
         let bench = try await Bench()
         let payload = #"{ "aps" : {"alert":"exactly so"}, "n" : 1.50 }"#
-        let run = try await martlet(
-            "send",
-            "--host",
-            bench.host,
-            "--ca",
-            bench.authority,
-            "--to",
-            "5d3a6a1c",
-            "--topic",
-            "com.example.app",
-            "--payload",
-            "-",
-            input: payload
-        )
+        let run = try await bench.send("--payload", "-", input: payload)
         #expect(run.status == 0, "\(run.complaint)")
         #expect(await bench.apns.pushes.map { String(decoding: $0.payload, as: UTF8.self) } == [payload])
         await bench.apns.stop()
@@ -107,20 +92,7 @@ import Testing
 
     @Test func `a push in the background has its own priority`() async throws {
         let bench = try await Bench()
-        let run = try await martlet(
-            "send",
-            "--host",
-            bench.host,
-            "--ca",
-            bench.authority,
-            "--to",
-            "5d3a6a1c",
-            "--topic",
-            "com.example.app",
-            "--background",
-            "--custom",
-            #"{"sync":true}"#
-        )
+        let run = try await bench.send("--background", "--custom", #"{"sync":true}"#)
         #expect(run.status == 0, "\(run.complaint)")
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.headers.pushType == "background" && push.headers.priority == "5")
@@ -131,20 +103,7 @@ import Testing
     @Test func `a push that is refused fails the command and says why`() async throws {
         let bench = try await Bench()
         await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
-        let run = try await martlet(
-            "send",
-            "--host",
-            bench.host,
-            "--ca",
-            bench.authority,
-            "--to",
-            "5d3a6a1c",
-            "--topic",
-            "com.example.app",
-            "--body",
-            "Hello",
-            "--json"
-        )
+        let run = try await bench.send("--body", "Hello", "--json")
         #expect(run.status == 1)
         let answer = try JSONReader.read(Array(run.text.utf8))
         #expect(answer["status"]?.integerValue == 410)

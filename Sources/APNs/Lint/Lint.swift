@@ -107,14 +107,36 @@ public enum Lint {
             ?? PayloadRules.ranges(notification.payload)
     }
 
-    /// What is wrong with the app that a broadcast or a request about channels names.
-    package static func firstError(inApp app: Topic) -> Finding? {
-        HeaderRules.broadcastApp(app.rawValue)
+    /// The reason APNs has to refuse a request about an app's channels for what it names, if any.
+    ///
+    /// - Parameters:
+    ///   - app: The app in the path.
+    ///   - channel: `apns-channel-id`; of no account where the request needs none.
+    ///   - needsChannel: Whether it does.
+    /// - Returns: The reason of the first rule that is broken.
+    package static func firstRefusal(app: String, channel: String?, needsChannel: Bool) -> Reason? {
+        HeaderRules.broadcastApp(app)?.reason ?? (needsChannel ? HeaderRules.channel(channel)?.reason : nil)
     }
 
-    /// What is wrong with the channel that a broadcast or a request names.
-    package static func firstError(inChannel channel: String?) -> Finding? {
-        HeaderRules.channel(channel)
+    /// The reason APNs has to refuse a broadcast for its headers, if any.
+    ///
+    /// - Parameters:
+    ///   - app: The app in the path.
+    ///   - channel: `apns-channel-id`.
+    ///   - headers: The other headers, all of which Apple demands of a broadcast.
+    /// - Returns: The reason of the first rule that is broken.
+    package static func firstRefusal(broadcastTo app: String, channel: String?, headers: PushHeaders) -> Reason? {
+        firstRefusal(app: app, channel: channel, needsChannel: true)
+            ?? broadcastTypeRefusal(headers.pushType)
+            ?? (headers.expiration == nil ? .badExpirationDate : HeaderRules.expiration(headers.expiration)?.reason)
+            ?? (headers.priority == nil
+                ? .badPriority : HeaderRules.priority(headers.priority, of: .liveActivity)?.reason)
+    }
+
+    /// The reason APNs has to refuse what is to go to a channel for its type, which Apple's pages write in three ways.
+    package static func broadcastTypeRefusal(_ type: String?) -> Reason? {
+        guard let type else { return .missingPushType }
+        return type.lowercased() == PushType.liveActivity.rawValue ? nil : .invalidPushType
     }
 
     /// What is wrong with a broadcast that is about to be sent.
@@ -122,8 +144,8 @@ public enum Lint {
     /// - Parameter broadcast: The broadcast.
     /// - Returns: The first error; nil when all is well.
     public static func firstError(in broadcast: Broadcast) -> Finding? {
-        firstError(inApp: broadcast.app)
-            ?? firstError(inChannel: broadcast.channel.rawValue)
+        HeaderRules.broadcastApp(broadcast.app.rawValue)
+            ?? HeaderRules.channel(broadcast.channel.rawValue)
             ?? HeaderRules.priority(broadcast.priority, of: .liveActivity)
             ?? HeaderRules.expiration(broadcast.expiration)
             ?? PayloadRules.broadcastSize(broadcast.payload.count)

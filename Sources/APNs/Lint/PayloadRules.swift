@@ -97,7 +97,7 @@ enum PayloadRules {
             return Lint.Finding(
                 "aps-key-unknown",
                 .warning,
-                .payload("/aps/" + escapedPointer(member.name)),
+                .payload(JSONPointer.path(["aps", member.name])),
                 "the phone ignores the key \"\(member.name)\" in aps" + (near.map { ": was \"\($0)\" meant?" } ?? "")
             )
         }
@@ -230,11 +230,5 @@ enum PayloadRules {
     /// A key without what people mix up: case, hyphens and underscores.
     private static func plain(_ key: String) -> String {
         key.lowercased().filter { $0 != "-" && $0 != "_" }
-    }
-
-    /// A name as part of a JSON Pointer (RFC 6901 §3).
-    private static func escapedPointer(_ name: String) -> String {
-        name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
-            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
     }
 }

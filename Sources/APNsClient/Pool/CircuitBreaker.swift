@@ -84,10 +84,10 @@ struct CircuitBreaker {
     private static func error(_ reason: Reason, count: Int) -> APNsError {
         let cause =
             reason == .badDeviceToken
-            ? "do the tokens belong to the other environment?" : "the credentials have to be mended first"
+            ? "perhaps the tokens belong to the other environment" : "the credentials have to be mended first"
         var error = APNsError(
             .circuitOpen,
-            description: "the last \(count) answers were all \(reason): \(cause) Nothing is sent for \(pause)"
+            description: "the last \(count) answers were all \(reason): \(cause); nothing is sent for \(pause)"
         )
         error.reason = reason
         return error

@@ -53,11 +53,11 @@ extension PoolMachine {
             backoff.failed(at: now, using: &random)
             counters.connectionsFailed += 1
             orders.append(.report(.connectionFailed(APNsError(error))))
-            if !connections.contains(where: { $0.isUsable }) { connectFailed(error, at: now) }
+            if !connections.contains(where: \.isUsable) { connectFailed(error, at: now) }
         case .open, .draining, .closing:
             if connection.isUsable { noteEnd(of: connection, at: now) }
             // With TLS 1.3 a server rejects a client's certificate after the handshake.
-            if error.kind.isPermanent { connectFailed(error, at: now) }
+            if error.kind.isPermanent, !connections.contains(where: \.isUsable) { connectFailed(error, at: now) }
             orders.append(.report(.disconnected(connection: id, APNsError(error))))
         }
         serve(at: now)

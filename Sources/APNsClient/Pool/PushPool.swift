@@ -290,7 +290,7 @@ actor PushPool {
             of: ClientEvent.self,
             bufferingPolicy: .bufferingNewest(1_000)
         )
-        listeners.append(continuation)
+        if machine.isFinished { continuation.finish() } else { listeners.append(continuation) }
         return stream
     }
 

@@ -3,8 +3,8 @@ internal import Wire
 
 /// One push on its way: what is to be sent, who waits for it, and how far it has come.
 ///
-/// It is `@unchecked Sendable` because its caller makes it, hands it to the pool's loop once and never touches it
-/// again; from then on only that loop does.
+/// It is `@unchecked Sendable` because its caller makes it, hands it to the pool's loop once and never reads or writes
+/// it again; from then on only that loop does. A cancellation passes the reference on to the loop and looks at nothing.
 @safe final class PendingPush: @unchecked Sendable {
     let id: APNsID
     /// What is to be sent; the connection that it goes out on adds its provider token.

@@ -82,11 +82,16 @@ public struct RetryPolicy: Sendable, Hashable {
         guard retry < limit(isUrgent: isUrgent), isPassing(error) else { return nil }
         if let wait = error.retryAfter { return max(.zero, wait) }
         let factor = isUrgent ? 2 : 1
-        let base = baseDelay * factor
-        var delay = min(base * (1 << min(retry, 20)), maximumDelay * factor)
+        let base = RetryPolicy.bounded(baseDelay) * factor
+        var delay = min(base * (1 << min(retry, 20)), RetryPolicy.bounded(maximumDelay) * factor)
         if let status = error.status, status >= 500, let least = serverErrorDelay { delay = max(delay, least) }
         guard hasJitter else { return delay }
         return delay + base * Double.random(in: 0..<1, using: &generator)
+    }
+
+    /// What a caller asked for, within what can be reckoned with: no push outlives 30 days.
+    private static func bounded(_ delay: Duration) -> Duration {
+        min(max(.zero, delay), .seconds(30 * 86_400))
     }
 
     /// Whether the same push may fare better at another time.

@@ -53,9 +53,8 @@ package struct HTTPFields: @unchecked Sendable {
 
     /// Takes the last field away; does nothing when there is none.
     package mutating func removeLast() {
-        guard let size = withFields({ fields in fields.reduce(nil) { FieldBuffer.size(of: $1) } as Int? }) else {
-            return
-        }
+        guard count > 0 else { return }
+        let size = withFields { fields in fields.reduce(0) { FieldBuffer.size(of: $1) } }
         uniqueBuffer(adding: 0).removeLast(byteCount: size)
     }
 

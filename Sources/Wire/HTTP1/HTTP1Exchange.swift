@@ -120,7 +120,8 @@ final class HTTP1Exchange: @unchecked Sendable {
 
     /// Has the connection rest until ``wake(with:)``; false when the listener is stopping.
     private func rest(_ connection: OpaquePointer, for listener: HTTP1Listener.Context) -> Bool {
-        // Pointers are told to be the lock's own business: the lock is what makes sharing this one safe.
+        // Unchecked, and safe because libmicrohttpd keeps the connection until it is resumed, and only whoever holds
+        // this lock touches it.
         nonisolated(unsafe) let resting = connection
         return listener.resting.withLock { state in
             guard !state.isStopping else { return false }

@@ -181,6 +181,22 @@ import Testing
         #expect(story.machine.waitingCount == 0)
     }
 
+    @Test func `a connection that is rejected fails nothing as long as another is good`() {
+        var story = PoolStory()
+        story.submit("a")
+        story.open(streams: 1)
+        story.accept("a")
+        story.submit("b", "c")
+        story.wait(.milliseconds(60))
+        story.open(2, streams: 1)
+        story.submit("d")
+        _ = story.orders()
+        story.disconnect(.certificateRejected, on: 2)
+        #expect(story.orders() == [])
+        story.accept("b")
+        #expect(story.orders() == ["accept b", "open d on 1"])
+    }
+
     @Test func `servers that end connections before any answer are not stormed`() {
         var story = PoolStory()
         story.submit("a", retry: RetryPolicy(retries: 100))
