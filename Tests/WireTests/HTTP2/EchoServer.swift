@@ -8,6 +8,7 @@ actor EchoServer {
     private var listener: HTTP2Listener?
     private(set) var port: UInt16 = 0
     private var connections: [HTTP2Connection] = []
+    private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var requests = 0
 
     init(on loop: EventLoop) {
@@ -29,6 +30,8 @@ actor EchoServer {
         switch event {
         case .ready:
             connections.append(connection)
+            for waiter in waiters { waiter.resume() }
+            waiters = []
         case .request(let stream):
             requests += 1
             let path = HTTPRequest(fields: stream.fields).target
@@ -41,6 +44,11 @@ actor EchoServer {
         default:
             break
         }
+    }
+
+    /// Waits until a client is there: it may count itself as connected before it has been accepted.
+    func waitForClient() async {
+        if connections.isEmpty { await withCheckedContinuation { waiters.append($0) } }
     }
 
     func goAway(_ debugData: String) {

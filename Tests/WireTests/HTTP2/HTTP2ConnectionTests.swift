@@ -31,6 +31,7 @@ import Testing
                 try await server.start(limits: limits)
                 try await client.open(port: server.port)
             }
+            await server.waitForClient()
         }
 
         func close() async {
