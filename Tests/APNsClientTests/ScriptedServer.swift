@@ -96,7 +96,9 @@ actor ScriptedServer {
     /// Waits until this many requests have come in altogether.
     func waitForRequests(_ count: Int) async {
         while requests < count {
-            await withCheckedContinuation { waiters.append($0) }
+            await withCheckedContinuation { continuation in
+                if requests < count { waiters.append(continuation) } else { continuation.resume() }
+            }
         }
     }
 

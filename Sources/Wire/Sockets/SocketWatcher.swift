@@ -39,9 +39,18 @@ final class SocketWatcher {
         uv_poll_start(handle, interest.rawValue) { handle, status, events in
             guard let data = handle?.pointee.data else { return }
             let watcher = Unmanaged<SocketWatcher>.fromOpaque(data).takeUnretainedValue()
-            // An error shows itself with its own words when the socket is read or written.
-            watcher.onReady?(status < 0 ? watcher.interest : Readiness(rawValue: events))
+            if status < 0 { watcher.becameFaulty() } else { watcher.onReady?(Readiness(rawValue: events)) }
         }
+    }
+
+    /// Leaves it to the owner to meet the error, with its own words, where it reads or writes.
+    ///
+    /// What came before the error may have to be read first, so the watching, which libuv has stopped, goes on.
+    private func becameFaulty() {
+        let interest = self.interest
+        self.interest = []
+        wait(for: interest)
+        onReady?(interest)
     }
 
     /// Stops for good; must come before the socket is closed.

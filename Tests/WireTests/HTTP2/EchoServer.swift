@@ -48,7 +48,10 @@ actor EchoServer {
 
     /// Waits until a client is there: it may count itself as connected before it has been accepted.
     func waitForClient() async {
-        if connections.isEmpty { await withCheckedContinuation { waiters.append($0) } }
+        // Asked where the wait begins: getting there may itself take a turn of the loop.
+        await withCheckedContinuation { continuation in
+            if connections.isEmpty { waiters.append(continuation) } else { continuation.resume() }
+        }
     }
 
     func goAway(_ debugData: String) {
@@ -123,7 +126,9 @@ actor TestClient {
     /// Waits until what the test looks for has come about.
     func wait(until isTrue: @Sendable (isolated TestClient) -> Bool) async {
         while !isTrue(self) {
-            await withCheckedContinuation { waiters.append($0) }
+            await withCheckedContinuation { continuation in
+                if isTrue(self) { continuation.resume() } else { waiters.append(continuation) }
+            }
         }
     }
 
