@@ -45,6 +45,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var endingTurn: [() -> Void] = []
         var timers = TimeHeap<LoopTimer>()
         var turnTime = MonotonicTime.zero
+        var hasAlarmRung = false
     }
 
     /// Rounds of jobs in one turn before sockets get their chance again.
@@ -60,6 +61,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private let beforePoll = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private let afterPoll = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
     private let alarm = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+    private let noWait = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
 
     /// Where connections of this loop read into, one after the other.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
@@ -81,6 +83,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         uv_prepare_init(loop, beforePoll)
         uv_check_init(loop, afterPoll)
         uv_timer_init(loop, alarm)
+        uv_idle_init(loop, noWait)
         let context = Unmanaged.passRetained(self).toOpaque()
         beforePoll.pointee.data = context
         afterPoll.pointee.data = context
@@ -125,6 +128,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         beforePoll.deallocate()
         afterPoll.deallocate()
         alarm.deallocate()
+        noWait.deallocate()
     }
 
     // MARK: From any thread
@@ -222,6 +226,16 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         setAlarm()
     }
 
+    /// What has arrived counts before what is late: timers fire after the sockets have been looked at, so that a
+    /// process which was held up does not take its own pause for its peer's.
+    private func polled() {
+        bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+        guard bound.hasAlarmRung else { return }
+        bound.hasAlarmRung = false
+        uv_idle_stop(noWait)
+        fireTimers()
+    }
+
     private func setAlarm() {
         guard clock == nil else { return }
         guard let deadline = bound.timers.earliest else {
@@ -234,9 +248,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         uv_timer_start(
             alarm,
             { handle in
-                let loop = EventLoop.from(handle?.pointee.data)
-                loop?.bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
-                loop?.fireTimers()
+                guard let loop = EventLoop.from(handle?.pointee.data) else { return }
+                loop.bound.hasAlarmRung = true
+                uv_idle_start(loop.noWait) { _ in }
             },
             UInt64((wait + 999_999) / 1_000_000),
             0
@@ -251,9 +265,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         threadID.store(currentThreadID(), ordering: .relaxed)
         blockSignals()
         uv_prepare_start(beforePoll) { handle in EventLoop.from(handle?.pointee.data)?.finishTurn() }
-        uv_check_start(afterPoll) { handle in
-            EventLoop.from(handle?.pointee.data)?.bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
-        }
+        uv_check_start(afterPoll) { handle in EventLoop.from(handle?.pointee.data)?.polled() }
         uv_run(loop, UV_RUN_DEFAULT)
         uv_loop_close(loop)
         runLateWork()

@@ -97,8 +97,6 @@ struct Transport: ~Copyable {
 
     /// Reads until the buffer is full or nothing more is there, so that many small records are handled together.
     ///
-    /// A read that leaves room has emptied the socket: what comes after it makes the socket readable again.
-    ///
     /// - Parameters:
     ///   - buffer: Where to.
     ///   - count: How many bytes were read, whatever the outcome.
@@ -111,7 +109,6 @@ struct Transport: ~Copyable {
             let outcome = read(into: rest)
             guard case .moved(let more) = outcome else { return outcome }
             count += more
-            if ssl == nil ? more < rest.count : SSL_has_pending(ssl) == 0 { return .mustWait(toWrite: false) }
         }
         return .moved(count)
     }
