@@ -1,28 +1,48 @@
-internal import APNs
+public import APNs
 
-/// A request about channels ("Sending channel management requests to APNs").
+extension Channels {
+    /// What can be asked about channels ("Sending channel management requests to APNs").
+    public enum Request: Sendable, Hashable {
+        /// Makes a channel.
+        case create(storing: ChannelStorage)
+        /// Reads what APNs keeps of a channel's pushes.
+        case read(ChannelID)
+        /// Deletes a channel.
+        case delete(ChannelID)
+        /// Lists all channels.
+        case list
+    }
+}
+
+/// A request about the channels of one app.
 struct ChannelRequest {
-    let method: String
-    let path: String
-    var channel: ChannelID?
-    var body: [UInt8] = []
+    let app: Topic
+    let content: Channels.Request
 
-    static func create(of app: Topic, storing storage: ChannelStorage) -> ChannelRequest {
+    var method: String {
+        switch content {
+        case .create: "POST"
+        case .read, .list: "GET"
+        case .delete: "DELETE"
+        }
+    }
+
+    var path: String {
+        "/1/apps/\(app)/" + (content == .list ? "all-channels" : "channels")
+    }
+
+    var channel: ChannelID? {
+        switch content {
+        case .read(let channel), .delete(let channel): channel
+        case .create, .list: nil
+        }
+    }
+
+    var body: [UInt8] {
+        guard case .create(let storage) = content else { return [] }
         let body: JSONValue = [
             "message-storage-policy": .number(JSONNumber(storage.rawValue)), "push-type": "LiveActivity",
         ]
-        return ChannelRequest(method: "POST", path: "/1/apps/\(app)/channels", body: body.encoded())
-    }
-
-    static func read(_ channel: ChannelID, of app: Topic) -> ChannelRequest {
-        ChannelRequest(method: "GET", path: "/1/apps/\(app)/channels", channel: channel)
-    }
-
-    static func delete(_ channel: ChannelID, of app: Topic) -> ChannelRequest {
-        ChannelRequest(method: "DELETE", path: "/1/apps/\(app)/channels", channel: channel)
-    }
-
-    static func list(of app: Topic) -> ChannelRequest {
-        ChannelRequest(method: "GET", path: "/1/apps/\(app)/all-channels")
+        return body.encoded()
     }
 }

@@ -22,7 +22,7 @@ public struct Channels: Sendable {
     /// - Returns: The channel's identifier, which only APNs can make up: keep it.
     /// - Throws: ``APNsError``; with the reason `CannotCreateChannelConfig` when the app has as many as it may.
     public func create(storing storage: ChannelStorage = .nothing) async throws(APNsError) -> ChannelID {
-        let acceptance = try await client.send(.create(of: app, storing: storage), options: options)
+        let acceptance = try await send(.create(storing: storage))
         guard let id = acceptance.fields["apns-channel-id"], !id.isEmpty else {
             throw unreadable("the answer names no channel")
         }
@@ -35,7 +35,7 @@ public struct Channels: Sendable {
     /// - Returns: What it was created with.
     /// - Throws: ``APNsError``; with the reason `ChannelNotRegistered` when there is no such channel.
     public func storage(of channel: ChannelID) async throws(APNsError) -> ChannelStorage {
-        let acceptance = try await client.send(.read(channel, of: app), options: options)
+        let acceptance = try await send(.read(channel))
         guard let answer = try? JSONReader.read(acceptance.body),
             let policy = answer["message-storage-policy"]?.integerValue,
             let storage = ChannelStorage(rawValue: Int(clamping: policy))
@@ -49,7 +49,7 @@ public struct Channels: Sendable {
     /// - Throws: ``APNsError`` when it may still be there.
     public func delete(_ channel: ChannelID) async throws(APNsError) {
         do throws(APNsError) {
-            _ = try await client.send(.delete(channel, of: app), options: options)
+            _ = try await send(.delete(channel))
         } catch {
             // A path that is unknown was seen in place of the documented reason.
             guard error.reason == .channelNotRegistered || error.reason == .badPath else { throw error }
@@ -61,11 +61,23 @@ public struct Channels: Sendable {
     /// - Returns: Their identifiers, in no order.
     /// - Throws: ``APNsError``.
     public func list() async throws(APNsError) -> [ChannelID] {
-        let acceptance = try await client.send(.list(of: app), options: options)
+        let acceptance = try await send(.list)
         guard let answer = try? JSONReader.read(acceptance.body), case .array(let elements)? = answer["channels"] else {
             throw unreadable("the answer has no list of channels")
         }
         return elements.compactMap { $0.stringValue.map(ChannelID.init(rawValue:)) }
+    }
+
+    /// What a request would send, without sending it.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: Its fields and its body.
+    public func describe(_ request: Request) -> RequestDescription {
+        client.describe(ChannelRequest(app: app, content: request))
+    }
+
+    private func send(_ request: Request) async throws(APNsError) -> Acceptance {
+        try await client.send(ChannelRequest(app: app, content: request), options: options)
     }
 
     private func unreadable(_ what: String) -> APNsError {

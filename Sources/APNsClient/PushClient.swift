@@ -1,4 +1,5 @@
 @_exported public import APNs
+internal import Synchronization
 package import Wire
 
 /// Sends pushes through the Apple Push Notification service.
@@ -17,12 +18,17 @@ package import Wire
 /// them. It re-exports `APNs`, the words that notifications are written in.
 public final class PushClient: Sendable {
     private let configuration: Configuration
-    private let pool: PushPool
-    /// The connections to where channels are managed; the same ones when that is the same place.
-    private let channelPool: PushPool
-    private let loop: EventLoop
+    private let loops: [EventLoop]
+    /// One for each loop.
+    private let pools: [PushPool]
+    /// The connections to where channels are managed; nil when that is the same place.
+    private let ownChannelPool: PushPool?
+    private let mint: (any ProviderTokenMint)?
+    private let feed = EventFeed()
+    /// Counts pushes, to give each loop its share.
+    private let turn = Atomic<UInt>(0)
     let requests: RequestWriter
-    private let channelRequests: RequestWriter
+    let channelRequests: RequestWriter
     let identifiers = APNsIDGenerator()
     let activityTimestamps: ActivityTimestamps
 
@@ -52,6 +58,7 @@ public final class PushClient: Sendable {
     ) throws(APNsError) {
         self.configuration = configuration
         activityTimestamps = ActivityTimestamps(clock: clock)
+        mint = authentication.mint(clock: clock)
         do throws(WireError) {
             let tls =
                 endpoint.isEncrypted
@@ -60,10 +67,15 @@ public final class PushClient: Sendable {
                     identity: authentication.identity,
                     isTLS13Required: configuration.minimumTLSVersion == .tls13
                 ) : nil
-            let loop = try EventLoop(clock: loopClock)
-            self.loop = loop
-            let tokens = authentication.signingKey.map { ProviderTokenSource(key: $0, clock: clock) }
-            func pool(for endpoint: APNsEndpoint) -> PushPool {
+            var loops: [EventLoop] = []
+            do throws(WireError) {
+                for _ in 0..<configuration.eventLoops { loops.append(try EventLoop(clock: loopClock)) }
+            } catch {
+                for loop in loops { loop.shutdown() }
+                throw error
+            }
+            self.loops = loops
+            let makePool = { [mint, feed] (endpoint: APNsEndpoint, loop: EventLoop) in
                 PushPool(
                     to: HTTP2Connection.Endpoint(
                         host: endpoint.host,
@@ -71,14 +83,15 @@ public final class PushClient: Sendable {
                         tls: tls,
                         proxy: configuration.proxy?.wire
                     ),
-                    tokens: tokens,
+                    mint: mint,
+                    events: feed,
                     configuration: configuration,
                     clock: clock,
                     on: loop
                 )
             }
-            self.pool = pool(for: endpoint)
-            channelPool = endpoint.channels == nil ? self.pool : pool(for: endpoint.channelEndpoint)
+            pools = loops.map { makePool(endpoint, $0) }
+            ownChannelPool = endpoint.channels.map { _ in makePool(endpoint.channelEndpoint, loops[0]) }
         } catch {
             throw APNsError(error)
         }
@@ -87,16 +100,25 @@ public final class PushClient: Sendable {
     }
 
     deinit {
-        pool.cut()
-        channelPool.cut()
-        loop.shutdown()
+        for pool in allPools { pool.cut() }
+        for loop in loops { loop.shutdown() }
+        feed.finish()
     }
 
-    /// The thread that the connection lives on, for tasks that do little else than send.
+    private var allPools: [PushPool] { pools + (ownChannelPool.map { [$0] } ?? []) }
+
+    /// Whose turn it is to send.
+    private var pool: PushPool {
+        guard pools.count > 1 else { return pools[0] }
+        return pools[Int(turn.wrappingAdd(1, ordering: .relaxed).newValue % UInt(pools.count))]
+    }
+
+    /// The thread that the connections live on (the first, if there are several), for tasks that do little else than
+    /// send.
     ///
     /// A task that prefers it, as in `Task(executorPreference: client.executor) { … }`, spends no time on changing
     /// threads. It must not block: everything else of the client waits meanwhile.
-    public var executor: any TaskExecutor { loop }
+    public var executor: any TaskExecutor { loops[0] }
 
     /// Sends a notification to one device and waits for the answer of APNs.
     ///
@@ -131,31 +153,54 @@ public final class PushClient: Sendable {
     ///   ``Configuration/connectionLimit``.
     /// - Throws: ``APNsError`` when a connection cannot be opened.
     public func warmUp(connections: Int = 1) async throws(APNsError) {
-        try await pool.warmUp(connections: connections)
+        let results = await withTaskGroup { group in
+            let share = (connections + pools.count - 1) / pools.count
+            for pool in pools { group.addTask { await pool.warmUp(connections: share) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        for result in results { try result.get() }
     }
 
     /// What happens to the client besides its answers, from now on until it is closed, for logs.
     ///
-    /// The connections over which channels are managed are not among it, where those are others.
-    ///
     /// - Returns: A sequence for one reader. Of events that it has not read yet it holds the newest 1 000.
-    public func events() async -> AsyncStream<ClientEvent> {
-        await pool.events()
+    public func events() -> AsyncStream<ClientEvent> {
+        feed.listen()
     }
 
-    /// What the client has counted since it was made; requests about channels are not among it, where those go over
-    /// connections of their own.
+    /// What the client has counted since it was made.
     public var counters: ClientCounters {
-        get async { await pool.counters }
+        get async {
+            var sum = ClientCounters()
+            for pool in allPools { sum = sum + (await pool.counters) }
+            return sum
+        }
+    }
+
+    /// Signs with another key of the same team from now on, without interrupting anything.
+    ///
+    /// What is in flight ends on the connections that it is on; what follows goes over fresh ones, since APNs ties a
+    /// connection to its key and refuses tokens that change too often.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the key is another team's, or this client was made
+    ///   with a certificate or with a mint of the caller's other than an ``InMemoryMint``.
+    public func replaceKey(with key: SigningKey) async throws(APNsError) {
+        guard let mint = mint as? InMemoryMint else {
+            throw APNsError(.badCredentials, description: "this client does not sign with a key that it could replace")
+        }
+        try mint.replaceKey(with: key)
+        for pool in allPools { await pool.replaceToken() }
     }
 
     /// Finishes the pushes that were handed in, closes the connection, and takes no more.
     ///
     /// - Parameter limit: How long that may take; whatever is unanswered then fails with the code `closed`.
     public func close(within limit: Duration = .seconds(5)) async {
-        async let channels: Void = channelPool.close(within: limit)
-        await pool.close(within: limit)
-        await channels
+        await withDiscardingTaskGroup { group in
+            for pool in allPools { group.addTask { await pool.close(within: limit) } }
+        }
+        feed.finish()
     }
 
     /// The payload's bytes, or what makes it not worth sending.
@@ -195,7 +240,9 @@ public final class PushClient: Sendable {
         let id = identifiers.next()
         let fields = channelRequests.channel(request, id: id)
         let limits = limits(of: options, isUrgent: false)
-        return try await channelPool.send(PendingPush(id: id, fields: fields, body: request.body, limits: limits))
+        return try await (ownChannelPool ?? pool).send(
+            PendingPush(id: id, fields: fields, body: request.body, limits: limits)
+        )
     }
 
     /// What `body` writes, or what keeps it from being written, as a client's error.
@@ -230,6 +277,10 @@ extension PushClient {
         /// Connections at once, 4 by default: the first is opened for the first push, a further one when pushes wait
         /// 50 ms for a stream.
         public var connectionLimit: Int
+        /// Threads that connections live on, each with its share of pushes and connections; 1 by default.
+        ///
+        /// One is enough for several ten thousand pushes a second. Each opens a connection when it first sends.
+        public var eventLoops: Int
         /// Whether to stop for 30 seconds when many pushes in a row are refused for a reason that no push can mend: 100
         /// times `BadDeviceToken`, or 20 times a status of 403; true by default.
         public var breaksCircuit: Bool
@@ -249,6 +300,7 @@ extension PushClient {
             sendTimeout: Duration = .seconds(60),
             retry: RetryPolicy = .standard,
             connectionLimit: Int = 4,
+            eventLoops: Int = 1,
             breaksCircuit: Bool = true,
             waitingLimit: Int = 100_000,
             checksBeforeSending: Bool = true
@@ -260,6 +312,7 @@ extension PushClient {
             self.sendTimeout = sendTimeout
             self.retry = retry
             self.connectionLimit = max(1, connectionLimit)
+            self.eventLoops = max(1, eventLoops)
             self.breaksCircuit = breaksCircuit
             self.waitingLimit = waitingLimit
             self.checksBeforeSending = checksBeforeSending

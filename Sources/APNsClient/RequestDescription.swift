@@ -102,4 +102,9 @@ extension PushClient {
             findings: Lint.firstError(in: broadcast).map { [$0] } ?? []
         )
     }
+
+    func describe(_ request: ChannelRequest) -> RequestDescription {
+        let fields = channelRequests.channel(request, id: identifiers.next())
+        return RequestDescription(fields, body: request.body, bodyLimit: nil, findings: [])
+    }
 }

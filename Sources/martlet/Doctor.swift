@@ -35,7 +35,7 @@ private struct Examination {
         } catch {
             throw fail("key", "\(error)", "Give --key the .p8 file from the developer account, unchanged.")
         }
-        let events = await client.events()
+        let events = client.events()
         do {
             try await connect(client)
             try await push(client)

@@ -330,11 +330,11 @@ import Wire
     @Test func `events of a client that is closed end at once`() async throws {
         let server = try await ScriptedServer.start()
         let client = try await client(of: server)
-        let before = await client.events()
+        let before = client.events()
         #expect(await failure(of: client) == nil)
         await client.close()
         #expect(await before.contains(.connected(connection: 1)))
-        for await event in await client.events() { Issue.record("\(event) after the end") }
+        for await event in client.events() { Issue.record("\(event) after the end") }
         await server.stop()
     }
 }

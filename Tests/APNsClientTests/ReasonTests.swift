@@ -97,7 +97,7 @@ import Testing
             configuration: .init(retry: .none),
             clock: WallClock { 784_111_777 + 7_200 }
         )
-        let events = await client.events()
+        let events = client.events()
         let error = await #expect(throws: APNsError.self) {
             try await client.send(.alert("Hello"), to: DeviceToken(hex: "5d3a"), topic: "com.example.app")
         }

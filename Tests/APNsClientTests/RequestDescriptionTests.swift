@@ -62,4 +62,26 @@ import Testing
         )
         #expect(description.bodyLimit == 5_120)
     }
+
+    @Test(arguments: [
+        (Channels.Request.create(storing: .mostRecent), "POST", "/1/apps/com.example.app/channels", nil),
+        (.read("YQ=="), "GET", "/1/apps/com.example.app/channels", "YQ=="),
+        (.delete("YQ=="), "DELETE", "/1/apps/com.example.app/channels", "YQ=="),
+        (.list, "GET", "/1/apps/com.example.app/all-channels", nil),
+    ])
+    func `a request about channels is described for the host where they are managed`(
+        request: Channels.Request,
+        method: String,
+        path: String,
+        channel: String?
+    ) {
+        let description = client.channels(of: "com.example.app").describe(request)
+        let fields = Dictionary(uniqueKeysWithValues: description.fields.map { ($0.name, $0.value) })
+        #expect(fields[":method"] == method)
+        #expect(description.path == path)
+        #expect(fields["apns-channel-id"] == channel)
+        #expect(fields[":authority"] == "api-manage-broadcast.push.apple.com:2196")
+        #expect(description.body.isEmpty == (method != "POST"))
+        #expect(description.bytesLeft == nil)
+    }
 }

@@ -42,9 +42,14 @@ package final class SilentServer: Sendable {
         }
     }
 
-    /// A port on which nobody listens, kept from others as long as this lives.
+    /// A port on which nobody listens, kept from others as long as this lives, and below those that the system gives
+    /// to whoever asks for any.
     package static func unusedPort() throws -> ReservedPort {
-        let (descriptor, address) = try SocketAddressOnLoopback.bound()
+        var found: (CInt, sockaddr_in)?
+        for _ in 0..<100 where found == nil {
+            found = try? SocketAddressOnLoopback.bound(to: .random(in: 12_000..<32_000))
+        }
+        guard let (descriptor, address) = found else { throw POSIXError(.EADDRINUSE) }
         return ReservedPort(descriptor: descriptor, port: UInt16(bigEndian: address.sin_port))
     }
 }
@@ -89,7 +94,7 @@ enum SocketAddressOnLoopback {
     }
 
     /// A socket bound to a free port.
-    static func bound() throws -> (CInt, sockaddr_in) {
+    static func bound(to port: UInt16 = 0) throws -> (CInt, sockaddr_in) {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
@@ -97,6 +102,7 @@ enum SocketAddressOnLoopback {
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let status = withUnsafeMutablePointer(to: &address) { pointer in
@@ -104,7 +110,10 @@ enum SocketAddressOnLoopback {
                 bind(descriptor, pointer, length) | getsockname(descriptor, pointer, &length)
             }
         }
-        guard status == 0 else { throw POSIXError(.EADDRINUSE) }
+        guard status == 0 else {
+            close(descriptor)
+            throw POSIXError(.EADDRINUSE)
+        }
         return (descriptor, address)
     }
 }

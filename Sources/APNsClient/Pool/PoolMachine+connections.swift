@@ -95,6 +95,17 @@ extension PoolMachine {
         if now >= due { connect(at: now) } else { wake(at: due) }
     }
 
+    /// What follows has to go over other connections than those that have carried something.
+    mutating func renewConnections(at now: MonotonicTime) {
+        for id in connections.filter(\.hasBeenUsed).map(\.id) {
+            guard let index = index(of: id), connections[index].isUsable else { continue }
+            connections[index].phase = .draining
+            closeIfDrained(id, at: now)
+        }
+        openWantedConnections(at: now)
+        serve(at: now)
+    }
+
     /// Opens connections, one after the other, up to the number that is wanted.
     mutating func warmUp(to count: Int, at now: MonotonicTime) {
         wantedConnections = max(1, min(count, settings.connectionLimit))

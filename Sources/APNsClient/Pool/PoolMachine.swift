@@ -143,11 +143,14 @@ struct PoolMachine {
 
     /// The push could not be put onto the connection, which takes no more; nothing of it was sent.
     mutating func notOpened(_ push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
-        guard let index = index(of: id) else { return }
-        connections[index].remove(push, at: now)
-        drain(at: index, now)
-        push.progress.attempts -= 1
-        putBack(push, at: now)
+        if let index = index(of: id) {
+            connections[index].remove(push, at: now)
+            drain(at: index, now)
+        }
+        if !push.progress.isSettled {
+            push.progress.attempts -= 1
+            putBack(push, at: now)
+        }
         serve(at: now)
     }
 
@@ -160,10 +163,12 @@ struct PoolMachine {
 
     /// The push cannot be sent at all, for want of a provider token.
     mutating func unsendable(_ push: PendingPush, on id: ConnectionID, _ error: APNsError, at now: MonotonicTime) {
-        guard let index = index(of: id) else { return }
-        connections[index].remove(push, at: now)
-        push.progress.attempts -= 1
-        settle(push, .failure(error), at: now)
+        if let index = index(of: id) { connections[index].remove(push, at: now) }
+        if !push.progress.isSettled {
+            push.progress.attempts -= 1
+            settle(push, .failure(error), at: now)
+        }
+        closeIfDrained(id, at: now)
     }
 
     /// APNs answered, or something in its place did.

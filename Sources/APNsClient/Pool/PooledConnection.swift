@@ -40,6 +40,9 @@ struct PooledConnection {
         return inFlight.count < (startsWithOneStream && !hasBeenAnswered ? min(1, peerLimit) : peerLimit)
     }
 
+    /// Whether anything has gone onto it.
+    var hasBeenUsed: Bool { hasBeenAnswered || !inFlight.isEmpty }
+
     /// Whether it is open and takes pushes.
     var isUsable: Bool { phase == .open }
 

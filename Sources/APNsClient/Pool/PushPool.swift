@@ -19,13 +19,20 @@ actor PushPool {
     private nonisolated let mailbox = Mutex<[Letter]>([])
 
     private let endpoint: HTTP2Connection.Endpoint
-    private let tokens: ProviderTokenSource?
+    private let mint: (any ProviderTokenMint)?
+    private let events: EventFeed
     private let connectTimeout: Duration
     private let clock: WallClock
     private var machine: PoolMachine
     private var connections: [PoolMachine.ConnectionID: HTTP2Connection] = [:]
-    private var authorization: ProviderTokenSource.Authorization?
-    private var authorizationEnd = MonotonicTime.zero
+    private var authorization: Authorization?
+    /// Pushes whose turn has come while there was no provider token to send them with.
+    private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
+    private var isFetchingToken = false
+    /// Whether the token that is being fetched may be of a key that was replaced meanwhile.
+    private var isFetchOutdated = false
+    /// The time of issue of a token that APNs called expired, which the mint has not been told.
+    private var expiredTokenIssuedAt: Int64?
     /// Memory for the next list of orders.
     private var spareOrders: [PoolMachine.Order] = []
     private var isCarryingOut = false
@@ -33,25 +40,26 @@ actor PushPool {
     private var alarmTime = MonotonicTime.never
     private var closers: [CheckedContinuation<Void, Never>] = []
     private var warmers: [CheckedContinuation<Result<Void, APNsError>, Never>] = []
-    private var listeners: [AsyncStream<ClientEvent>.Continuation] = []
 
     init(
         to endpoint: HTTP2Connection.Endpoint,
-        tokens: ProviderTokenSource?,
+        mint: (any ProviderTokenMint)?,
+        events: EventFeed,
         configuration: PushClient.Configuration,
         clock: WallClock,
         on loop: EventLoop
     ) {
         self.loop = loop
         self.endpoint = endpoint
-        self.tokens = tokens
+        self.mint = mint
+        self.events = events
         connectTimeout = configuration.connectTimeout
         self.clock = clock
         machine = PoolMachine(
             PoolMachine.Settings(
-                startsWithOneStream: tokens != nil,
-                waitingLimit: configuration.waitingLimit,
-                connectionLimit: configuration.connectionLimit,
+                startsWithOneStream: mint != nil,
+                waitingLimit: configuration.waitingLimit / configuration.eventLoops,
+                connectionLimit: max(1, configuration.connectionLimit / configuration.eventLoops),
                 breaksCircuit: configuration.breaksCircuit
             ),
             seed: .random(in: .min ... .max)
@@ -144,7 +152,8 @@ actor PushPool {
             connections[id]?.goAway()
             connections[id]?.close(reason)
         case .renewToken(let issuedAt):
-            tokens?.expired(tokenIssuedAt: issuedAt)
+            guard authorization?.issuedAt == issuedAt else { return }
+            expiredTokenIssuedAt = issuedAt
             authorization = nil
         case .report(let event):
             report(event)
@@ -158,16 +167,15 @@ actor PushPool {
             machine.notWanted(push, on: id, at: loop.now)
             return
         }
-        if tokens != nil {
-            do throws(APNsError) {
-                let authorization = try currentAuthorization()
-                if push.tokenIssuedAt != nil { push.fields.removeLast() }
-                push.fields.append("authorization", authorization.value[...])
-                push.tokenIssuedAt = authorization.issuedAt
-            } catch {
-                machine.unsendable(push, on: id, error, at: loop.now)
+        if mint != nil {
+            guard let authorization, loop.now < authorization.end else {
+                awaitingToken.append((push, id))
+                fetchToken()
                 return
             }
+            if push.tokenIssuedAt != nil { push.fields.removeLast() }
+            push.fields.append("authorization", authorization.value[...])
+            push.tokenIssuedAt = authorization.issuedAt
         }
         do throws(WireError) {
             guard let connection = connections[id] else { throw WireError(.closedLocally, "the connection is gone") }
@@ -177,16 +185,6 @@ actor PushPool {
         } catch {
             machine.notOpened(push, on: id, at: loop.now)
         }
-    }
-
-    /// The provider token, asked for again only when it may have to be replaced.
-    private func currentAuthorization() throws(APNsError) -> ProviderTokenSource.Authorization {
-        if let authorization, loop.now < authorizationEnd { return authorization }
-        guard let tokens else { throw APNsError(.badCredentials, description: "there is no signing key") }
-        let fresh = try tokens.authorization()
-        authorization = fresh
-        authorizationEnd = loop.now.advanced(by: fresh.validity)
-        return fresh
     }
 
     private func ended(
@@ -207,6 +205,64 @@ actor PushPool {
         case .broken(let failure):
             machine.broken(push, on: id, failure, at: loop.now)
         }
+        carryOut()
+    }
+
+    // MARK: Provider tokens
+
+    /// A provider token as it is sent.
+    private struct Authorization {
+        let value: [UInt8]
+        let issuedAt: Int64
+        /// When the mint is to be asked again.
+        let end: MonotonicTime
+
+        init(_ token: MintedToken, at now: MonotonicTime) {
+            value = Array("bearer ".utf8) + token.text
+            issuedAt = token.issuedAt
+            end = now.advanced(by: token.validity)
+        }
+    }
+
+    /// Asks the mint, once for all pushes that wait.
+    private func fetchToken() {
+        guard let mint, !isFetchingToken else { return }
+        isFetchingToken = true
+        let expired = expiredTokenIssuedAt.take()
+        Task {
+            if let expired { await mint.expired(tokenIssuedAt: expired) }
+            do throws(APNsError) {
+                fetched(.success(try await mint.token()))
+            } catch {
+                fetched(.failure(error))
+            }
+        }
+    }
+
+    private func fetched(_ result: Result<MintedToken, APNsError>) {
+        isFetchingToken = false
+        guard !isFetchOutdated else {
+            isFetchOutdated = false
+            fetchToken()
+            return
+        }
+        let pushes = awaitingToken
+        awaitingToken = []
+        switch result {
+        case .success(let token):
+            authorization = Authorization(token, at: loop.now)
+            for (push, id) in pushes { open(push, on: id) }
+        case .failure(let error):
+            for (push, id) in pushes { machine.unsendable(push, on: id, error, at: loop.now) }
+        }
+        carryOut()
+    }
+
+    /// Sends with another key: what is in flight ends where it is, what follows goes over fresh connections.
+    func replaceToken() {
+        authorization = nil
+        isFetchOutdated = isFetchingToken
+        machine.renewConnections(at: loop.now)
         carryOut()
     }
 
@@ -241,6 +297,8 @@ actor PushPool {
         case .closed(let error):
             connections[id] = nil
             machine.disconnected(id, error, at: now)
+            for (push, intended) in awaitingToken where intended == id { machine.notOpened(push, on: id, at: now) }
+            awaitingToken.removeAll { $0.1 == id }
         case .request:
             break
         }
@@ -248,14 +306,13 @@ actor PushPool {
     }
 
     /// Opens connections before they are needed.
-    func warmUp(connections count: Int) async throws(APNsError) {
-        let result = await withCheckedContinuation { continuation in
+    func warmUp(connections count: Int) async -> Result<Void, APNsError> {
+        await withCheckedContinuation { continuation in
             warmers.append(continuation)
             machine.warmUp(to: count, at: loop.now)
             carryOut()
             answerWarmers(nil)
         }
-        try result.get()
     }
 
     private func answerWarmers(_ error: APNsError?) {
@@ -284,16 +341,6 @@ actor PushPool {
 
     // MARK: Reporting
 
-    /// What happens from now on.
-    func events() -> AsyncStream<ClientEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ClientEvent.self,
-            bufferingPolicy: .bufferingNewest(1_000)
-        )
-        if machine.isFinished { continuation.finish() } else { listeners.append(continuation) }
-        return stream
-    }
-
     var counters: ClientCounters { machine.counters }
 
     private func report(_ event: ClientEvent) {
@@ -302,9 +349,7 @@ actor PushPool {
         case .connectionFailed(let error): answerWarmers(error)
         default: break
         }
-        listeners.removeAll { listener in
-            if case .terminated = listener.yield(event) { true } else { false }
-        }
+        events.report(event)
     }
 
     // MARK: Closing
@@ -330,7 +375,5 @@ actor PushPool {
         self.closers = []
         for closer in closers { closer.resume() }
         answerWarmers(APNsError(.closed, description: "the client was closed"))
-        for listener in listeners { listener.finish() }
-        listeners = []
     }
 }

@@ -2,7 +2,7 @@ public import APNs
 
 /// Something that happened to a client besides its answers, for logs.
 public enum ClientEvent: Sendable, Hashable {
-    /// A connection is open; connections are numbered from 1.
+    /// A connection is open. They are numbered from 1: on each loop, and once more where channels are managed.
     case connected(connection: Int)
     /// A connection could not be opened.
     case connectionFailed(APNsError)
@@ -20,7 +20,7 @@ public enum ClientEvent: Sendable, Hashable {
 
 /// What a client has counted since it was made.
 public struct ClientCounters: Sendable, Hashable {
-    /// Calls to send.
+    /// Calls to send, and requests about channels.
     public internal(set) var sends = 0
     /// Pushes that APNs accepted.
     public internal(set) var accepted = 0
@@ -38,6 +38,20 @@ public struct ClientCounters: Sendable, Hashable {
     public internal(set) var connectionsOpened = 0
     /// Connections that could not be opened.
     public internal(set) var connectionsFailed = 0
+
+    static func + (left: ClientCounters, right: ClientCounters) -> ClientCounters {
+        var sum = left
+        sum.sends += right.sends
+        sum.accepted += right.accepted
+        sum.refused += right.refused
+        sum.notSent += right.notSent
+        sum.unknown += right.unknown
+        sum.retries += right.retries
+        sum.resends += right.resends
+        sum.connectionsOpened += right.connectionsOpened
+        sum.connectionsFailed += right.connectionsFailed
+        return sum
+    }
 
     mutating func count(_ error: APNsError) {
         switch error.outcome {

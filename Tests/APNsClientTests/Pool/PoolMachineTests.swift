@@ -80,6 +80,44 @@ import Testing
         #expect(story.orders() == ["open b on 2"])
     }
 
+    @Test func `a push whose connection has gone before it could be opened goes elsewhere`() {
+        var story = PoolStory()
+        story.submit("a")
+        story.open()
+        #expect(story.orders() == ["connect 1", "open a on 1"])
+        story.disconnect()
+        story.machine.notOpened(story.push("a"), on: 1, at: story.now)
+        story.wait(.seconds(1))
+        story.open(2)
+        #expect(story.orders().contains("open a on 2"))
+    }
+
+    @Test func `a push for which no provider token can be had ends, even when its connection has gone`() {
+        var story = PoolStory(startsWithOneStream: true)
+        story.submit("a")
+        story.open()
+        _ = story.orders()
+        story.disconnect()
+        let error = APNsError(.badCredentials, description: "no token")
+        story.machine.unsendable(story.push("a"), on: 1, error, at: story.now)
+        #expect(story.orders().contains { $0.hasPrefix("fail a") })
+    }
+
+    @Test func `connections are renewed when what is in flight has ended, and unused ones stay`() {
+        var story = PoolStory()
+        story.submit("a")
+        story.open()
+        _ = story.orders()
+        story.machine.renewConnections(at: story.now)
+        story.submit("b")
+        #expect(story.orders() == ["connect 2"])
+        story.accept("a")
+        #expect(story.orders() == ["accept a", "close 1"])
+        story.disconnect(.closedLocally)
+        story.open(2)
+        #expect(story.orders() == ["open b on 2"])
+    }
+
     // MARK: How many connections
 
     @Test func `a cold burst opens one connection`() {

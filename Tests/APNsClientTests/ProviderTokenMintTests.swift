@@ -1,0 +1,140 @@
+import APNs
+import Synchronization
+import Testing
+
+@testable import APNsClient
+
+/// Where a client gets its provider tokens from, and what happens when they change.
+@Suite(.timeLimit(.minutes(1))) struct ProviderTokenMintTests {
+    private let token: DeviceToken
+    private let topic: Topic = "com.example.app"
+
+    init() throws {
+        token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
+    }
+
+    /// A mint that counts how often it is asked, and can have none.
+    private final class CountingMint: ProviderTokenMint {
+        let state = Mutex((asked: 0, expired: [Int64](), isEmpty: false))
+
+        func token() async throws(APNsError) -> MintedToken {
+            await Task.yield()
+            let (number, isEmpty) = state.withLock { state in
+                state.asked += 1
+                return (state.asked, state.isEmpty)
+            }
+            if isEmpty { throw APNsError(.badCredentials, description: "the mint is out of tokens") }
+            return MintedToken(text: Array("token-\(number)".utf8), issuedAt: Int64(number), validity: .seconds(3_000))
+        }
+
+        func expired(tokenIssuedAt issuedAt: Int64) async {
+            state.withLock { $0.expired.append(issuedAt) }
+        }
+    }
+
+    @Test func `a mint is asked once for many pushes`() async throws {
+        let server = try await ScriptedServer.start()
+        let mint = CountingMint()
+        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<100 { group.addTask { try await client.send(.alert("Hi"), to: token, topic: topic) } }
+            try await group.waitForAll()
+        }
+        #expect(mint.state.withLock { $0.asked } == 1)
+        #expect(await Set(server.authorizations) == ["bearer token-1"])
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `a token that APNs calls expired is handed back, and the push goes out with the next`() async throws {
+        let server = try await ScriptedServer.start([.answer(403, body: #"{"reason":"ExpiredProviderToken"}"#)])
+        let mint = CountingMint()
+        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        try await client.send(.alert("Hi"), to: token, topic: topic)
+        #expect(mint.state.withLock { $0.expired } == [1])
+        #expect(await server.authorizations == ["bearer token-1", "bearer token-2"])
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `a mint without a token fails the pushes that wait, and is asked again for the next`() async throws {
+        let server = try await ScriptedServer.start()
+        let mint = CountingMint()
+        mint.state.withLock { $0.isEmpty = true }
+        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        let error = await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: token, topic: topic)
+        }
+        #expect(error?.description.contains("out of tokens") == true)
+        #expect(error?.outcome == .neverSent)
+        mint.state.withLock { $0.isEmpty = false }
+        try await client.send(.alert("Hi"), to: token, topic: topic)
+        #expect(await server.requests == 1)
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `two clients that share a mint send with one token`() async throws {
+        let server = try await ScriptedServer.start()
+        let mint = InMemoryMint(try .ephemeral())
+        let endpoint = await server.endpoint
+        for _ in 0..<2 {
+            let client = try PushClient(endpoint, authentication: .mint(mint))
+            try await client.send(.alert("Hi"), to: token, topic: topic)
+            await client.close()
+        }
+        let authorizations = await server.authorizations
+        #expect(authorizations.count == 2 && Set(authorizations).count == 1)
+        await server.stop()
+    }
+
+    @Test func `a key is replaced while pushes are in flight, and none is lost`() async throws {
+        let server = try await ScriptedServer.start([.answer(200), .hold])
+        let old = try SigningKey.ephemeral(keyID: "OLDKEY0000")
+        let client = try PushClient(await server.endpoint, authentication: .token(old))
+        try await client.send(.alert("first"), to: token, topic: topic)
+        async let held = client.send(.alert("held"), to: token, topic: topic)
+        await server.waitForRequests(2)
+        try await client.replaceKey(with: .ephemeral(keyID: "NEWKEY0000"))
+        try await client.send(.alert("after"), to: token, topic: topic)
+        await server.release()
+        _ = try await held
+        let keys = try await server.authorizations.map { authorization in
+            try ParsedProviderToken(Array(try #require(authorization).utf8.dropFirst("bearer ".utf8.count))).claims
+                .keyID
+        }
+        #expect(keys == ["OLDKEY0000", "OLDKEY0000", "NEWKEY0000"])
+        #expect(await server.connections == 2)
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `a key of another team, and a client without a key, are refused`() async throws {
+        let client = try PushClient(.production, authentication: .token(.ephemeral(teamID: "TEAM000001")))
+        let other = try SigningKey.ephemeral(teamID: "TEAM000002")
+        let error = await #expect(throws: APNsError.self) { try await client.replaceKey(with: other) }
+        #expect(error?.code == .badCredentials)
+        #expect(error?.description.contains("TEAM000002") == true)
+        let foreign = try PushClient(.production, authentication: .mint(CountingMint()))
+        await #expect(throws: APNsError.self) { try await foreign.replaceKey(with: other) }
+        await client.close()
+        await foreign.close()
+    }
+
+    @Test func `several loops share the pushes, each with a connection of its own`() async throws {
+        let server = try await ScriptedServer.start()
+        let configuration = PushClient.Configuration(eventLoops: 3)
+        let client = try PushClient(
+            await server.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: configuration
+        )
+        for _ in 0..<9 { try await client.send(.alert("Hi"), to: token, topic: topic) }
+        #expect(await server.connections == 3)
+        let counters = await client.counters
+        #expect(counters.accepted == 9 && counters.connectionsOpened == 3)
+        #expect(await Set(server.authorizations).count == 1)
+        await client.close()
+        await server.stop()
+    }
+}
