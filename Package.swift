@@ -29,6 +29,7 @@ let package = Package(
     products: [
         .library(name: "APNs", targets: ["APNs"]),
         .library(name: "APNsClient", targets: ["APNsClient"]),
+        .library(name: "LiveSurfaces", targets: ["LiveSurfaces"]),
         .library(name: "Simulator", targets: ["Simulator"]),
         .executable(name: "martlet", targets: ["martlet"]),
     ],
@@ -52,7 +53,8 @@ let package = Package(
         .target(name: "APNsClient", dependencies: ["APNs", "Wire"], swiftSettings: safe),
         .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
 
-        // Floor 2: bytes.
+        // Floor 2: bytes, and the contract with the phone.
+        .target(name: "LiveSurfaces", dependencies: ["APNs"], swiftSettings: safe),
         .target(
             name: "Wire",
             dependencies: ["CLibuv", "CMicroHTTPD", "CNghttp2", "COpenSSL"],
@@ -91,6 +93,11 @@ let package = Package(
             swiftSettings: common
         ),
         .testTarget(name: "CommandsTests", dependencies: ["Commands"], swiftSettings: common),
+        .testTarget(
+            name: "LiveSurfacesTests",
+            dependencies: ["APNs", "LiveSurfaces", "TestSupport"],
+            swiftSettings: common
+        ),
         .testTarget(
             name: "MartletTests",
             dependencies: ["APNsClient", "Simulator", "TestSupport", "martlet"],

@@ -162,6 +162,15 @@ public struct JSONNumber: Sendable, Hashable {
         text = String(value)
     }
 
+    /// A number in double precision, written as shortly as it can be told; a whole one without a fraction.
+    ///
+    /// - Parameter value: The number; nil comes of one that is not finite, which JSON cannot say.
+    public init?(_ value: Double) {
+        guard value.isFinite else { return nil }
+        // Beyond 2^53 the shortest text has an exponent anyway.
+        text = Int64(exactly: value).map { String($0) } ?? value.description
+    }
+
     init(text: String) {
         self.text = text
     }

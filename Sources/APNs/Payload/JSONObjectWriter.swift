@@ -30,11 +30,9 @@ struct JSONObjectWriter {
 
     mutating func write(_ name: String, _ value: Double?) throws(PayloadError) {
         guard let value else { return }
-        guard value.isFinite else { throw .notFinite(key: name) }
+        guard let number = JSONNumber(value) else { throw .notFinite(key: name) }
         write(name)
-        // A whole number needs no fraction; beyond 2^53 the shortest text has an exponent anyway.
-        let text = Int64(exactly: value).map { String($0) } ?? value.description
-        bytes.append(contentsOf: text.utf8)
+        bytes.append(contentsOf: number.text.utf8)
     }
 
     mutating func write(_ name: String, _ value: [String]?) {

@@ -1,0 +1,189 @@
+internal import APNs
+
+/// The versions of the contract that came before.
+enum LegacyVersion: String {
+    case one = "1"
+    case two = "2"
+    case three = "3"
+    case four = "4"
+
+    /// Version 4 differs by its number, and by texts that might be empty and now have to be absent.
+    static func upgradeFromFour(_ members: [JSONValue.Member]) -> JSONValue {
+        .object(
+            members.map { member in
+                switch member.name {
+                case "schemaVersion": JSONValue.Member(member.name, .string(SurfaceSnapshot.schemaVersion))
+                case "notification":
+                    JSONValue.Member(member.name, dropEmpty(["category", "threadId"], from: member.value))
+                default: member
+                }
+            }
+        )
+    }
+
+    private static func dropEmpty(_ names: Set<String>, from object: JSONValue) -> JSONValue {
+        guard let members = object.members else { return object }
+        return .object(members.filter { !(names.contains($0.name) && $0.value == .string("")) })
+    }
+}
+
+/// A snapshot of versions 1 to 3, which had the texts of all kinds in common.
+struct LegacySnapshot {
+    /// The same in today's contract, still to be held to its rules.
+    let upgraded: JSONValue
+
+    /// Reads one, as strictly as its own version did.
+    init(
+        _ members: [JSONValue.Member],
+        _ version: LegacyVersion,
+        updatedAt fallback: SurfaceDate?
+    ) throws(SurfaceError) {
+        var fields = FieldReader(members, categories: .standard)
+        let base = Base(reading: &fields, version, updatedAt: fallback)
+        let surface = base.surface(reading: &fields, version)
+        fields.finish()
+        guard fields.issues.isEmpty else { throw SurfaceError(fields.issues) }
+        var list = MemberList(capacity: 7)
+        list.add("schemaVersion", SurfaceSnapshot.schemaVersion)
+        list.add("id", base.id)
+        list.add("surfaceId", base.surfaceID)
+        list.add("kind", base.kind)
+        list.add("updatedAt", base.updatedAt?.rawValue)
+        list.add("state", base.state)
+        list.add(base.kind.rawValue, surface)
+        upgraded = list.object
+    }
+
+    /// What every snapshot had.
+    private struct Base {
+        let kind: SurfaceKind
+        let id: String
+        let surfaceID: String
+        let state: SurfaceState
+        let modeLabel: String
+        let contextLabel: String
+        let statusLine: String
+        let primaryText: String
+        let secondaryText: String
+        let actionLabel: String?
+        let progress: Double
+        let deepLink: String
+        let updatedAt: SurfaceDate?
+        /// In version 1, for every kind.
+        let details: LiveDetails?
+
+        init(reading fields: inout FieldReader, _ version: LegacyVersion, updatedAt fallback: SurfaceDate?) {
+            _ = fields.required("schemaVersion", .literal(version.rawValue))
+            kind =
+                version == .one
+                ? fields.optional("kind", .choice(standIn: .liveActivity), default: .liveActivity)
+                : fields.required("kind", .choice(standIn: .liveActivity))
+            id = fields.required("id", .nonEmptyText)
+            surfaceID = fields.required("surfaceId", .nonEmptyText)
+            state = fields.required("state", .choice(standIn: .active))
+            modeLabel = fields.required("modeLabel", .nonEmptyText)
+            contextLabel = fields.required("contextLabel", .text)
+            statusLine = fields.required("statusLine", .text)
+            primaryText = fields.required("primaryText", .nonEmptyText)
+            secondaryText = fields.required("secondaryText", .text)
+            actionLabel = fields.optional("actionLabel", .text)
+            progress = fields.required("progress", .fraction)
+            deepLink = fields.required("deepLink", .deepLink)
+            updatedAt =
+                version == .one
+                ? fields.optional("updatedAt", .date) ?? fallback : fields.required("updatedAt", .date)
+            details = version == .one ? LiveDetails(reading: &fields) : nil
+        }
+
+        /// Today's content, from the texts above and the slice of the kind.
+        func surface(reading fields: inout FieldReader, _ version: LegacyVersion) -> JSONValue {
+            let action = actionLabel.flatMap { $0.isEmpty ? nil : $0 }
+            switch kind {
+            case .liveActivity:
+                let details = details ?? fields.object("liveActivity", LiveDetails.init(reading:))
+                return LiveActivitySurface(
+                    title: primaryText,
+                    body: secondaryText,
+                    progress: progress,
+                    deepLink: deepLink,
+                    modeLabel: modeLabel,
+                    contextLabel: contextLabel,
+                    statusLine: statusLine,
+                    actionLabel: action,
+                    stage: details.stage,
+                    estimatedSeconds: details.estimatedSeconds,
+                    morePartsCount: details.morePartsCount
+                ).json
+            case .widget:
+                return fields.object("widget") { inner in
+                    WidgetSurface(
+                        title: primaryText,
+                        body: secondaryText,
+                        progress: progress,
+                        deepLink: deepLink,
+                        family: inner.optional("family", .choice(standIn: .systemSmall)),
+                        reloadPolicy: inner.optional("reloadPolicy", .choice(standIn: .manual))
+                    ).json
+                }
+            case .control:
+                return fields.object("control") { inner in
+                    ControlSurface(
+                        label: action ?? primaryText,
+                        deepLink: deepLink,
+                        controlKind: inner.required(
+                            version == .three ? "controlKind" : "kind",
+                            .choice(standIn: .toggle)
+                        ),
+                        isOn: inner.optional("state", .flag),
+                        intent: inner.optional("intent", .text).flatMap { $0.isEmpty ? nil : $0 }
+                    ).json
+                }
+            case .lockAccessory:
+                return fields.object("lockAccessory") { inner in
+                    LockAccessorySurface(
+                        title: primaryText,
+                        deepLink: deepLink,
+                        family: inner.required("family", .choice(standIn: .accessoryInline)),
+                        gaugeValue: inner.optional("gaugeValue", .fraction),
+                        shortText: inner.optional("shortText", .text(minimum: 0, maximum: 20))
+                            .flatMap { $0.isEmpty ? nil : $0 }
+                    ).json
+                }
+            case .standBy:
+                return fields.object("standby") { inner in
+                    StandBySurface(
+                        title: primaryText,
+                        body: secondaryText,
+                        progress: progress,
+                        deepLink: deepLink,
+                        presentation: inner.optional("presentation", .choice(standIn: .card), default: .card),
+                        tint: inner.optional("tint", .choice(standIn: .default))
+                    ).json
+                }
+            case .notification:
+                return fields.object("notification") { inner in
+                    NotificationSurface(
+                        title: primaryText,
+                        body: secondaryText,
+                        deepLink: deepLink,
+                        category: inner.optional("category", .text).flatMap { $0.isEmpty ? nil : $0 },
+                        threadID: inner.optional("threadId", .text).flatMap { $0.isEmpty ? nil : $0 }
+                    ).json
+                }
+            }
+        }
+    }
+
+    /// What only Live Activities use.
+    private struct LiveDetails {
+        let stage: LiveActivityStage
+        let estimatedSeconds: Int
+        let morePartsCount: Int
+
+        init(reading fields: inout FieldReader) {
+            stage = fields.required("stage", .choice(standIn: .prompted))
+            estimatedSeconds = fields.required("estimatedSeconds", .count)
+            morePartsCount = fields.required("morePartsCount", .count)
+        }
+    }
+}

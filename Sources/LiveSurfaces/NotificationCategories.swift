@@ -1,0 +1,170 @@
+public import APNs
+
+/// The notification categories of an app, with the actions that each offers.
+///
+/// A server checks the categories it sends against them, and the app registers them: one value for both.
+public struct NotificationCategories: Sendable, Hashable {
+    /// One category.
+    public struct Category: Sendable, Hashable {
+        /// Its name, in lower case with dots between parts, as in `orders.ready`.
+        public let id: String
+        /// What it is for; never sent.
+        public let description: String
+        /// What can be done with a notification of this category, ten at most.
+        public let actions: [Action]
+
+        /// A category from its parts.
+        public init(id: String, description: String, actions: [Action] = []) {
+            self.id = id
+            self.description = description
+            self.actions = actions
+        }
+    }
+
+    /// Something that can be done with a notification.
+    public struct Action: Sendable, Hashable {
+        /// Its name, in lower case.
+        public let id: String
+        /// What its button says.
+        public let title: String
+        /// Whether it opens the app.
+        public let isForeground: Bool
+        /// Whether it destroys something.
+        public let isDestructive: Bool
+        /// Whether the device has to be unlocked first.
+        public let requiresAuthentication: Bool
+
+        /// An action from its parts.
+        public init(
+            id: String,
+            title: String,
+            isForeground: Bool = false,
+            isDestructive: Bool = false,
+            requiresAuthentication: Bool = false
+        ) {
+            self.id = id
+            self.title = title
+            self.isForeground = isForeground
+            self.isDestructive = isDestructive
+            self.requiresAuthentication = requiresAuthentication
+        }
+    }
+
+    /// The categories, in the order they were given.
+    public let categories: [Category]
+
+    /// One category without actions, `surface-update`, which every surface notification may have.
+    public static let standard = NotificationCategories(
+        checked: [Category(id: "surface-update", description: "A surface has changed.")]
+    )
+
+    /// The names of the categories.
+    public var ids: [String] { categories.map(\.id) }
+
+    /// Categories of an app.
+    ///
+    /// - Parameter categories: One at least, each with a name of its own.
+    /// - Throws: ``SurfaceError`` with everything that is wrong with them.
+    public init(_ categories: [Category]) throws(SurfaceError) {
+        try self.init(NotificationCategories(checked: categories).json)
+    }
+
+    /// Categories from JSON text, `{"schemaVersion": "1", "categories": […]}`.
+    ///
+    /// - Parameter bytes: The text in UTF-8.
+    /// - Throws: ``SurfaceError`` with everything that is wrong.
+    public init(parsing bytes: [UInt8]) throws(SurfaceError) {
+        try self.init(SurfaceSnapshot.value(of: bytes))
+    }
+
+    private init(checked categories: [Category]) {
+        self.categories = categories
+    }
+
+    private init(_ json: JSONValue) throws(SurfaceError) {
+        guard let members = json.members else { throw SurfaceError(.invalidType, json.isNot("an object")) }
+        var reader = FieldReader(members, categories: NotificationCategories(checked: []))
+        _ = reader.required("schemaVersion", .literal("1"))
+        let categories = reader.list("categories", count: 1...1_000) { Category(reading: &$0) }
+        if Set(categories.map(\.id)).count < categories.count {
+            reader.report(.invalidValue, "categories", "has a name twice")
+        }
+        reader.finish()
+        guard reader.issues.isEmpty else { throw SurfaceError(reader.issues) }
+        self.categories = categories
+    }
+
+    /// The categories as JSON.
+    public var json: JSONValue {
+        ["schemaVersion": "1", "categories": .array(categories.map(\.json))]
+    }
+}
+
+extension NotificationCategories.Category {
+    fileprivate init(reading fields: inout FieldReader) {
+        id = fields.required("id", .categoryName)
+        description = fields.required("description", .nonEmptyText)
+        actions = fields.list("actions", count: 0...10) { NotificationCategories.Action(reading: &$0) }
+    }
+
+    fileprivate var json: JSONValue {
+        ["id": .string(id), "description": .string(description), "actions": .array(actions.map(\.json))]
+    }
+}
+
+extension NotificationCategories.Action {
+    fileprivate init(reading fields: inout FieldReader) {
+        id = fields.required("id", .actionName)
+        title = fields.required("title", .nonEmptyText)
+        var options = (foreground: false, destructive: false, authentication: false)
+        if fields.has("options") {
+            options = fields.object("options") { inner in
+                (
+                    inner.optional("foreground", .flag) ?? false, inner.optional("destructive", .flag) ?? false,
+                    inner.optional("authenticationRequired", .flag) ?? false
+                )
+            }
+        }
+        isForeground = options.foreground
+        isDestructive = options.destructive
+        requiresAuthentication = options.authentication
+    }
+
+    fileprivate var json: JSONValue {
+        var options = MemberList(capacity: 3)
+        options.add("foreground", isForeground ? true : nil)
+        options.add("destructive", isDestructive ? true : nil)
+        options.add("authenticationRequired", requiresAuthentication ? true : nil)
+        var members = MemberList(capacity: 3)
+        members.add("id", id)
+        members.add("title", title)
+        members.add("options", options.object == [:] ? nil : options.object)
+        return members.object
+    }
+}
+
+extension Rule where Value == String {
+    fileprivate static let actionName = formatted(
+        pattern: "^[a-z][a-z0-9_]*$",
+        "must be lower-case letters, digits and _, a letter first"
+    ) { isName($0.utf8[...], alsoHyphen: false) }
+
+    fileprivate static let categoryName = formatted(
+        pattern: #"^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$"#,
+        "must be lower-case letters, digits, _ and -, a letter first, with dots between parts"
+    ) { text in
+        text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .allSatisfy { isName($0, alsoHyphen: true) }
+    }
+
+    private static func isName(_ text: Substring.UTF8View, alsoHyphen: Bool) -> Bool {
+        guard let first = text.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
+        return text.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+            case UInt8(ascii: "-"): alsoHyphen
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+public import APNs
+
+extension Snapshot<LiveActivitySurface> {
+    /// What the activity shows, as ActivityKit decodes it.
+    public var contentState: SurfaceActivityAttributes.ContentState {
+        SurfaceActivityAttributes.ContentState(
+            headline: surface.title,
+            subhead: surface.body,
+            progress: surface.progress,
+            stage: surface.stage
+        )
+    }
+
+    /// What stays the same while the activity runs, as ActivityKit decodes it.
+    public var attributes: SurfaceActivityAttributes {
+        SurfaceActivityAttributes(surfaceId: surfaceID, modeLabel: surface.modeLabel)
+    }
+
+    /// The payload of an ordinary alert that tells the same, for devices without the activity.
+    public var alertPayload: JSONValue {
+        ["aps": ["alert": alert(subtitle: nil, body: surface.body), "sound": "default"], "liveSurface": sidecar()]
+    }
+}
+
+extension Snapshot<NotificationSurface> {
+    /// The payload of the notification, with what the app needs to act on it beside `aps`.
+    public var payload: JSONValue {
+        var aps = MemberList(capacity: 7)
+        aps.add("alert", alert(subtitle: surface.subtitle, body: surface.body))
+        aps.add("sound", "default")
+        aps.add("category", surface.category)
+        aps.add("thread-id", surface.threadID)
+        aps.add("interruption-level", surface.interruptionLevel?.apple.rawValue)
+        aps.add("relevance-score", surface.relevanceScore)
+        aps.add("target-content-id", surface.targetContentID)
+        return [
+            "schemaVersion": .string(SurfaceSnapshot.schemaVersion), "aps": aps.object,
+            "liveSurface": sidecar(category: surface.category),
+        ]
+    }
+}
+
+extension SurfaceInterruptionLevel {
+    /// The level as Apple writes it, which for one differs from the snapshot's.
+    public var apple: InterruptionLevel {
+        switch self {
+        case .passive: .passive
+        case .active: .active
+        case .timeSensitive: .timeSensitive
+        case .critical: .critical
+        }
+    }
+}
+
+/// What travels beside `aps` in a push made from a snapshot, under the name `liveSurface`: the app's code decodes it.
+public struct SurfaceSidecar: Codable, Sendable, Hashable {
+    /// The generation of the contract; check it before anything else.
+    public let schemaVersion: String
+    /// Always `surface_snapshot`.
+    public let kind: String
+    /// The snapshot's identifier.
+    public let snapshotId: String
+    /// The surface's identifier.
+    public let surfaceId: String
+    /// Where what it shows stands.
+    public let state: SurfaceState
+    /// Where a tap leads.
+    public let deepLink: String
+    /// The notification's category.
+    public let category: String?
+}
+
+/// A surface that can be told as an alert.
+private protocol AlertingSurface {
+    var title: String { get }
+    var deepLink: String { get }
+}
+
+extension LiveActivitySurface: AlertingSurface {}
+extension NotificationSurface: AlertingSurface {}
+
+extension Snapshot where Content: AlertingSurface {
+    fileprivate func alert(subtitle: String?, body: String) -> JSONValue {
+        var members = MemberList(capacity: 3)
+        members.add("title", surface.title)
+        members.add("subtitle", subtitle)
+        members.add("body", body)
+        return members.object
+    }
+
+    fileprivate func sidecar(category: String? = nil) -> JSONValue {
+        var members = MemberList(capacity: 7)
+        members.add("schemaVersion", SurfaceSnapshot.schemaVersion)
+        members.add("kind", "surface_snapshot")
+        members.add("snapshotId", id)
+        members.add("surfaceId", surfaceID)
+        members.add("state", state)
+        members.add("deepLink", surface.deepLink)
+        members.add("category", category)
+        return members.object
+    }
+}

@@ -1,0 +1,171 @@
+internal import APNs
+
+/// Reads the fields of one object by their rules, collecting what is wrong; or, without an object, records the rules.
+///
+/// Each surface says once, in its `init(reading:)`, which fields it has. Reading JSON and writing the JSON Schema are
+/// both that one initializer at work, so they cannot disagree.
+struct FieldReader {
+    /// A field as a JSON Schema describes it.
+    struct Field {
+        let name: String
+        let isRequired: Bool
+        let schema: JSONValue
+    }
+
+    /// The categories that a notification may name.
+    let categories: NotificationCategories
+    private(set) var issues: [SurfaceIssue] = []
+    /// What was recorded, when there is no object to read.
+    private(set) var fields: [Field] = []
+    private let members: [JSONValue.Member]
+    private let path: [String]
+    private let isRecording: Bool
+    private var asked: [String] = []
+    private var found = 0
+
+    /// A reader of an object.
+    init(_ members: [JSONValue.Member], at path: [String] = [], categories: NotificationCategories) {
+        self.members = members
+        self.path = path
+        self.categories = categories
+        isRecording = false
+        asked.reserveCapacity(12)
+    }
+
+    /// A reader that has no object and records the rules it is given.
+    init(recordingFor categories: NotificationCategories) {
+        self.categories = categories
+        members = []
+        path = []
+        isRecording = true
+    }
+
+    // MARK: Fields
+
+    /// A field that must be there.
+    mutating func required<Value>(_ name: String, _ rule: Rule<Value>) -> Value {
+        if isRecording { record(name, isRequired: true, rule.schema()) }
+        guard let value = member(name) else {
+            if !isRecording { report(rule.missingCode, name, "is missing") }
+            return rule.placeholder
+        }
+        return read(value, name, rule) ?? rule.placeholder
+    }
+
+    /// A field that may be left out, though not be null.
+    mutating func optional<Value>(_ name: String, _ rule: Rule<Value>) -> Value? {
+        if isRecording { record(name, isRequired: false, rule.schema()) }
+        return member(name).flatMap { read($0, name, rule) }
+    }
+
+    /// A field that is this when it is left out.
+    mutating func optional<Value: RawRepresentable<String>>(
+        _ name: String,
+        _ rule: Rule<Value>,
+        default standard: Value
+    ) -> Value {
+        if isRecording {
+            record(name, isRequired: false, rule.schema() + [JSONValue.Member("default", .string(standard.rawValue))])
+        }
+        return member(name).map { read($0, name, rule) ?? rule.placeholder } ?? standard
+    }
+
+    /// A field that holds an object, which `body` reads.
+    mutating func object<Value>(_ name: String, _ body: (inout FieldReader) -> Value) -> Value {
+        var reader: FieldReader
+        if isRecording {
+            reader = FieldReader(recordingFor: categories)
+        } else {
+            let value = member(name)
+            if value?.members == nil { report(.invalidType, name, value?.isNot("an object") ?? "is missing") }
+            reader = FieldReader(value?.members ?? [], at: path + [name], categories: categories)
+            // Its fields cannot be judged.
+            guard value?.members != nil else { return body(&reader) }
+        }
+        let result = body(&reader)
+        reader.finish()
+        issues += reader.issues
+        if isRecording { record(name, isRequired: true, reader.objectSchema.members ?? []) }
+        return result
+    }
+
+    /// A field that holds a list of objects, each of which `body` reads.
+    mutating func list<Element>(
+        _ name: String,
+        count range: ClosedRange<Int>,
+        _ body: (inout FieldReader) -> Element
+    ) -> [Element] {
+        guard let value = member(name) else {
+            report(.invalidType, name, "is missing")
+            return []
+        }
+        guard case .array(let elements) = value else {
+            report(.invalidType, name, value.isNot("a list"))
+            return []
+        }
+        if elements.count < range.lowerBound { report(.tooSmall, name, "needs \(range.lowerBound) at least") }
+        if elements.count > range.upperBound { report(.tooBig, name, "may have \(range.upperBound) at most") }
+        return elements.enumerated().map { index, element in
+            let place = path + [name, String(index)]
+            guard let members = element.members else {
+                issues.append(SurfaceIssue(code: .invalidType, path: place, message: element.isNot("an object")))
+                var empty = FieldReader([], categories: categories)
+                return body(&empty)
+            }
+            var reader = FieldReader(members, at: place, categories: categories)
+            let result = body(&reader)
+            reader.finish()
+            issues += reader.issues
+            return result
+        }
+    }
+
+    /// Whether a field is there.
+    func has(_ name: String) -> Bool {
+        members.contains { $0.name == name }
+    }
+
+    /// No more fields are known: reports those that were not asked for.
+    mutating func finish() {
+        guard !isRecording, found < members.count else { return }
+        let unknown = members.map(\.name).filter { !asked.contains($0) }
+        report(.unrecognizedKeys, nil, "has members that are not known: " + unknown.joined(separator: ", "))
+    }
+
+    /// Notes a mistake that no rule of a single field finds.
+    mutating func report(_ code: SurfaceIssue.Code, _ name: String?, _ message: String) {
+        issues.append(SurfaceIssue(code: code, path: name.map { path + [$0] } ?? path, message: message))
+    }
+
+    // MARK: Schema
+
+    /// The object as a JSON Schema.
+    var objectSchema: JSONValue {
+        var members = MemberList(capacity: 4)
+        members.add("type", "object")
+        members.add("properties", .object(fields.map { JSONValue.Member($0.name, $0.schema) }))
+        members.add("required", .array(fields.filter(\.isRequired).map { .string($0.name) }))
+        members.add("additionalProperties", false)
+        return members.object
+    }
+
+    private mutating func record(_ name: String, isRequired: Bool, _ schema: [JSONValue.Member]) {
+        fields.append(Field(name: name, isRequired: isRequired, schema: .object(schema)))
+    }
+
+    private mutating func member(_ name: String) -> JSONValue? {
+        asked.append(name)
+        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
+        found += 1
+        return members[index].value
+    }
+
+    private mutating func read<Value>(_ value: JSONValue, _ name: String, _ rule: Rule<Value>) -> Value? {
+        switch rule.read(value) {
+        case .value(let value): return value
+        case .problem(let code, let message):
+            report(code, name, message)
+            return nil
+        }
+    }
+}

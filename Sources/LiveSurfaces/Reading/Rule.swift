@@ -1,0 +1,236 @@
+internal import APNs
+
+/// What a field may hold: how it is read, and what a JSON Schema says of it.
+struct Rule<Value: Sendable>: Sendable {
+    /// What came of reading a field.
+    enum Reading {
+        case value(Value)
+        case problem(SurfaceIssue.Code, String)
+    }
+
+    /// Stands in for a value that cannot be read, while the rest is looked at.
+    let placeholder: Value
+    /// What a missing value is: of another type, or, where only some values are allowed, none of them.
+    var missingCode = SurfaceIssue.Code.invalidType
+    let schema: @Sendable () -> [JSONValue.Member]
+    let read: @Sendable (JSONValue) -> Reading
+}
+
+extension Rule where Value == String {
+    /// Any text.
+    static let text = text(minimum: 0)
+    /// Text that is not empty.
+    static let nonEmptyText = text(minimum: 1)
+
+    /// Text of so many UTF-16 code units.
+    static func text(minimum: Int, maximum: Int = .max) -> Rule {
+        Rule(
+            placeholder: "",
+            schema: {
+                var members = MemberList(capacity: 3)
+                members.add("type", "string")
+                members.add("minLength", minimum > 0 ? minimum : nil)
+                members.add("maxLength", maximum < .max ? maximum : nil)
+                return members.object.members ?? []
+            },
+            read: { value in
+                guard case .string(let text) = value else { return .problem(.invalidType, value.isNot("text")) }
+                if minimum > 0, text.isEmpty { return .problem(.tooSmall, "must not be empty") }
+                if maximum < .max, text.utf16.count > maximum {
+                    return .problem(.tooBig, "has \(text.utf16.count) UTF-16 code units, and may have \(maximum)")
+                }
+                return .value(text)
+            }
+        )
+    }
+
+    /// Exactly this text.
+    static func literal(_ literal: String) -> Rule {
+        Rule(
+            placeholder: literal,
+            missingCode: .invalidValue,
+            schema: { [JSONValue.Member("const", .string(literal))] },
+            read: { value in
+                value.stringValue == literal ? .value(literal) : .problem(.invalidValue, "must be \"\(literal)\"")
+            }
+        )
+    }
+
+    /// A link that begins with a scheme in lower case and `://`.
+    static let deepLink = formatted(
+        pattern: #"^[a-z][a-z0-9+\-.]*:\/\/"#,
+        "must begin with a scheme in lower case and ://, as in myapp://orders/17"
+    ) { text in
+        let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
+        guard let first = scheme.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
+        return scheme.allSatisfy(\.isSchemeCharacter) && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
+    }
+
+    /// Text with a form that can be put as a regular expression and is tested by other means.
+    static func formatted(
+        pattern: String,
+        _ message: String,
+        _ isRight: @escaping @Sendable (String) -> Bool
+    ) -> Rule {
+        Rule(
+            placeholder: "",
+            schema: { [JSONValue.Member("type", "string"), JSONValue.Member("pattern", .string(pattern))] },
+            read: { value in
+                guard case .string(let text) = value else { return .problem(.invalidType, value.isNot("text")) }
+                return isRight(text) ? .value(text) : .problem(.invalidFormat, message)
+            }
+        )
+    }
+}
+
+extension Rule where Value == SurfaceDate {
+    /// A time with its offset; seconds may be missing.
+    static let date = Rule(
+        placeholder: "",
+        schema: { Rule<String>.datePattern.schema() },
+        read: { value in
+            switch Rule<String>.datePattern.read(value) {
+            case .value(let text): .value(SurfaceDate(rawValue: text))
+            case .problem(let code, let message): .problem(code, message)
+            }
+        }
+    )
+}
+
+extension Rule where Value == String {
+    private static let leapDay =
+        #"(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29"#
+    private static let otherDay =
+        #"\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)"#
+        + #"|02-(?:0[1-9]|1\d|2[0-8]))"#
+
+    fileprivate static let datePattern = formatted(
+        pattern: "^(?:" + leapDay + "|" + otherDay + ")"
+            + #"T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$"#,
+        "must be a time with its offset, as in 2026-05-12T18:31:00Z"
+    ) { SurfaceDateParser($0) != nil }
+}
+
+extension Rule where Value == Double {
+    /// A number from 0 to 1.
+    static let fraction = Rule(
+        placeholder: 0,
+        schema: {
+            [JSONValue.Member("type", "number"), JSONValue.Member("minimum", 0), JSONValue.Member("maximum", 1)]
+        },
+        read: { value in
+            guard case .number(let number) = value, number.doubleValue.isFinite else {
+                return .problem(.invalidType, value.isNot("a number"))
+            }
+            if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
+            if number.doubleValue > 1 { return .problem(.tooBig, "is \(number.text), and may be 1 at most") }
+            return .value(number.doubleValue)
+        }
+    )
+}
+
+extension Rule where Value == Int {
+    /// The greatest whole number that every JSON reader knows exactly.
+    private static let greatest = 9_007_199_254_740_991
+
+    /// A whole number that is not negative.
+    static let count = Rule(
+        placeholder: 0,
+        schema: {
+            [
+                JSONValue.Member("type", "integer"), JSONValue.Member("minimum", 0),
+                JSONValue.Member("maximum", .number(JSONNumber(greatest))),
+            ]
+        },
+        read: { value in
+            guard case .number(let number) = value, number.doubleValue == number.doubleValue.rounded(),
+                number.doubleValue.isFinite
+            else { return .problem(.invalidType, value.isNot("a whole number")) }
+            if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
+            guard let count = Int(exactly: number.doubleValue), count <= greatest else {
+                return .problem(.tooBig, "is \(number.text), and may be \(greatest) at most")
+            }
+            return .value(count)
+        }
+    )
+}
+
+extension Rule where Value == Bool {
+    /// `true` or `false`.
+    static let flag = Rule(
+        placeholder: false,
+        schema: { [JSONValue.Member("type", "boolean")] },
+        read: { value in
+            if case .bool(let flag) = value {
+                .value(flag)
+            } else {
+                .problem(.invalidType, value.isNot("true or false"))
+            }
+        }
+    )
+}
+
+extension Rule where Value: RawRepresentable<String> & CaseIterable {
+    /// One of the cases; `standIn` takes the place of what is none.
+    static func choice(standIn: Value) -> Rule {
+        Rule(
+            placeholder: standIn,
+            missingCode: .invalidValue,
+            schema: { Rule<String>.choiceSchema(Value.allCases.map(\.rawValue)) },
+            read: { value in
+                if case .string(let text) = value, let choice = Value(rawValue: text) { return .value(choice) }
+                return .problem(.invalidValue, Rule<String>.choiceMessage(Value.allCases.map(\.rawValue)))
+            }
+        )
+    }
+}
+
+extension Rule where Value == String {
+    /// One of these texts.
+    static func choice(of texts: [String]) -> Rule {
+        Rule(
+            placeholder: "",
+            missingCode: .invalidValue,
+            schema: { choiceSchema(texts) },
+            read: { value in
+                if case .string(let text) = value, texts.contains(text) { return .value(text) }
+                return .problem(.invalidValue, choiceMessage(texts))
+            }
+        )
+    }
+
+    fileprivate static func choiceSchema(_ texts: [String]) -> [JSONValue.Member] {
+        [JSONValue.Member("enum", .array(texts.map(JSONValue.string)))]
+    }
+
+    fileprivate static func choiceMessage(_ texts: [String]) -> String {
+        "must be one of " + texts.joined(separator: ", ")
+    }
+}
+
+extension UInt8 {
+    fileprivate var isSchemeCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
+
+extension JSONValue {
+    /// What is wrong with a value of another type.
+    func isNot(_ expected: String) -> String { "must be \(expected), and is \(typeName)" }
+
+    private var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "true or false"
+        case .number: "a number"
+        case .string: "text"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}
