@@ -50,7 +50,7 @@ let package = Package(
         .target(name: "Simulator", dependencies: ["APNs", "APNsClient", "APNsServer", "Wire"], swiftSettings: safe),
 
         // Floor 3: the two halves of the protocol.
-        .target(name: "APNsClient", dependencies: ["APNs", "Wire"], swiftSettings: safe),
+        .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
         .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
 
         // Floor 2: bytes, and the contract with the phone.
@@ -108,7 +108,11 @@ let package = Package(
             dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
             swiftSettings: common
         ),
-        .testTarget(name: "SimulatorTests", dependencies: ["Simulator", "TestSupport", "Wire"], swiftSettings: common),
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: ["LiveSurfaces", "Simulator", "TestSupport", "Wire"],
+            swiftSettings: common
+        ),
         .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     ]

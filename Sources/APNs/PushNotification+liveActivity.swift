@@ -65,7 +65,8 @@ public enum LiveActivityPriority: Sendable, Hashable {
     /// When the device's power allows; does not count.
     case powerAware
 
-    var priority: Priority {
+    /// The priority as it travels.
+    public var priority: Priority {
         switch self {
         case .immediate: .immediate
         case .powerAware: .powerAware

@@ -30,6 +30,7 @@ public final class PushClient: Sendable {
     let requests: RequestWriter
     let channelRequests: RequestWriter
     let identifiers = APNsIDGenerator()
+    let clock: WallClock
     let activityTimestamps: ActivityTimestamps
 
     /// A client at rest; it connects when the first push is sent.
@@ -57,6 +58,7 @@ public final class PushClient: Sendable {
         loopClock: ManualClock? = nil
     ) throws(APNsError) {
         self.configuration = configuration
+        self.clock = clock
         activityTimestamps = ActivityTimestamps(clock: clock)
         mint = authentication.mint(clock: clock)
         do throws(WireError) {

@@ -100,6 +100,12 @@ public struct WrongSurfaceKind: Error, Hashable, CustomStringConvertible {
     /// The kind it is.
     public let found: SurfaceKind
 
+    /// An error from its parts.
+    public init(wanted: SurfaceKind, found: SurfaceKind) {
+        self.wanted = wanted
+        self.found = found
+    }
+
     /// What was wanted and found.
     public var description: String { "this needs a snapshot of the kind \(wanted.rawValue), and got \(found.rawValue)" }
 }

@@ -14,6 +14,16 @@ public struct APNsID: Sendable, Hashable {
         low = randomBits.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
+    /// An identifier made of a hash (version 8, RFC 9562 §5.8): the same hash gives the same identifier.
+    ///
+    /// - Parameter hash: The hash, of which the first 16 bytes count; missing ones are taken to be 0.
+    public init(hash: some Sequence<UInt8>) {
+        var halves: [UInt64] = [0, 0]
+        for (index, byte) in hash.prefix(16).enumerated() { halves[index / 8] |= UInt64(byte) << (56 - index % 8 * 8) }
+        high = halves[0] & 0xFFFF_FFFF_FFFF_0FFF | 0x0000_0000_0000_8000
+        low = halves[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    }
+
     /// A random identifier.
     ///
     /// - Parameter generator: Where the randomness comes from.

@@ -61,21 +61,25 @@ public struct LiveActivityStart: Sendable, Hashable {
     ///   - state: What it shows first.
     ///   - alert: What a person reads and hears.
     ///   - reach: How it will be reached afterwards.
+    ///   - staleDate: From when on the content counts as outdated.
+    ///   - relevanceScore: Which of several activities is shown first: the one with the highest; any number.
     /// - Throws: ``PayloadError`` when attributes or state are no object.
     public init(
         attributesType: String,
         attributes: JSONValue,
         state: JSONValue,
         alert: LiveActivityAlert,
-        reach: Reach = .byApp
+        reach: Reach = .byApp,
+        staleDate: Date? = nil,
+        relevanceScore: Double? = nil
     ) throws(PayloadError) {
         self.attributesType = attributesType
         self.attributes = try LiveActivityContent.encode(attributes, for: "attributes")
         contentState = try LiveActivityContent.encode(state, for: "content-state")
         self.alert = alert
         self.reach = reach
-        staleDate = nil
-        relevanceScore = nil
+        self.staleDate = staleDate
+        self.relevanceScore = relevanceScore
     }
 
     /// The payload of a push made at this time.

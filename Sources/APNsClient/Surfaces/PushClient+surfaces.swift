@@ -1,0 +1,205 @@
+public import APNs
+public import LiveSurfaces
+
+extension PushClient {
+    /// Sends a snapshot, as the push that its kind and destination call for.
+    ///
+    /// A notification, or a Live Activity sent to a device, goes as an alert with priority 10; a Live Activity to its own
+    /// token or a channel with priority 5, and with 10 when it starts; any other kind as a background push that carries
+    /// the whole snapshot under the name `surfaceSnapshot`. All are kept for an hour, save broadcasts, which channels
+    /// without storage do not keep.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The snapshot; it is held to every rule of the contract first.
+    ///   - destination: Where to, and as what.
+    ///   - topic: The app's bundle identifier, without any suffix.
+    ///   - delivery: What is to be different from the defaults of the kind.
+    ///   - options: What is to be different from the configuration for this push.
+    /// - Returns: The receipt; accepted does not mean delivered.
+    /// - Throws: ``APNsError``, with the code `invalid` when the snapshot breaks a rule or is of another kind than the
+    ///   destination needs.
+    @discardableResult
+    public func send(
+        _ snapshot: SurfaceSnapshot,
+        to destination: SurfaceDestination,
+        topic: Topic,
+        delivery: SurfaceDelivery = SurfaceDelivery(),
+        options: SendOptions = SendOptions()
+    ) async throws(APNsError) -> PushReceipt {
+        let id = try delivery.id(of: snapshot, to: destination)
+        switch try request(for: snapshot, to: destination, topic: topic, delivery, id) {
+        case .push(let notification, let token):
+            return try await send(notification, to: token, topic: topic, options: options)
+        case .broadcast(let broadcast):
+            return PushReceipt(try await send(broadcast, id: id, options: options), id: id)
+        }
+    }
+
+    /// What ``send(_:to:topic:delivery:options:)`` would send, without sending it.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The snapshot.
+    ///   - destination: Where to, and as what.
+    ///   - topic: The app's bundle identifier, without any suffix.
+    ///   - delivery: What is to be different from the defaults of the kind.
+    /// - Returns: The request, with what the rules have to say about it.
+    /// - Throws: ``APNsError``, as sending it does.
+    public func describe(
+        _ snapshot: SurfaceSnapshot,
+        to destination: SurfaceDestination,
+        topic: Topic,
+        delivery: SurfaceDelivery = SurfaceDelivery()
+    ) throws(APNsError) -> RequestDescription {
+        let id = try delivery.id(of: snapshot, to: destination)
+        switch try request(for: snapshot, to: destination, topic: topic, delivery, id) {
+        case .push(let notification, let token): return try describe(notification, to: token, topic: topic)
+        case .broadcast(let broadcast): return describe(broadcast)
+        }
+    }
+
+    private enum Request {
+        case push(PushNotification, DeviceToken)
+        case broadcast(Broadcast)
+    }
+
+    /// What is worth delivering for an hour, as surfaces are looked at now or not at all.
+    private var inAnHour: Expiration { Expiration(secondsSince1970: clock.secondsSince1970() + 3_600) }
+
+    private func request(
+        for unchecked: SurfaceSnapshot,
+        to destination: SurfaceDestination,
+        topic: Topic,
+        _ delivery: SurfaceDelivery,
+        _ id: APNsID
+    ) throws(APNsError) -> Request {
+        let snapshot: SurfaceSnapshot
+        do throws(SurfaceError) {
+            snapshot = try unchecked.validated(categories: delivery.categories)
+        } catch {
+            throw APNsError(.invalid, id: id, description: "the snapshot cannot be sent: \(error)")
+        }
+        guard case .liveActivity(let activity) = snapshot else {
+            guard case .device(let token) = destination else {
+                let error = WrongSurfaceKind(wanted: .liveActivity, found: snapshot.kind)
+                throw APNsError(.invalid, id: id, description: "the snapshot cannot be sent: \(error)")
+            }
+            let push = try writing(for: id) { () throws(PayloadError) in try silentOrAlert(of: snapshot, delivery, id) }
+            return .push(push, token)
+        }
+        return try writing(for: id) { () throws(PayloadError) -> Request in
+            switch destination {
+            case .device(let token):
+                .push(alert(activity.alertPayload, delivery, id), token)
+            case .activityStart(let token):
+                .push(try start(of: activity, on: token, delivery, id), token)
+            case .activity(let token):
+                .push(try push(update(of: activity, delivery), to: token, delivery, id), token)
+            case .activityEnd(let token, let dismissal):
+                .push(try push(end(of: activity, dismissal), to: token, delivery, id), token)
+            case .channel(let channel):
+                .broadcast(try broadcast(update(of: activity, delivery), on: channel, of: topic, delivery))
+            case .channelEnd(let channel, let dismissal):
+                .broadcast(try broadcast(end(of: activity, dismissal), on: channel, of: topic, delivery))
+            }
+        }
+    }
+
+    /// What goes to a device for other kinds than Live Activities: something to read, or something to put in place.
+    private func silentOrAlert(
+        of snapshot: SurfaceSnapshot,
+        _ delivery: SurfaceDelivery,
+        _ id: APNsID
+    ) throws(PayloadError) -> PushNotification {
+        if case .notification(let notification) = snapshot { return alert(notification.payload, delivery, id) }
+        return .background(
+            custom: try CustomData(json: JSONValue.object([.init("surfaceSnapshot", snapshot.json)]).encoded()),
+            expiration: delivery.expiration ?? inAnHour,
+            collapseID: delivery.collapseID,
+            id: id
+        )
+    }
+
+    private func alert(_ payload: JSONValue, _ delivery: SurfaceDelivery, _ id: APNsID) -> PushNotification {
+        .opaque(
+            payload.encoded(),
+            pushType: .alert,
+            priority: (delivery.priority ?? .immediate).priority,
+            expiration: delivery.expiration ?? inAnHour,
+            collapseID: delivery.collapseID,
+            id: id
+        )
+    }
+
+    private func start(
+        of activity: LiveActivitySnapshot,
+        on token: DeviceToken,
+        _ delivery: SurfaceDelivery,
+        _ id: APNsID
+    ) throws(PayloadError) -> PushNotification {
+        let start = try LiveActivityStart(
+            attributesType: delivery.attributesType,
+            attributes: activity.attributes.json,
+            state: activity.contentState.json,
+            alert: LiveActivityAlert(title: .plain(activity.surface.title), body: .plain(activity.surface.body)),
+            reach: delivery.reach,
+            staleDate: delivery.staleDate,
+            relevanceScore: delivery.relevanceScore
+        )
+        return try .liveActivity(
+            start,
+            timestamp: activityTimestamps.next(for: token.hex),
+            priority: delivery.priority ?? .immediate,
+            expiration: delivery.expiration ?? inAnHour,
+            id: id
+        )
+    }
+
+    private func push(
+        _ update: LiveActivityUpdate,
+        to token: DeviceToken,
+        _ delivery: SurfaceDelivery,
+        _ id: APNsID
+    ) throws(PayloadError) -> PushNotification {
+        try .liveActivity(
+            update,
+            timestamp: activityTimestamps.next(for: token.hex),
+            priority: delivery.priority ?? .powerAware,
+            expiration: delivery.expiration ?? inAnHour,
+            id: id
+        )
+    }
+
+    private func broadcast(
+        _ update: LiveActivityUpdate,
+        on channel: ChannelID,
+        of app: Topic,
+        _ delivery: SurfaceDelivery
+    ) throws(PayloadError) -> Broadcast {
+        try Broadcast(
+            update,
+            on: channel,
+            of: app,
+            timestamp: activityTimestamps.next(for: channel.rawValue),
+            priority: (delivery.priority ?? .powerAware).priority,
+            expiration: delivery.expiration ?? .attemptOnce
+        )
+    }
+
+    private func update(
+        of activity: LiveActivitySnapshot,
+        _ delivery: SurfaceDelivery
+    ) throws(PayloadError) -> LiveActivityUpdate {
+        try .update(
+            activity.contentState.json,
+            staleDate: delivery.staleDate,
+            relevanceScore: delivery.relevanceScore
+        )
+    }
+
+    private func end(
+        of activity: LiveActivitySnapshot,
+        _ dismissal: LiveActivityUpdate.Dismissal
+    ) throws(PayloadError) -> LiveActivityUpdate {
+        try .end(activity.contentState.json, dismissal: dismissal)
+    }
+}
