@@ -37,12 +37,12 @@ let package = Package(
         // Floor 5: commands.
         .executableTarget(
             name: "martlet",
-            dependencies: ["APNs", "APNsClient", "Commands", "Simulator", "Wire"],
+            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Simulator", "Wire"],
             swiftSettings: safe
         ),
         .executableTarget(
             name: "MartletBench",
-            dependencies: ["APNs", "APNsClient", "Commands", "Wire"],
+            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Wire"],
             swiftSettings: safe
         ),
 
@@ -100,7 +100,7 @@ let package = Package(
         ),
         .testTarget(
             name: "MartletTests",
-            dependencies: ["APNsClient", "Simulator", "TestSupport", "martlet"],
+            dependencies: ["APNsClient", "LiveSurfaces", "Simulator", "TestSupport", "martlet"],
             swiftSettings: common
         ),
         .testTarget(

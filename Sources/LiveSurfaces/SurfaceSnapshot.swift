@@ -2,7 +2,7 @@ public import APNs
 
 /// What one surface of an app shows at one moment: a snapshot of one of the six kinds.
 ///
-/// `LiveSurfaces` is the contract between a server and the surfaces of an iOS app: Live Activities, widgets, controls,
+/// The module `LiveSurfaces` is the contract between a server and the surfaces of an iOS app: Live Activities, widgets, controls,
 /// notifications, Lock Screen accessories and StandBy. Both sides import this one definition, so nothing is generated
 /// and nothing can drift. It needs nothing but the standard library and Foundation.
 ///

@@ -1,5 +1,6 @@
 package import APNsClient
 package import Commands
+package import LiveSurfaces
 
 extension DeviceToken: ArgumentValue {
     /// A token in hexadecimal digits.
@@ -96,4 +97,17 @@ extension APNsEndpoint: ArgumentValue {
 
     /// Part of `ArgumentValue`.
     package static var valueName: String { "host:port" }
+}
+
+extension SurfaceKind: ArgumentValue {
+    /// One of the kinds.
+    package init(argument: String) throws(UsageError) {
+        guard let kind = SurfaceKind(rawValue: argument) else {
+            throw UsageError("\"\(argument)\" is none of \(SurfaceKind.valueName)")
+        }
+        self = kind
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { allCases.map(\.rawValue).joined(separator: "|") }
 }

@@ -20,7 +20,8 @@ struct Martlet {
         "sends pushes through Apple's push service, and stands in for it on your own machine",
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
-            .channelsDelete, .simulate, .token, .doctor,
+            .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
+            .simulate, .token, .doctor,
         ]
     )
 

@@ -74,6 +74,12 @@ struct NotificationOptions: Sendable {
         ) { Headers(pushType: $0, priority: $1, expiration: $2, collapseID: $3) }
     }
 
+    /// Whether nothing was asked for.
+    var isEmpty: Bool {
+        payload == nil && !content.isAlert && content.custom == nil && !content.isBackground && headers.pushType == nil
+            && headers.priority == nil && headers.expiration == nil && headers.collapseID == nil
+    }
+
     /// The notification that the options describe.
     func notification() throws -> PushNotification {
         let expiration = headers.expiration.map { Expiration(secondsSince1970: $0) }

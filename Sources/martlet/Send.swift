@@ -12,25 +12,38 @@ extension Command {
             "send --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ \\\n"
                 + "      --to 5d3a6a1c8f9a42d6 --topic com.example.app --background --custom '{\"sync\":true}'",
             "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app --payload - < payload.json",
+            "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app \\\n"
+                + "      --snapshot order.json --as update",
         ],
         Option<[DeviceToken]>("--to", "Device token, hexadecimal", isRequired: true),
         Option<String>("--topic", "The app's bundle identifier"),
         NotificationOptions.declared,
+        SnapshotOptions.declared,
         ServerOptions.declared,
         Flag("--unchecked", "Leave all checking to the server"),
         Flag("--describe", "Show the request and what the rules say of it, and send nothing"),
         Flag("--json", "Print one JSON object per device")
-    ) { tokens, topic, notification, server, isUnchecked, isDescription, isJSON in
-        let notification = try notification.notification()
+    ) { tokens, topic, notification, snapshot, server, isUnchecked, isDescription, isJSON in
+        let topic = Topic(topic)
+        let subject: Subject
+        if let snapshot = try snapshot.snapshot() {
+            guard notification.isEmpty else {
+                throw UsageError("--snapshot says what is sent: leave the options of notifications out")
+            }
+            subject = .snapshot(snapshot)
+        } else {
+            subject = .notification(try notification.notification())
+        }
         let client = try server.client(checksBeforeSending: !isUnchecked)
         guard !isDescription else {
             for token in tokens {
-                let request = try client.describe(notification, to: token, topic: Topic(topic))
-                Terminal.output.write(request.text)
+                Terminal.output.write(try subject.describe(to: token, topic: topic, client).text)
             }
             return
         }
-        let answers = await answers(to: notification, for: tokens, about: Topic(topic), from: client)
+        let answers = await answers(to: tokens) { (token) throws(APNsError) in
+            try await subject.send(to: token, topic: topic, client)
+        }
         await client.close()
         Terminal.output.write(isJSON ? answers.map { $0.json + "\n" }.joined() : table(of: answers))
         if answers.contains(where: { !$0.isAccepted }) { throw CommandFailure() }
@@ -38,16 +51,14 @@ extension Command {
 
     /// Sends to all devices at once; the answers come in the order of the devices.
     private static func answers(
-        to notification: PushNotification,
-        for tokens: [DeviceToken],
-        about topic: Topic,
-        from client: PushClient
+        to tokens: [DeviceToken],
+        _ send: @escaping @Sendable (DeviceToken) async throws(APNsError) -> PushReceipt
     ) async -> [SendAnswer] {
         await withTaskGroup(of: (Int, SendAnswer).self) { group in
             for (index, token) in tokens.enumerated() {
                 group.addTask {
                     do throws(APNsError) {
-                        return (index, SendAnswer(token, try await client.send(notification, to: token, topic: topic)))
+                        return (index, SendAnswer(token, try await send(token)))
                     } catch {
                         return (index, SendAnswer(token, error))
                     }
@@ -63,6 +74,28 @@ extension Command {
         var table = Table(["to", Table.Column("status", isNumeric: true), "apns-id", "answer"])
         for answer in answers { table.add(answer.cells) }
         return table.text(for: .output)
+    }
+}
+
+/// What is sent to every device.
+private enum Subject: Sendable {
+    case notification(PushNotification)
+    case snapshot(SnapshotOptions.Snapshot)
+
+    func send(to token: DeviceToken, topic: Topic, _ client: PushClient) async throws(APNsError) -> PushReceipt {
+        switch self {
+        case .notification(let notification): try await client.send(notification, to: token, topic: topic)
+        case .snapshot(let snapshot):
+            try await client.send(snapshot.content, to: snapshot.role.destination(token), topic: topic)
+        }
+    }
+
+    func describe(to token: DeviceToken, topic: Topic, _ client: PushClient) throws(APNsError) -> RequestDescription {
+        switch self {
+        case .notification(let notification): try client.describe(notification, to: token, topic: topic)
+        case .snapshot(let snapshot):
+            try client.describe(snapshot.content, to: snapshot.role.destination(token), topic: topic)
+        }
     }
 }
 

@@ -21,6 +21,17 @@ package struct Argument<Value: Sendable>: Parameter {
         }
     }
 
+    /// An argument that has to be given once at least; it takes all that is left.
+    package init<Element: ArgumentValue>(_ name: String, _ help: String) where Value == [Element] {
+        description = ParameterDescription(kind: .argument, spelling: name + "…", help: help, isRequired: true)
+        read = { (words, description) throws(UsageError) in
+            var values: [Element] = []
+            while let word = words.takeArgument() { values.append(try description.value(word)) }
+            guard !values.isEmpty else { throw description.missing }
+            return values
+        }
+    }
+
     /// Part of `Parameter`.
     package var descriptions: [ParameterDescription] { [description] }
 
