@@ -7,7 +7,7 @@ export MARTLET_STRICT = 1
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 
 .DEFAULT_GOAL := help
-.PHONY: demo test simulate sanitize lint format bench docs clean help
+.PHONY: demo test simulate sanitize fuzz lint format bench docs clean help
 
 demo: ## Build, start the local APNs, send it real pushes and show every answer
 	@Scripts/prerequisites build
@@ -19,6 +19,7 @@ test: ## Run every test, against real peers too
 	@$(SWIFT) build --build-tests
 	@$(SWIFT) test --skip-build --disable-xctest --parallel
 	@Scripts/check-examples
+	@Scripts/check-phone
 
 simulate: ## Run SEEDS simulated worlds of failing servers, or replay the one of SEED
 	@Scripts/prerequisites build
@@ -29,6 +30,10 @@ sanitize: ## Run the tests under the thread sanitizer, then under the address sa
 	@Scripts/prerequisites build test
 	@Scripts/sanitize thread
 	@Scripts/sanitize address
+
+fuzz: ## Throw bytes at the reader of snapshots for FOR seconds, two minutes by default
+	@Scripts/prerequisites build
+	@Scripts/fuzz $(FOR)
 
 lint: ## Check formatting, documentation and the habits of the house
 	@Scripts/prerequisites

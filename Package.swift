@@ -23,6 +23,20 @@ let common: [SwiftSetting] =
 /// the compiler names each unsafe expression outside it (SE-0458).
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
+/// Programs for libFuzzer, which needs a build of its own: see Scripts/fuzz.
+let fuzzing: [Target] =
+    Context.environment["FUZZ"] == nil
+    ? []
+    : [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
+        .executableTarget(
+            name: "FuzzSurfaces",
+            dependencies: ["APNs", "CFuzzer", "LiveSurfaces"],
+            path: "Tests/Fuzzing/FuzzSurfaces",
+            swiftSettings: common
+        ),
+    ]
+
 let package = Package(
     name: "martlet",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -115,5 +129,5 @@ let package = Package(
         ),
         .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
-    ]
+    ] + fuzzing
 )

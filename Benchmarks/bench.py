@@ -4,6 +4,8 @@ Both send the same pushes over one TLS connection, 900 in flight, to Debian's ng
 server runs on core 0, the client on core 1; runs are interleaved, and the medians of what the kernel charged each
 client process are compared. Absolute times on a shared machine say little; ratios of the same minutes do.
 
+The row `surface` is what it costs to read a Live Activity snapshot and write its content state; no push is sent.
+
 Writes .build/bench.json: a list of {name, ratio, against, median_us, against_median_us, peak_kb}.
 """
 
@@ -131,7 +133,8 @@ def main():
             return [options.binary, "send", "--port", str(port), "--ca", f"{directory}/certificate.pem",
                     "--pushes", str(options.pushes), "--streams", str(STREAMS), "--way", way]
 
-        candidates = {"send-awaited": martlet("awaited"), "send-on-loop": martlet("on-loop")}
+        surface = [options.binary, "surface", "--times", str(options.pushes)]
+        candidates = {"send-awaited": martlet("awaited"), "send-on-loop": martlet("on-loop"), "surface": surface}
         server = start_nginx(directory, port)
         try:
             results = {name: [] for name in ["h2load", *candidates]}

@@ -5,10 +5,12 @@ import PackageDescription
 // Small programs that use Martlet as any other package would; `make test` builds them.
 let package = Package(
     name: "Examples",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18)],
     dependencies: [.package(name: "martlet", path: "..")],
     targets: [
         .executableTarget(name: "SendAlert", dependencies: [.product(name: "APNsClient", package: "martlet")]),
+        // Compiles to nothing where there is no ActivityKit.
+        .target(name: "PhoneSide", dependencies: [.product(name: "LiveSurfaces", package: "martlet")]),
         .executableTarget(
             name: "TestWithSimulator",
             dependencies: [

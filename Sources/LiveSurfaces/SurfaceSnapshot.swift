@@ -2,9 +2,9 @@ public import APNs
 
 /// What one surface of an app shows at one moment: a snapshot of one of the six kinds.
 ///
-/// The module `LiveSurfaces` is the contract between a server and the surfaces of an iOS app: Live Activities, widgets, controls,
-/// notifications, Lock Screen accessories and StandBy. Both sides import this one definition, so nothing is generated
-/// and nothing can drift. It needs nothing but the standard library and Foundation.
+/// The module `LiveSurfaces` is the contract between a server and the surfaces of an iOS app: Live Activities, widgets,
+/// controls, notifications, Lock Screen accessories and StandBy. Both sides import this one definition, so nothing is
+/// generated and nothing can drift. It needs nothing but the standard library and Foundation.
 ///
 /// ```swift
 /// let snapshot = SurfaceSnapshot.liveActivity(

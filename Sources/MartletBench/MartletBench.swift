@@ -1,5 +1,6 @@
 import APNsClient
 import Commands
+import LiveSurfaces
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -67,6 +68,20 @@ struct MartletBench {
         await client.close()
     }
 
+    private static let surface = Command(
+        "surface",
+        "Read a Live Activity snapshot from JSON and write its content state, again and again",
+        examples: ["surface --times 200000"],
+        Option<Int>("--times", "How often")
+    ) { times in
+        let bytes = SurfaceSnapshot.example(of: .liveActivity).json.encoded()
+        var written = 0
+        for _ in 0..<times {
+            written += try SurfaceSnapshot(parsing: bytes).asLiveActivity().contentState.json.encoded().count
+        }
+        print("\(bytes.count) bytes in, \(written / max(1, times)) out")
+    }
+
     /// Thirty-two random hexadecimal digits.
     private static func randomHex() -> String {
         let digits = String(UInt128.random(in: 0 ... .max), radix: 16)
@@ -74,7 +89,12 @@ struct MartletBench {
     }
 
     static func main() async {
-        let program = Program("MartletBench", version: "0", "measures the client", commands: [send])
+        let program = Program(
+            "MartletBench",
+            version: "0",
+            "measures the client and the snapshots",
+            commands: [send, surface]
+        )
         exit(await program.run(Array(CommandLine.arguments.dropFirst()), environment: [:]))
     }
 }

@@ -45,7 +45,8 @@ import Testing
             priority: "10",
             payload: #"{"schemaVersion":"5","aps":{"alert":{"title":"On its way","body":"Two stops before you"},"#
                 + #""sound":"default","category":"surface-update","thread-id":"order-17","#
-                + #""interruption-level":"time-sensitive"},"liveSurface":{"schemaVersion":"5","kind":"surface_snapshot","#
+                + #""interruption-level":"time-sensitive"},"liveSurface":{"schemaVersion":"5","#
+                + #""kind":"surface_snapshot","#
                 + sidecar + #","deepLink":"shop://orders/17","category":"surface-update"}}"#
         ),
         Sending(

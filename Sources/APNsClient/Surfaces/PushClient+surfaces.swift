@@ -4,10 +4,10 @@ public import LiveSurfaces
 extension PushClient {
     /// Sends a snapshot, as the push that its kind and destination call for.
     ///
-    /// A notification, or a Live Activity sent to a device, goes as an alert with priority 10; a Live Activity to its own
-    /// token or a channel with priority 5, and with 10 when it starts; any other kind as a background push that carries
-    /// the whole snapshot under the name `surfaceSnapshot`. All are kept for an hour, save broadcasts, which channels
-    /// without storage do not keep.
+    /// A notification, or a Live Activity sent to a device, goes as an alert with priority 10; a Live Activity to its
+    /// own token or a channel with priority 5, and with 10 when it starts; any other kind as a background push that
+    /// carries the whole snapshot under the name `surfaceSnapshot`. All are kept for an hour, save broadcasts, which
+    /// channels without storage do not keep.
     ///
     /// - Parameters:
     ///   - snapshot: The snapshot; it is held to every rule of the contract first.

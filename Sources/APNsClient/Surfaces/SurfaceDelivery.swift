@@ -22,7 +22,7 @@ public struct SurfaceDelivery: Sendable {
     public var relevanceScore: Double?
     /// How a Live Activity that is started is reached afterwards.
     public var reach: LiveActivityStart.Reach
-    /// The name of the app's attributes type; ``LiveSurfaces/SurfaceActivityAttributes`` by default.
+    /// The name of the app's attributes type; `SurfaceActivityAttributes` by default.
     public var attributesType: String
     /// The notification categories that the app knows.
     public var categories: NotificationCategories

@@ -2,8 +2,8 @@ public import APNs
 
 /// Where a snapshot is sent, and as what.
 public enum SurfaceDestination: Sendable, Hashable {
-    /// To a device: a notification, or a Live Activity told as one, as an alert; any other kind silently, for the app to
-    /// put in place.
+    /// To a device: a notification, or a Live Activity told as one, as an alert; any other kind silently, for the app
+    /// to put in place.
     case device(DeviceToken)
     /// To a push-to-start token: begins a Live Activity.
     case activityStart(DeviceToken)
