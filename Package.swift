@@ -124,7 +124,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulatorTests",
-            dependencies: ["LiveSurfaces", "Simulator", "TestSupport", "Wire"],
+            dependencies: ["APNsServer", "LiveSurfaces", "Simulator", "TestSupport", "Wire"],
             swiftSettings: common
         ),
         .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),

@@ -1,5 +1,5 @@
 package import APNs
-internal import Wire
+package import Wire
 
 /// A request to APNs as it came in: taken apart, but not judged.
 package struct APNsRequest: Sendable {
@@ -23,7 +23,11 @@ package struct APNsRequest: Sendable {
     package var duplicatedField: String?
 
     init(_ stream: HTTP2Stream) {
-        let fields = stream.fields
+        self.init(stream.fields, body: stream.body, isBodyTooLong: stream.isBodyTooLong)
+    }
+
+    /// A request with these fields, pseudo fields among them.
+    package init(_ fields: HTTPFields, body: [UInt8], isBodyTooLong: Bool = false) {
         method = fields[":method"] ?? ""
         path = fields[":path"] ?? ""
         headers = PushHeaders(
@@ -37,8 +41,8 @@ package struct APNsRequest: Sendable {
         channelID = fields["apns-channel-id"]
         requestID = fields["apns-request-id"]
         authorization = fields.bytes(of: "authorization")
-        body = stream.body
-        isBodyTooLong = stream.isBodyTooLong
+        self.body = body
+        self.isBodyTooLong = isBodyTooLong
         duplicatedField =
             fields.firstDuplicate(startingWith: "apns-") ?? fields.firstDuplicate(startingWith: "authorization")
     }

@@ -48,7 +48,7 @@ public actor SimulatedAPNs {
         } catch {
             throw SimulatorError("\(error)")
         }
-        judge = Judge(environment: configuration.environment)
+        judge = Judge(environment: configuration.environment, leniency: configuration.leniency)
         log = PushLog(limit: configuration.keptPushes)
     }
 
@@ -162,11 +162,18 @@ public actor SimulatedAPNs {
 
     /// Makes a signing key known; as soon as one is, tokens signed by others are refused.
     ///
-    /// - Parameter key: The key, of which only the public half is kept.
+    /// - Parameters:
+    ///   - key: The key, of which only the public half is kept.
+    ///   - scope: What it may be used for; everything by default.
     /// - Throws: ``SimulatorError`` when the key cannot be used.
-    public func register(_ key: SigningKey) throws(SimulatorError) {
+    public func register(_ key: SigningKey, scope: KeyScope = .team()) throws(SimulatorError) {
         do {
-            try judge.tokens.register(publicKeyPEM: key.publicKeyPEM(), keyID: key.keyID, teamID: key.teamID)
+            try judge.tokens.register(
+                publicKeyPEM: key.publicKeyPEM(),
+                keyID: key.keyID,
+                teamID: key.teamID,
+                scope: scope
+            )
         } catch {
             throw SimulatorError("the key \(key.keyID) cannot be registered: \(error)")
         }
@@ -210,16 +217,30 @@ public actor SimulatedAPNs {
         var state = connections[key] ?? Judge.ConnectionState()
         let now = clock.secondsSince1970()
         let verdict = judge.verdict(on: request, over: &state, at: now, using: &generator)
-        if state.isTokenAccepted, !state.hasAllStreams {
-            state.hasAllStreams = true
-            client.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
-        }
+        adjustStreams(of: client, &state, after: verdict)
         connections[key] = state
         let id = response(to: request, verdict, reply)
         switch request.target {
         case .channels, .allChannels: break
         case .device, .broadcast, nil:
             tellReaders(of: log.append(request, answeredWith: verdict, id: id, over: client.id, at: now))
+        }
+    }
+
+    /// Gives a client all streams once its token is accepted, and one while its pushes are refused, as APNs does to
+    /// slow down senders that do not look at its answers ("Handling notification responses from APNs").
+    private func adjustStreams(
+        of client: ClientConnection,
+        _ state: inout Judge.ConnectionState,
+        after verdict: Judge.Verdict
+    ) {
+        let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
+        if state.hasAllStreams, isMistake, !configuration.leniency.contains(.fullSpeedAfterRefusals) {
+            state.hasAllStreams = false
+            client.allow(concurrentStreams: configuration.streamsBeforeToken)
+        } else if state.isTokenAccepted, !state.hasAllStreams, !isMistake {
+            state.hasAllStreams = true
+            client.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
         }
     }
 
@@ -290,6 +311,8 @@ extension SimulatedAPNs {
         ///
         /// Load generators that cannot wait for the first answer want more.
         public var streamsBeforeToken: UInt32
+        /// Laws of APNs that are let rest; none by default.
+        public var leniency: Leniency
         /// The certificate authority; nil, the default, for a fresh one in memory.
         public var authority: LocalAuthority?
 
@@ -302,6 +325,7 @@ extension SimulatedAPNs {
             environment: Environment = .development,
             keptPushes: Int = 1_000,
             streamsBeforeToken: UInt32 = 1,
+            leniency: Leniency = [],
             authority: LocalAuthority? = nil
         ) {
             self.host = host
@@ -311,6 +335,7 @@ extension SimulatedAPNs {
             self.environment = environment
             self.keptPushes = keptPushes
             self.streamsBeforeToken = streamsBeforeToken
+            self.leniency = leniency
             self.authority = authority
         }
     }

@@ -35,8 +35,9 @@ extension Command {
             "Streams before the first valid token; load generators want more",
             default: 1
         ),
+        Option<[Leniency]>("--lenient", "A law of Apple's to let rest"),
         Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS")
-    ) { port, inboxPort, host, environment, directory, streams, isClear in
+    ) { port, inboxPort, host, environment, directory, streams, lenient, isClear in
         let directory = directory ?? defaultDirectory
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
@@ -46,6 +47,7 @@ extension Command {
                 isEncrypted: !isClear,
                 environment: environment,
                 streamsBeforeToken: streams,
+                leniency: lenient.reduce([]) { $0.union($1) },
                 authority: isClear ? nil : LocalAuthority(directory: directory)
             )
         )
@@ -84,3 +86,16 @@ extension Command {
 }
 
 extension SimulatedAPNs.Environment: ArgumentValue {}
+
+extension Leniency: ArgumentValue {
+    /// One of the laws.
+    init(argument: String) throws(UsageError) {
+        guard let law = Leniency.names.first(where: { $0.name == argument }) else {
+            throw UsageError("\"\(argument)\" is none of \(Leniency.valueName)")
+        }
+        self = law.leniency
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { names.map(\.name).joined(separator: "|") }
+}

@@ -11,10 +11,11 @@ struct Judge {
         /// The token of the last request and what came of it: clients send the same one for an hour.
         fileprivate var lastAuthorization: [UInt8] = []
         fileprivate var lastJudgement: Reason?
-        fileprivate var lastClaims: ProviderToken?
+        fileprivate var lastSender: ConnectionLaws.Sender?
+        fileprivate var laws = ConnectionLaws()
         /// Whether a request on the connection had a valid token.
         fileprivate(set) var isTokenAccepted = false
-        /// Whether the client has been told that it may open more than the first streams.
+        /// Whether the client may open as many streams as there are, not only the first.
         var hasAllStreams = false
     }
 
@@ -37,9 +38,13 @@ struct Judge {
     var tokens = ProviderTokenVerifier()
     var devices: DeviceRegistry
     var channels = ChannelRegistry()
+    private let environment: SimulatedAPNs.Environment
+    private let leniency: Leniency
 
-    init(environment: SimulatedAPNs.Environment) {
+    init(environment: SimulatedAPNs.Environment, leniency: Leniency = []) {
         devices = DeviceRegistry(environment: environment)
+        self.environment = environment
+        self.leniency = leniency
     }
 
     /// The answer to `request`, which came over a connection of this state at this time in seconds since 1970.
@@ -52,18 +57,41 @@ struct Judge {
         guard let target = request.target else { return .refused(.badPath) }
         if let reason = methodProblem(request.method, target) { return .refused(reason) }
         guard request.duplicatedField == nil else { return .refused(.duplicateHeaders) }
-        if let reason = tokenProblem(request.authorization, over: &connection, at: now) { return .refused(reason) }
+        let sender: ConnectionLaws.Sender
+        switch judge(request.authorization, over: &connection, at: now) {
+        case .success(let known): sender = known
+        case .failure(let refusal): return .refused(refusal.reason)
+        }
         connection.isTokenAccepted = true
-        if let id = request.requestID, (try? APNsID(id)) == nil { return .refused(.badMessageID) }
+        let verdict = verdict(on: request, to: target, from: sender, using: &generator)
+        if verdict.status == 200 { connection.laws.accepted(from: sender) }
+        return verdict
+    }
+
+    /// The answer to a request whose sender may use the connection.
+    private mutating func verdict(
+        on request: APNsRequest,
+        to target: APNsRequest.Target,
+        from sender: ConnectionLaws.Sender,
+        using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        let allowsUpperCase = leniency.contains(.upperCaseIDs)
+        if let id = request.requestID, (try? APNsID(id, allowsUpperCase: allowsUpperCase)) == nil {
+            return .refused(.badMessageID)
+        }
         switch target {
         case .device(let token):
-            if let reason = Lint.firstRefusal(headers: request.headers, payload: request.body) {
-                return .refused(reason)
-            }
-            return devices.verdict(on: token, topic: request.headers.topic ?? "")
+            var headers = request.headers
+            if allowsUpperCase { headers.id = headers.id?.lowercased() }
+            if let reason = Lint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
+            let topic = headers.topic ?? ""
+            guard sender.scope.covers(topic: topic) else { return .refused(.topicDisallowed) }
+            return devices.verdict(on: token, topic: topic)
         case .broadcast(let app):
+            guard sender.scope.covers(topic: String(app)) else { return .refused(.topicMismatch) }
             return channels.verdict(onBroadcast: request, to: String(app))
         case .channels(let app), .allChannels(let app):
+            guard sender.scope.covers(topic: String(app)) else { return .refused(.topicMismatch) }
             return channels.verdict(on: request, about: String(app), using: &generator)
         }
     }
@@ -78,22 +106,34 @@ struct Judge {
         }
     }
 
-    private func tokenProblem(
+    /// Who sends, or why nobody may with this token over this connection.
+    private func judge(
         _ authorization: [UInt8]?,
         over connection: inout ConnectionState,
         at now: Int64
-    ) -> Reason? {
-        guard let authorization else { return .missingProviderToken }
+    ) -> Result<ConnectionLaws.Sender, ProviderTokenVerifier.Refusal> {
+        func refused(_ reason: Reason) -> Result<ConnectionLaws.Sender, ProviderTokenVerifier.Refusal> {
+            .failure(ProviderTokenVerifier.Refusal(reason: reason))
+        }
+        guard let authorization else { return refused(.missingProviderToken) }
         if authorization != connection.lastAuthorization {
             connection.lastAuthorization = authorization
-            connection.lastClaims = nil
+            connection.lastSender = nil
             connection.lastJudgement = nil
             switch tokens.check(authorization) {
-            case .success(let claims): connection.lastClaims = claims
+            case .success(let sender) where !sender.scope.covers(environment):
+                connection.lastJudgement = .badEnvironmentKeyIDInToken
+            case .success(let sender): connection.lastSender = sender
             case .failure(let refusal): connection.lastJudgement = refusal.reason
             }
         }
-        guard let claims = connection.lastClaims else { return connection.lastJudgement }
-        return tokens.ageProblem(of: claims, at: now)
+        guard let sender = connection.lastSender else {
+            return refused(connection.lastJudgement ?? .invalidProviderToken)
+        }
+        if let reason = tokens.ageProblem(of: sender.claims, at: now) { return refused(reason) }
+        if let reason = connection.laws.problem(with: sender, authorization: authorization, at: now, leniency) {
+            return refused(reason)
+        }
+        return .success(sender)
     }
 }

@@ -13,6 +13,7 @@ struct ProviderTokenVerifier {
     private struct Key {
         var publicKey: ES256PublicKey
         var teamID: String
+        var scope: KeyScope
     }
 
     /// How far ahead of this machine's clock a token may be.
@@ -20,23 +21,23 @@ struct ProviderTokenVerifier {
 
     private var keys: [String: Key] = [:]
 
-    mutating func register(publicKeyPEM: String, keyID: String, teamID: String) throws {
-        keys[keyID] = Key(publicKey: try ES256PublicKey(pem: publicKeyPEM), teamID: teamID)
+    mutating func register(publicKeyPEM: String, keyID: String, teamID: String, scope: KeyScope) throws {
+        keys[keyID] = Key(publicKey: try ES256PublicKey(pem: publicKeyPEM), teamID: teamID, scope: scope)
     }
 
-    /// The claims of a token whose form and signature are good, from the value of `authorization`.
-    func check(_ authorization: [UInt8]) -> Result<ProviderToken, Refusal> {
+    /// The sender with a token whose form and signature are good, from the value of `authorization`.
+    func check(_ authorization: [UInt8]) -> Result<ConnectionLaws.Sender, Refusal> {
         let invalid = Refusal(reason: .invalidProviderToken)
         let scheme = Array("bearer ".utf8)
         guard authorization.count > scheme.count,
             zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 }),
             let token = try? ParsedProviderToken(authorization[scheme.count...])
         else { return .failure(invalid) }
-        guard !keys.isEmpty else { return .success(token.claims) }
+        guard !keys.isEmpty else { return .success(ConnectionLaws.Sender(claims: token.claims, scope: .team())) }
         guard let key = keys[token.claims.keyID], key.teamID == token.claims.teamID,
             key.publicKey.isValid(signature: token.signature, for: token.signingInput)
         else { return .failure(invalid) }
-        return .success(token.claims)
+        return .success(ConnectionLaws.Sender(claims: token.claims, scope: key.scope))
     }
 
     /// What is wrong with the age of a token that is otherwise good.

@@ -1,0 +1,323 @@
+import APNs
+import APNsClient
+
+extension ConformanceTests {
+    static let cases: [Case] =
+        good + paths + methods + tokens + types + sizes + priorities + expirations + identifiers + topics + collapses
+        + duplicates + payloads + devices + broadcasts + channels
+
+    private static let broadcastPath = "/4/broadcasts/apps/com.example.app"
+    private static let channelsPath = "/1/apps/com.example.app/channels"
+    private static let allChannelsPath = "/1/apps/com.example.app/all-channels"
+
+    private static func refused(
+        _ name: String,
+        _ reason: Reason,
+        path: String = "/3/device/5d3a6a1c8f9a42d6",
+        method: String = "POST",
+        fields: [String: String?] = [:],
+        moreFields: [(String, String)] = [],
+        payload: String = #"{"aps":{"alert":"Hello"}}"#
+    ) -> Case {
+        Case(
+            testDescription: name,
+            path: path,
+            method: method,
+            fields: fields,
+            moreFields: moreFields,
+            payload: payload,
+            status: reason.status ?? 0,
+            reason: reason
+        )
+    }
+
+    private static func accepted(
+        _ name: String,
+        fields: [String: String?] = [:],
+        payload: String = #"{"aps":{"alert":"Hello"}}"#
+    ) -> Case {
+        Case(testDescription: name, fields: fields, payload: payload)
+    }
+
+    /// A payload of exactly this many bytes.
+    private static func payload(byteCount: Int) -> String {
+        let frame = #"{"aps":{"alert":""}}"#
+        return #"{"aps":{"alert":""# + String(repeating: "x", count: byteCount - frame.utf8.count) + #""}}"#
+    }
+
+    private static let good = [
+        accepted("a good push"), accepted("no type", fields: ["apns-push-type": nil]),
+        accepted("an unknown field of another kind", fields: ["x-trace": "1"]),
+    ]
+
+    private static let paths = [
+        "/", "/3", "/3/devices/5d3a", "/2/device/5d3a", "/3/device/5d3a/", "/3/device/5d3a/more", "3/device/5d3a",
+        "/4/broadcasts", "/4/broadcasts/apps", "/1/apps/com.example.app", "/1/apps/com.example.app/channel", "*",
+        "/3/Device/5d3a", "//3/device/5d3a",
+    ].map { refused("the path \($0)", .badPath, path: $0) }
+
+    private static let methods =
+        ["GET", "PUT", "DELETE", "HEAD", "PATCH", "post"].map {
+            refused("\($0) to a device", .methodNotAllowed, method: $0)
+        } + ["GET", "PUT", "DELETE"].map { refused("\($0) of a broadcast", .badPath, path: broadcastPath, method: $0) }
+        + ["PUT", "PATCH"].map { refused("\($0) of channels", .badPath, path: channelsPath, method: $0) }
+        + ["POST", "DELETE"].map { refused("\($0) of all channels", .badPath, path: allChannelsPath, method: $0) }
+
+    private static let tokens: [Case] = {
+        let other = try? SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000001")
+        let unknown = try? SigningKey.ephemeral(keyID: "KEY0000002", teamID: "TEAM000001")
+        let good = Bench.authorization()
+        let parts = good.split(separator: ".").map(String.init)
+        let bad: [(String, String)] = [
+            ("an empty one", ""), ("the word bearer alone", "bearer "), ("no JWT", "bearer abc"),
+            ("two parts", "bearer a.b"), ("four parts", good + ".x"), ("another scheme", "basic abc"),
+            ("no scheme", String(good.dropFirst(7))), ("a signature of another key", Bench.authorization(of: other)),
+            ("a key nobody knows", Bench.authorization(of: unknown)),
+            ("a signature that is cut off", String(good.dropLast(8))),
+            ("claims of another token", parts.count == 3 ? parts[0] + ".e30." + parts[2] : ""),
+            ("a time 5:01 ahead", Bench.authorization(age: -301)),
+        ]
+        return bad.map { refused("as token \($0)", .invalidProviderToken, fields: ["authorization": $1]) } + [
+            refused("no token", .missingProviderToken, fields: ["authorization": nil]),
+            refused(
+                "no token for a broadcast",
+                .missingProviderToken,
+                path: broadcastPath,
+                fields: ["authorization": nil]
+            ),
+            refused("no token for channels", .missingProviderToken, path: channelsPath, fields: ["authorization": nil]),
+            accepted("a token 5:00 ahead", fields: ["authorization": Bench.authorization(age: -300)]),
+            accepted("a token of 59:59", fields: ["authorization": Bench.authorization(age: 3_599)]),
+            accepted("a token of 60:00", fields: ["authorization": Bench.authorization(age: 3_600)]),
+            refused(
+                "a token of 60:01",
+                .expiredProviderToken,
+                fields: ["authorization": Bench.authorization(age: 3_601)]
+            ),
+            accepted("the scheme in capitals", fields: ["authorization": "BEARER " + good.dropFirst(7)]),
+        ]
+    }()
+
+    private static func fields(of type: PushType, topic: String? = nil) -> [String: String?] {
+        [
+            "apns-push-type": type.rawValue, "apns-topic": topic ?? "com.example.app" + type.topicSuffix,
+            "apns-priority": type == .background ? "5" : nil,
+        ]
+    }
+
+    private static let types: [Case] =
+        PushType.all.map { accepted("type \($0.rawValue)", fields: fields(of: $0)) }
+        + PushType.all.filter { !$0.topicSuffix.isEmpty }.map {
+            refused(
+                "type \($0.rawValue) without its suffix",
+                .topicDisallowed,
+                fields: fields(of: $0, topic: "com.example.app")
+            )
+        }
+        + [PushType.alert, .background].flatMap { type in
+            [".push-type.liveactivity", ".voip-ptt", ".location-query"].map {
+                refused(
+                    "type \(type.rawValue) with \($0)",
+                    .topicDisallowed,
+                    fields: fields(of: type, topic: "com.example.app" + $0)
+                )
+            }
+        }
+        + ["loud", "Alert", "", " alert", "live-activity", "LiveActivity"].map {
+            refused("the type \"\($0)\"", .invalidPushType, fields: ["apns-push-type": $0])
+        }
+
+    private static let sizes: [Case] = PushType.all.flatMap { type in
+        let limit = type == .voip ? 5_120 : 4_096
+        return [
+            accepted(
+                "\(limit) bytes of \(type.rawValue)",
+                fields: fields(of: type),
+                payload: payload(byteCount: limit)
+            ),
+            refused(
+                "\(limit + 1) bytes of \(type.rawValue)",
+                .payloadTooLarge,
+                fields: fields(of: type),
+                payload: payload(byteCount: limit + 1)
+            ),
+        ]
+    }
+
+    private static let priorities: [Case] =
+        ["10", "5", "1"].map { accepted("priority \($0)", fields: ["apns-priority": $0]) }
+        + ["0", "2", "7", "11", "-1", "05", "10.0", "ten", "", " 5", "99999999999999999999"].map {
+            refused("priority \"\($0)\"", .badPriority, fields: ["apns-priority": $0])
+        } + [
+            refused(
+                "background with priority 10",
+                .badPriority,
+                fields: ["apns-push-type": "background", "apns-priority": "10"]
+            ),
+            accepted("background with priority 1", fields: ["apns-push-type": "background", "apns-priority": "1"]),
+        ]
+
+    private static let expirations: [Case] =
+        ["0", "1", "1790000000", "9223372036854775807"].map {
+            accepted("expiration \($0)", fields: ["apns-expiration": $0])
+        }
+        + ["-1", "1.5", "tomorrow", "", " 0", "9223372036854775808", "2026-05-12T18:31Z"].map {
+            refused("expiration \"\($0)\"", .badExpirationDate, fields: ["apns-expiration": $0])
+        }
+
+    private static let identifiers: [Case] =
+        [accepted("an identifier", fields: ["apns-id": "123e4567-e89b-12d3-a456-4266554400a0"])]
+        + [
+            "42", "", "123E4567-E89B-12D3-A456-4266554400A0", "123e4567e89b12d3a4564266554400a0",
+            "{123e4567-e89b-12d3-a456-4266554400a0}", "123e4567-e89b-12d3-a456-4266554400a",
+            "123e4567-e89b-12d3-a456-4266554400a00", "123e4567-e89b-12d3-a4564-266554400a0",
+            "123e4567-e89b-12d3-a456-4266554400ag", "123e4567-e89b-12d3-a456_4266554400a0",
+        ].map { refused("the identifier \"\($0)\"", .badMessageID, fields: ["apns-id": $0]) }
+
+    private static let topics: [Case] = [
+        refused("no topic", .missingTopic, fields: ["apns-topic": nil]),
+        refused("an empty topic", .missingTopic, fields: ["apns-topic": ""]),
+        refused("a topic with a space", .badTopic, fields: ["apns-topic": "com.example app"]),
+        refused("a topic beyond ASCII", .badTopic, fields: ["apns-topic": "com.example.äpp"]),
+    ]
+
+    private static let collapses: [Case] = [
+        accepted("64 bytes of collapse id", fields: ["apns-collapse-id": String(repeating: "c", count: 64)]),
+        accepted("16 birds as collapse id", fields: ["apns-collapse-id": String(repeating: "🐦", count: 16)]),
+        refused(
+            "65 bytes of collapse id",
+            .badCollapseID,
+            fields: ["apns-collapse-id": String(repeating: "c", count: 65)]
+        ),
+        refused(
+            "17 birds as collapse id",
+            .badCollapseID,
+            fields: ["apns-collapse-id": String(repeating: "🐦", count: 17)]
+        ),
+        refused(
+            "63 bytes and an umlaut as collapse id",
+            .badCollapseID,
+            fields: ["apns-collapse-id": String(repeating: "c", count: 63) + "ä"]
+        ),
+    ]
+
+    private static let duplicates: [Case] = [
+        ("apns-topic", "com.example.app"), ("apns-push-type", "alert"), ("apns-priority", "10"),
+        ("apns-expiration", "0"),
+        ("apns-id", "123e4567-e89b-12d3-a456-4266554400a0"), ("apns-collapse-id", "c"),
+        ("authorization", "bearer a.b.c"),
+    ].map { name, value in
+        refused("\(name) twice", .duplicateHeaders, fields: [name: value], moreFields: [(name, value)])
+    }
+
+    private static let payloads: [Case] =
+        [refused("no payload", .payloadEmpty, payload: "")]
+        + ["{", "[]", "null", "1", #""text""#, "{}x", #"{"aps":}"#, #"{"a":"\u{1}"}"#, "hello", "\u{FEFF}{}"].map {
+            refused("the payload \($0)", .badRequestPayload, payload: $0)
+        } + [accepted("an empty object", payload: "{}"), accepted("white space around", payload: " {} \n")]
+
+    private static let devices: [Case] = [
+        refused("no device", .missingDeviceToken, path: "/3/device/"),
+        refused("no device and no slash", .missingDeviceToken, path: "/3/device"),
+        refused("letters for a device", .badDeviceToken, path: "/3/device/martlet"),
+        refused("half a byte of device", .badDeviceToken, path: "/3/device/5d3"),
+        refused("a device with a question", .badDeviceToken, path: "/3/device/5d3a?x=1"),
+        refused("a device of the other environment", .badDeviceToken, path: "/3/device/a1b2"),
+        refused("a device of another app", .deviceTokenNotForTopic, path: "/3/device/0f1e"),
+        refused("a device that has gone", .unregistered, path: "/3/device/dead"),
+    ]
+
+    private static func broadcast(
+        _ name: String,
+        _ reason: Reason?,
+        path: String = broadcastPath,
+        _ changes: [String: String?] = [:],
+        payload: String = #"{"aps":{"event":"update"}}"#
+    ) -> Case {
+        var fields: [String: String?] = [
+            "apns-channel-id": "CHANNEL", "apns-push-type": "liveactivity", "apns-priority": "5",
+            "apns-expiration": "0",
+        ]
+        fields.merge(changes) { $1 }
+        return Case(
+            testDescription: "a broadcast with " + name,
+            path: path,
+            fields: fields,
+            payload: payload,
+            status: reason.map { $0.status ?? 0 } ?? 200,
+            reason: reason
+        )
+    }
+
+    private static let broadcasts: [Case] = [
+        broadcast("everything", nil), broadcast("its type as on another page", nil, ["apns-push-type": "LiveActivity"]),
+        broadcast("5120 bytes", nil, payload: payload(byteCount: 5_120)),
+        broadcast("5121 bytes", .payloadTooLarge, payload: payload(byteCount: 5_121)),
+        broadcast("no channel", .missingChannelID, ["apns-channel-id": nil]),
+        broadcast("a channel that is no base64", .badChannelID, ["apns-channel-id": "%%"]),
+        broadcast("a channel nobody made", .channelNotRegistered, ["apns-channel-id": "AAAA"]),
+        broadcast("no type", .missingPushType, ["apns-push-type": nil]),
+        broadcast("another type", .invalidPushType, ["apns-push-type": "alert"]),
+        broadcast("no priority", .badPriority, ["apns-priority": nil]),
+        broadcast("priority 3", .badPriority, ["apns-priority": "3"]),
+        broadcast("no expiration", .badExpirationDate, ["apns-expiration": nil]),
+        broadcast("an expiration that nothing is stored for", .badExpirationDate, ["apns-expiration": "1790003600"]),
+        broadcast("no payload", .payloadEmpty, payload: ""),
+        broadcast("a list", .badRequestPayload, payload: "[]"),
+        broadcast("an identifier that is none", .badMessageID, ["apns-request-id": "7"]),
+        broadcast("a suffix on its app", .topicDisallowed, path: broadcastPath + ".push-type.liveactivity"),
+    ]
+
+    private static func channel(
+        _ name: String,
+        _ answer: Int,
+        _ reason: Reason? = nil,
+        method: String = "POST",
+        path: String = channelsPath,
+        fields: [String: String?] = [:],
+        payload: String = #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#
+    ) -> Case {
+        Case(
+            testDescription: "channels: " + name,
+            path: path,
+            method: method,
+            fields: fields,
+            payload: method == "POST" ? payload : "",
+            status: answer,
+            reason: reason
+        )
+    }
+
+    private static let channels: [Case] = [
+        channel("made", 201),
+        channel("made to store", 201, payload: #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#),
+        channel("made without a policy", 400, .badRequestParams, payload: #"{"push-type":"LiveActivity"}"#),
+        channel(
+            "made with policy 2",
+            400,
+            .badRequestParams,
+            payload: #"{"message-storage-policy":2,"push-type":"LiveActivity"}"#
+        ),
+        channel("made without a type", 400, .missingPushType, payload: #"{"message-storage-policy":0}"#),
+        channel(
+            "made for alerts",
+            400,
+            .invalidPushType,
+            payload: #"{"message-storage-policy":0,"push-type":"alert"}"#
+        ),
+        channel(
+            "made with more",
+            400,
+            .badRequestParams,
+            payload: #"{"message-storage-policy":0,"push-type":"LiveActivity","name":"x"}"#
+        ),
+        channel("made of nothing", 400, .badRequestPayload, payload: ""),
+        channel("read", 200, method: "GET", fields: ["apns-channel-id": "CHANNEL"]),
+        channel("read without a name", 400, .missingChannelID, method: "GET"),
+        channel("read by a wrong name", 400, .channelNotRegistered, method: "GET", fields: ["apns-channel-id": "AAAA"]),
+        channel("deleted", 204, method: "DELETE", fields: ["apns-channel-id": "CHANNEL"]),
+        channel("deleted without a name", 400, .missingChannelID, method: "DELETE"),
+        channel("deleted by what is no name", 400, .badChannelID, method: "DELETE", fields: ["apns-channel-id": "%"]),
+        channel("listed", 200, method: "GET", path: allChannelsPath),
+    ]
+}

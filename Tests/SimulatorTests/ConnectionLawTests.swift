@@ -1,0 +1,133 @@
+import APNs
+import APNsClient
+import Testing
+
+@testable import Simulator
+
+/// What a connection may carry after what it has carried.
+@Suite struct ConnectionLawTests {
+    private typealias Case = ConformanceTests.Case
+
+    /// A judge for which several keys are registered, each with a scope, and one connection to it.
+    private struct Bench {
+        private var bench: ConformanceTests.Bench
+        private var keys: [String: SigningKey] = [:]
+        /// Signing twice makes two tokens.
+        private var tokens: [String: String] = [:]
+
+        init(_ leniency: Leniency = []) throws {
+            bench = try ConformanceTests.Bench()
+            bench.judge = Judge(environment: .development, leniency: leniency)
+        }
+
+        mutating func register(_ name: String, team: String = "TEAM000001", _ scope: KeyScope = .team()) throws {
+            let key = try SigningKey.ephemeral(keyID: name, teamID: team)
+            keys[name] = key
+            try bench.judge.tokens.register(
+                publicKeyPEM: key.publicKeyPEM(),
+                keyID: name,
+                teamID: team,
+                scope: scope
+            )
+        }
+
+        mutating func wait(_ seconds: Int64) { bench.now += seconds }
+
+        /// Sends with a token that was issued this long after the beginning; nil when it was accepted.
+        mutating func send(_ name: String, issuedAfter seconds: Int64 = 0, topic: String = "com.example.app") -> Reason?
+        {
+            let authorization =
+                tokens["\(name) \(seconds)"] ?? ConformanceTests.Bench.authorization(age: -seconds, of: keys[name])
+            tokens["\(name) \(seconds)"] = authorization
+            return bench.verdict(
+                on: Case(testDescription: "", fields: ["authorization": authorization, "apns-topic": topic])
+            ).reason
+        }
+    }
+
+    @Test(arguments: [(1_199, false), (1_200, true), (1_201, true)] as [(Int64, Bool)])
+    func `a token is replaced after twenty minutes at the earliest`(seconds: Int64, isLate: Bool) throws {
+        let reason: Reason? = isLate ? nil : .tooManyProviderTokenUpdates
+        var bench = try Bench()
+        try bench.register("A")
+        #expect(bench.send("A") == nil)
+        bench.wait(seconds)
+        #expect(bench.send("A", issuedAfter: seconds) == reason)
+        #expect(bench.send("A") == (reason == nil ? .tooManyProviderTokenUpdates : nil), "the old one goes on")
+        var lenient = try Bench(.frequentTokens)
+        try lenient.register("A")
+        #expect(lenient.send("A") == nil && lenient.send("A", issuedAfter: 1) == nil)
+    }
+
+    @Test func `a token that is refused does not count as a replacement`() throws {
+        var bench = try Bench()
+        try bench.register("A")
+        #expect(bench.send("A") == nil)
+        #expect(bench.send("unknown") == .invalidProviderToken)
+        #expect(bench.send("A") == nil)
+    }
+
+    @Test func `a connection belongs to the team of its first accepted push`() throws {
+        var bench = try Bench(.frequentTokens)
+        try bench.register("A")
+        try bench.register("B", team: "TEAM000002")
+        #expect(bench.send("A") == nil)
+        #expect(bench.send("B") == .invalidProviderToken)
+        var lenient = try Bench([.frequentTokens, .mixedKeys])
+        try lenient.register("A")
+        try lenient.register("B", team: "TEAM000002")
+        #expect(lenient.send("A") == nil && lenient.send("B") == nil)
+    }
+
+    @Test func `a push that is refused ties a connection to nobody`() throws {
+        var bench = try Bench(.frequentTokens)
+        try bench.register("A")
+        try bench.register("B", team: "TEAM000002")
+        #expect(bench.send("A", topic: "") == .missingTopic)
+        #expect(bench.send("B") == nil)
+        #expect(bench.send("A") == .invalidProviderToken)
+    }
+
+    @Test func `a key of the other environment is told from a bad one`() throws {
+        var bench = try Bench()
+        try bench.register("P", .team(.production))
+        try bench.register("T", .topics(["com.example.app"], .production))
+        #expect(bench.send("P") == .badEnvironmentKeyIDInToken)
+        #expect(bench.send("T") == .badEnvironmentKeyIDInToken)
+    }
+
+    @Test func `a key for topics sends to them with any suffix, and to no other`() throws {
+        var bench = try Bench()
+        try bench.register("T", .topics(["com.example.app"], .development))
+        #expect(bench.send("T") == nil)
+        #expect(bench.send("T", topic: "com.example.application") == .topicDisallowed)
+        #expect(bench.send("T", topic: "com.example.app.extension") == .topicDisallowed)
+        #expect(KeyScope.topics(["a"], .development).covers(topic: "a.voip"))
+        #expect(!KeyScope.topics(["a"], .development).covers(topic: "a.other"))
+    }
+
+    @Test func `keys of a team and keys for topics do not mix on a connection, related ones do`() throws {
+        let topics: Set<Topic> = ["com.example.app"]
+        var bench = try Bench(.frequentTokens)
+        try bench.register("A", .team(.development))
+        try bench.register("B")
+        try bench.register("T", .topics(topics, .development, relatedKeyIDs: ["R"]))
+        try bench.register("R", .topics(topics, .development, relatedKeyIDs: ["T"]))
+        try bench.register("S", .topics(topics, .development))
+        var second = bench
+        #expect(bench.send("A") == nil && bench.send("B") == nil)
+        #expect(bench.send("T") == .unrelatedKeyIDInToken)
+        #expect(second.send("T") == nil && second.send("R") == nil && second.send("T") == nil)
+        #expect(second.send("S") == .unrelatedKeyIDInToken)
+        #expect(second.send("A") == .unrelatedKeyIDInToken)
+    }
+
+    @Test func `identifiers in capitals are taken where that law rests`() throws {
+        var bench = try ConformanceTests.Bench()
+        let test = Case(testDescription: "", fields: ["apns-id": "123E4567-E89B-12D3-A456-4266554400A0"])
+        #expect(bench.verdict(on: test).reason == .badMessageID)
+        var lenient = try ConformanceTests.Bench()
+        lenient.judge = Judge(environment: .development, leniency: .upperCaseIDs)
+        #expect(lenient.verdict(on: test).status == 200)
+    }
+}
