@@ -73,6 +73,7 @@ package final class APNsListener {
     ///   - tls: The TLS settings; nil for HTTP/2 in the clear with prior knowledge.
     ///   - limits: What clients are allowed.
     ///   - loop: The loop to live on.
+    ///   - admits: Asked for each client that connects; one that is not admitted is dropped before the TLS handshake.
     ///   - onEvent: Told what clients do.
     /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken.
     package init(
@@ -81,6 +82,7 @@ package final class APNsListener {
         tls: TLSContext?,
         limits: Limits,
         on loop: EventLoop,
+        admits: @escaping () -> Bool = { true },
         onEvent: @escaping (ClientConnection, Event) -> Void
     ) throws(WireError) {
         let clients = Clients()
@@ -92,7 +94,7 @@ package final class APNsListener {
                 fieldBytes: limits.fieldBytes
             )
         )
-        listener = try HTTP2Listener(host: host, port: port, configuration: configuration, on: loop) {
+        listener = try HTTP2Listener(host: host, port: port, configuration: configuration, on: loop, admits: admits) {
             connection,
             event in
             clients.pass(event, of: connection, to: onEvent)
@@ -123,5 +125,25 @@ package final class ClientConnection {
     /// Changes how many streams the client may have open at once.
     package func allow(concurrentStreams: UInt32) {
         connection.allow(concurrentStreams: concurrentStreams)
+    }
+
+    /// Changes how many octets the client may send on a stream before it has to wait for more room.
+    package func allow(octetsPerStream: UInt32) {
+        connection.allow(octetsPerStream: octetsPerStream)
+    }
+
+    /// Takes no more streams; those up to `lastStreamID` still end in order, by default all there are.
+    package func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8], lastStreamID: Int32?) {
+        connection.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
+    }
+
+    /// Ends the connection in order; what is open on it breaks.
+    package func close() {
+        connection.close(WireError(.closedLocally, "the server closed the connection"))
+    }
+
+    /// Ends the connection with a TCP reset.
+    package func abort() {
+        connection.abort()
     }
 }

@@ -85,6 +85,14 @@ package struct APNsReply {
         self.stream = stream
     }
 
+    /// The number of the request's stream.
+    package var streamID: Int32 { stream.id }
+
+    /// Ends the request's stream without an answer.
+    package func reset(_ code: HTTP2ErrorCode) {
+        connection.reset(stream, code)
+    }
+
     /// Sends the answer; does nothing when the client has gone.
     package func send(_ response: APNsResponse) {
         connection.answer(stream, with: response.http)

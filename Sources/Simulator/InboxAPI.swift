@@ -80,6 +80,7 @@ extension ReceivedPush {
             .init("status", .number(JSONNumber(status))),
             .init("apns-id", .string(id)),
         ]
+        if isDisturbed { members.append(.init("disturbed", true)) }
         if let reason { members.append(.init("reason", .string(reason.rawValue))) }
         if let payload = try? JSONReader.read(payload) {
             members.append(.init("payload", payload))

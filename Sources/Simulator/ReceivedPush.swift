@@ -17,12 +17,14 @@ public struct ReceivedPush: Sendable, Hashable {
     public let headers: PushHeaders
     /// The payload, cut off when it was far too long.
     public let payload: [UInt8]
-    /// The status it was answered with.
+    /// The status it was answered with; 0 when a fault left it without an answer.
     public let status: Int
     /// The reason it was refused for; nil when it was accepted.
     public let reason: Reason?
     /// The `apns-id` of the answer.
     public let id: String
+    /// Whether a ``Fault``, or the telling end of its device token, had a part in the answer.
+    public let isDisturbed: Bool
 
     /// What is wrong with it or will be surprising on the phone, worst first as the rules find it.
     public var findings: [Lint.Finding] {
@@ -32,8 +34,12 @@ public struct ReceivedPush: Sendable, Hashable {
 
 extension APNsRequest {
     /// The text where a device token should be.
-    fileprivate var deviceToken: String {
-        if case .device(let token)? = target { String(token) } else { "" }
+    fileprivate var deviceToken: String { String(facts.device) }
+
+    /// What decides whether something goes wrong with it.
+    var facts: FaultPlan.Facts {
+        if case .device(let token)? = target { return FaultPlan.Facts(device: token, headers: headers) }
+        return FaultPlan.Facts(device: "", headers: headers)
     }
 }
 
@@ -59,6 +65,7 @@ struct PushLog {
         _ request: APNsRequest,
         answeredWith verdict: Judge.Verdict,
         id: String,
+        isDisturbed: Bool,
         over connection: Int,
         at now: Int64
     ) -> ReceivedPush {
@@ -72,7 +79,8 @@ struct PushLog {
             payload: request.body,
             status: verdict.status,
             reason: verdict.reason,
-            id: id
+            id: id,
+            isDisturbed: isDisturbed
         )
         if ring.count < limit {
             ring.append(push)

@@ -25,13 +25,18 @@ public actor SimulatedAPNs {
     private let clock: WallClock
     private let authority: LocalAuthority
     private var judge: Judge
+    private var plan: FaultPlan
+    /// Clients that are still to be dropped before their handshake.
+    private var refusals = 0
+    /// How far ahead its clock is.
+    private var skew: Int64 = 0
     private var log: PushLog
     private var connections: [ObjectIdentifier: Judge.ConnectionState] = [:]
     private var listener: APNsListener?
     private var inbox: HTTP1Listener?
     private var isStopped = false
     private var readers: [AsyncStream<ReceivedPush>.Continuation] = []
-    private var generator = SplitMix64(state: .random(in: .min ... .max))
+    private var generator: SplitMix64
 
     /// The port that answers as APNs.
     public private(set) var port: UInt16 = 0
@@ -49,6 +54,8 @@ public actor SimulatedAPNs {
             throw SimulatorError("\(error)")
         }
         judge = Judge(environment: configuration.environment, leniency: configuration.leniency)
+        plan = FaultPlan(configuration.faults, seed: configuration.seed)
+        generator = SplitMix64(state: configuration.seed)
         log = PushLog(limit: configuration.keptPushes)
     }
 
@@ -82,11 +89,11 @@ public actor SimulatedAPNs {
                 port: configuration.port,
                 tls: tls,
                 limits: APNsListener.Limits(initialStreams: configuration.streamsBeforeToken),
-                on: loop
-            ) { client, event in
+                on: loop,
+                admits: { self.admits() },
                 // Keeps the simulator alive until `stop`, as somebody may still be connected.
-                self.handle(event, from: client)
-            }
+                onEvent: { client, event in self.handle(event, from: client) }
+            )
             self.listener = listener
             port = listener.port
             if let inboxPort = configuration.inboxPort {
@@ -179,6 +186,17 @@ public actor SimulatedAPNs {
         }
     }
 
+    /// Has other things go wrong from now on, or nothing any more.
+    ///
+    /// - Parameters:
+    ///   - faults: What goes wrong.
+    ///   - seed: Decides with them what goes wrong when; the same seed has the same go wrong. By default from chance.
+    public func setFaults(_ faults: [Fault], seed: UInt64 = .random(in: .min ... .max)) {
+        plan = FaultPlan(faults, seed: seed)
+        refusals = 0
+        skew = 0
+    }
+
     /// What has come in, oldest first, as far back as the simulator remembers.
     public var pushes: [ReceivedPush] { log.pushes }
 
@@ -212,19 +230,77 @@ public actor SimulatedAPNs {
         }
     }
 
+    private func admits() -> Bool {
+        guard refusals > 0 else { return true }
+        refusals -= 1
+        return false
+    }
+
     private func answer(_ request: APNsRequest, _ reply: APNsReply, from client: ClientConnection) {
         let key = ObjectIdentifier(client)
         var state = connections[key] ?? Judge.ConnectionState()
         let now = clock.secondsSince1970()
-        let verdict = judge.verdict(on: request, over: &state, at: now, using: &generator)
+        let actions = plan.actions(for: request.facts, at: now)
+        for case .skewClock(let duration) in actions { skew = duration.components.seconds }
+        var verdict = judge.verdict(on: request, over: &state, at: now + skew, using: &generator)
+        for case .respond(let reason, let status, let retryAfter) in actions {
+            verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
+        }
         adjustStreams(of: client, &state, after: verdict)
         connections[key] = state
-        let id = response(to: request, verdict, reply)
+        let (id, response) = response(to: request, verdict)
+        switch disturb(client, reply, actions) {
+        case nil: verdict.status = 0
+        case .zero?: reply.send(response)
+        case let delay?: loop.schedule(after: delay) { reply.send(response) }
+        }
         switch request.target {
         case .channels, .allChannels: break
         case .device, .broadcast, nil:
-            tellReaders(of: log.append(request, answeredWith: verdict, id: id, over: client.id, at: now))
+            let push = log.append(
+                request,
+                answeredWith: verdict,
+                id: id,
+                isDisturbed: !actions.isEmpty,
+                over: client.id,
+                at: now
+            )
+            tellReaders(of: push)
         }
+    }
+
+    /// Does to the connection what is to go wrong.
+    ///
+    /// - Returns: How long the answer is to wait; nil when there will be none.
+    private func disturb(_ client: ClientConnection, _ reply: APNsReply, _ actions: [Fault.Action]) -> Duration? {
+        var delay: Duration? = .zero
+        for action in actions {
+            switch action {
+            case .respond, .throttle, .skewClock: break
+            case .delay(let more, _): delay = delay.map { $0 + more }
+            case .hang: delay = nil
+            case .resetStream(let code):
+                reply.reset(HTTP2ErrorCode(rawValue: code))
+                delay = nil
+            case .goAway(let code, let text, let includesRequest):
+                client.goAway(
+                    HTTP2ErrorCode(rawValue: code),
+                    debugData: Array(text.utf8),
+                    lastStreamID: includesRequest ? nil : max(0, reply.streamID - 2)
+                )
+                if !includesRequest { delay = nil }
+            case .close:
+                client.close()
+                delay = nil
+            case .resetConnection:
+                client.abort()
+                delay = nil
+            case .refuseConnections(let count): refusals += count
+            case .limitStreams(let limit): client.allow(concurrentStreams: limit)
+            case .limitWindow(let octets): client.allow(octetsPerStream: octets)
+            }
+        }
+        return delay
     }
 
     /// Gives a client all streams once its token is accepted, and one while its pushes are refused, as APNs does to
@@ -244,10 +320,8 @@ public actor SimulatedAPNs {
         }
     }
 
-    /// Answers as the verdict says.
-    ///
-    /// - Returns: The identifier in the answer.
-    private func response(to request: APNsRequest, _ verdict: Judge.Verdict, _ reply: APNsReply) -> String {
+    /// The answer that the verdict stands for, and the identifier in it.
+    private func response(to request: APNsRequest, _ verdict: Judge.Verdict) -> (id: String, APNsResponse) {
         var fields: [(name: String, value: String)] = []
         let id: String
         switch request.target {
@@ -262,16 +336,16 @@ public actor SimulatedAPNs {
             fields.append(("apns-request-id", id))
             if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
         }
-        reply.send(
-            APNsResponse(
-                status: verdict.status,
-                reason: verdict.reason,
-                timestamp: verdict.timestamp,
-                fields: fields,
-                body: verdict.body
-            )
+        if let retryAfter = verdict.retryAfter { fields.append(("retry-after", String(retryAfter))) }
+        if skew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: clock.secondsSince1970() + skew))) }
+        let response = APNsResponse(
+            status: verdict.status,
+            reason: verdict.reason,
+            timestamp: verdict.timestamp,
+            fields: fields,
+            body: verdict.body
         )
-        return id
+        return (id, response)
     }
 
     private func tellReaders(of push: ReceivedPush) {
@@ -282,63 +356,6 @@ public actor SimulatedAPNs {
 
     /// Streams that APNs was seen to allow once a token has been accepted.
     private static let streamsAfterToken: UInt32 = 1_000
-}
-
-extension SimulatedAPNs {
-    /// The two worlds of APNs; tokens belong to one.
-    public enum Environment: String, Sendable, Hashable, CaseIterable {
-        /// Apps run from Xcode.
-        case development
-        /// Everything else.
-        case production
-    }
-
-    /// Addresses, certificate authority and bounds of a simulator.
-    public struct Configuration: Sendable {
-        /// The address to listen on; `127.0.0.1` by default.
-        public var host: String
-        /// The port that answers as APNs; 0, the default, for any that is free.
-        public var port: UInt16
-        /// The port of the HTTP interface, 0 for any that is free; nil, the default, for none.
-        public var inboxPort: UInt16?
-        /// Whether clients speak TLS, as with Apple, or HTTP/2 in the clear with prior knowledge; true by default.
-        public var isEncrypted: Bool
-        /// Which environment it plays; development by default.
-        public var environment: Environment
-        /// Pushes that are remembered; 1 000 by default.
-        public var keptPushes: Int
-        /// Streams a connection may have open before its first valid token; 1, as with Apple, by default.
-        ///
-        /// Load generators that cannot wait for the first answer want more.
-        public var streamsBeforeToken: UInt32
-        /// Laws of APNs that are let rest; none by default.
-        public var leniency: Leniency
-        /// The certificate authority; nil, the default, for a fresh one in memory.
-        public var authority: LocalAuthority?
-
-        /// The defaults, save what is given.
-        public init(
-            host: String = "127.0.0.1",
-            port: UInt16 = 0,
-            inboxPort: UInt16? = nil,
-            isEncrypted: Bool = true,
-            environment: Environment = .development,
-            keptPushes: Int = 1_000,
-            streamsBeforeToken: UInt32 = 1,
-            leniency: Leniency = [],
-            authority: LocalAuthority? = nil
-        ) {
-            self.host = host
-            self.port = port
-            self.inboxPort = inboxPort
-            self.isEncrypted = isEncrypted
-            self.environment = environment
-            self.keptPushes = keptPushes
-            self.streamsBeforeToken = streamsBeforeToken
-            self.leniency = leniency
-            self.authority = authority
-        }
-    }
 }
 
 /// Why a simulator could not start or do what it was asked.

@@ -17,6 +17,7 @@ extension Command {
         examples: [
             "simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet",
             "simulate --h2c --environment production",
+            "simulate --fault flaky --fault slow --seed 7",
         ],
         Option<UInt16>("--port", "Port that answers as APNs; 0 for any free one", default: 2197),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
@@ -36,8 +37,10 @@ extension Command {
             default: 1
         ),
         Option<[Leniency]>("--lenient", "A law of Apple's to let rest"),
+        Option<[Fault.Preset]>("--fault", "Something that goes wrong"),
+        Option<Int64?>("--seed", "Decides what goes wrong when; the same number, the same faults"),
         Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS")
-    ) { port, inboxPort, host, environment, directory, streams, lenient, isClear in
+    ) { port, inboxPort, host, environment, directory, streams, lenient, presets, seed, isClear in
         let directory = directory ?? defaultDirectory
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
@@ -48,6 +51,8 @@ extension Command {
                 environment: environment,
                 streamsBeforeToken: streams,
                 leniency: lenient.reduce([]) { $0.union($1) },
+                faults: presets.flatMap(\.faults),
+                seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
                 authority: isClear ? nil : LocalAuthority(directory: directory)
             )
         )
@@ -98,4 +103,18 @@ extension Leniency: ArgumentValue {
 
     /// Part of `ArgumentValue`.
     static var valueName: String { names.map(\.name).joined(separator: "|") }
+}
+
+extension Fault.Preset: ArgumentValue {
+    /// One of the presets.
+    init(argument: String) throws(UsageError) {
+        guard let preset = Fault.presets.first(where: { $0.name == argument }) else {
+            let known = Fault.presets.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
+            throw UsageError("\"\(argument)\" is none of these:\n\(known)")
+        }
+        self = preset
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { Fault.presets.map(\.name).joined(separator: "|") }
 }

@@ -27,11 +27,24 @@ struct Judge {
         /// The channel that was made.
         var channel: ChannelID?
         var body: JSONValue?
+        /// When to come again, in seconds.
+        var retryAfter: Int?
 
         static let accepted = Verdict(status: 200)
 
         static func refused(_ reason: Reason) -> Verdict {
             Verdict(status: reason.status ?? 400, reason: reason)
+        }
+
+        /// An answer that a fault wants, whatever the request.
+        static func injected(_ reason: Reason, status: Int?, retryAfter: Int?, at now: Int64) -> Verdict {
+            let status = status ?? reason.status ?? 400
+            return Verdict(
+                status: status,
+                reason: reason,
+                timestamp: status == 410 ? now * 1_000 : nil,
+                retryAfter: retryAfter
+            )
         }
     }
 

@@ -15,6 +15,22 @@ package enum HTTPDate {
         return days(year: year, month: Int64(month) + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
+    /// The text of a time after 1970, in seconds.
+    package static func text(secondsSince1970 seconds: Int64) -> String {
+        let (day, second) = max(0, seconds).quotientAndRemainder(dividingBy: 86_400)
+        var (year, month, dayOfMonth) = (1_970 + day / 366, Int64(12), Int64(31))
+        while days(year: year + 1, month: 1, day: 1) <= day { year += 1 }
+        while days(year: year, month: month, day: 1) > day { month -= 1 }
+        dayOfMonth = day - days(year: year, month: month, day: 1) + 1
+        let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(day % 7)]
+        let clock = [second / 3_600, second / 60 % 60, second % 60].map(padded).joined(separator: ":")
+        return "\(weekday), \(padded(dayOfMonth)) \(months[Int(month) - 1]) \(year) \(clock) GMT"
+    }
+
+    private static func padded(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : String(number)
+    }
+
     private static func number(_ text: Substring, _ range: ClosedRange<Int64>) -> Int64? {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int64(text),
             range.contains(number)

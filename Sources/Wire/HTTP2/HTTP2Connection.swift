@@ -175,10 +175,22 @@ package final class HTTP2Connection {
         scheduleFlush()
     }
 
-    /// Takes no more streams from the peer and closes when those it has are over.
-    package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = []) {
-        session.goAway(code, debugData: debugData)
+    /// Changes how many octets the peer may send on a stream before it has to wait for more room.
+    package func allow(octetsPerStream: UInt32) {
+        session.allow(octetsPerStream: octetsPerStream)
         scheduleFlush()
+    }
+
+    /// Takes no more streams from the peer and closes when those up to `lastStreamID` are over, by default all it has.
+    package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
+        session.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
+        scheduleFlush()
+    }
+
+    /// Ends the connection with a TCP reset, without a word before it.
+    package func abort() {
+        transport?.value.resetOnClose()
+        finish(WireError(.closedLocally, "the connection was reset"))
     }
 
     /// Closes now, after writing what the socket takes at once; open streams end as broken.

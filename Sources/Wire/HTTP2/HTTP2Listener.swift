@@ -32,6 +32,7 @@ package final class HTTP2Listener {
     private let configuration: Configuration
     private let socket: Box<Socket>
     private let onEvent: (HTTP2Connection, HTTP2Connection.Event) -> Void
+    private let admits: () -> Bool
     private var watcher: SocketWatcher?
     private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
     private var onDrained: (() -> Void)?
@@ -46,6 +47,7 @@ package final class HTTP2Listener {
     ///   - port: The port, or 0 for any that is free.
     ///   - configuration: How connections are treated.
     ///   - loop: The loop to live on, with all connections.
+    ///   - admits: Asked for each client that connects; one that is not admitted is dropped before the TLS handshake.
     ///   - onEvent: Told what happens on each connection.
     /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or none of this machine's.
     package init(
@@ -53,11 +55,13 @@ package final class HTTP2Listener {
         port: UInt16,
         configuration: Configuration,
         on loop: EventLoop,
+        admits: @escaping () -> Bool = { true },
         onEvent: @escaping (HTTP2Connection, HTTP2Connection.Event) -> Void
     ) throws(WireError) {
         self.loop = loop
         self.configuration = configuration
         self.onEvent = onEvent
+        self.admits = admits
         guard let address = SocketAddress(literal: host, port: port) else {
             throw WireError(.cannotListen, "\(host) is no address literal such as 127.0.0.1 or ::1")
         }
@@ -96,7 +100,7 @@ package final class HTTP2Listener {
             }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
-                serve(Box(socket), from: peer)
+                if admits() { serve(Box(socket), from: peer) }
             case .nobodyWaits:
                 return
             case .exhausted:

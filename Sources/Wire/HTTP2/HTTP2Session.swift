@@ -223,18 +223,27 @@ struct HTTP2Session: ~Copyable {
         nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
     }
 
+    /// Changes how many octets the peer may send on a stream before it has to wait for more room.
+    func allow(octetsPerStream: UInt32) {
+        let entry = nghttp2_settings_entry(
+            settings_id: CInt(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
+            value: octetsPerStream
+        )
+        nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
+    }
+
     /// Asks the peer for a sign of life.
     func ping() {
         nghttp2_submit_ping(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
-    /// Tells the peer that no more streams are taken; those it has opened so far still end in order.
-    func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8] = []) {
-        let last = nghttp2_session_get_last_proc_stream_id(raw)
+    /// Tells the peer that no more streams are taken; those up to `lastStreamID` still end in order, by default all it
+    /// has opened so far.
+    func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
         nghttp2_submit_goaway(
             raw,
             UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            last,
+            lastStreamID ?? nghttp2_session_get_last_proc_stream_id(raw),
             code.rawValue,
             debugData,
             debugData.count

@@ -113,6 +113,12 @@ struct Socket: ~Copyable {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &bytes, socklen_t(MemoryLayout<CInt>.size))
     }
 
+    /// Has the peer see a reset instead of an end in order when this is closed.
+    func resetOnClose() {
+        var atOnce = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+    }
+
     /// The address the socket is bound to.
     var localAddress: SocketAddress? {
         var storage = sockaddr_storage()

@@ -160,6 +160,11 @@ struct Transport: ~Copyable {
         socket.value.setLowWaterMark(bytes)
     }
 
+    /// Has the peer see a reset when the socket is closed.
+    func resetOnClose() {
+        socket.value.resetOnClose()
+    }
+
     /// Tells the peer that no more comes.
     func sayGoodbye() {
         guard let ssl else {

@@ -7,8 +7,9 @@ import Testing
     @Test(arguments: [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
         ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
-    ]) func `dates are read`(text: String, seconds: Int64) {
+    ]) func `dates are read and written`(text: String, seconds: Int64) {
         #expect(HTTPDate.seconds(text) == seconds)
+        #expect(HTTPDate.text(secondsSince1970: seconds) == text)
     }
 
     @Test func `every day of four hundred years is the one that Foundation means`() {
@@ -20,6 +21,7 @@ import Testing
             let seconds = day * 86_400 + 12_345
             let text = formatter.string(from: Date(timeIntervalSince1970: TimeInterval(seconds)))
             #expect(HTTPDate.seconds(text) == seconds, "\(text)")
+            #expect(HTTPDate.text(secondsSince1970: seconds) == text)
         }
     }
 

@@ -1,0 +1,60 @@
+internal import APNs
+
+extension Fault {
+    /// A bad day that has a name.
+    public struct Preset: Sendable, Hashable {
+        /// The name it is chosen by.
+        public let name: String
+        /// What happens.
+        public let summary: String
+        /// The faults that make it up.
+        public let faults: [Fault]
+    }
+
+    /// Bad days that every sender meets sooner or later.
+    public static let presets: [Preset] = [
+        Preset(name: "down", summary: "Apple is down: every connection is reset", faults: [Fault(.resetConnection)]),
+        Preset(
+            name: "unavailable",
+            summary: "every fifth push gets 503 ServiceUnavailable and is to come back in a second",
+            faults: [Fault(.respond(.serviceUnavailable, retryAfter: 1), every: 5)]
+        ),
+        Preset(
+            name: "server-errors",
+            summary: "every tenth push gets 500 InternalServerError",
+            faults: [Fault(.respond(.internalServerError), every: 10)]
+        ),
+        Preset(
+            name: "too-many-requests",
+            summary: "more than three pushes a second to one device get 429 TooManyRequests",
+            faults: [Fault(.throttle(perDevice: 3))]
+        ),
+        Preset(
+            name: "token-expired",
+            summary: "one push gets 403 ExpiredProviderToken",
+            faults: [Fault(.respond(.expiredProviderToken), count: 1)]
+        ),
+        Preset(
+            name: "drain",
+            summary: "each connection goes away in order after 1 000 pushes on all of them",
+            faults: [Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000)]
+        ),
+        Preset(
+            name: "flaky",
+            summary: "one push in a hundred has its stream reset, one in two hundred its connection",
+            faults: [
+                Fault(.resetStream(code: 7), probability: 0.01), Fault(.resetConnection, probability: 0.005),
+            ]
+        ),
+        Preset(
+            name: "slow",
+            summary: "every answer takes a fifth of a second, or up to two",
+            faults: [Fault(.delay(.milliseconds(200), jitter: .milliseconds(1_800)))]
+        ),
+        Preset(
+            name: "one-stream",
+            summary: "one push at a time, from the first on",
+            faults: [Fault(.limitStreams(1), count: 1)]
+        ),
+    ]
+}

@@ -1,0 +1,96 @@
+public import APNs
+
+/// Something that goes wrong: with which requests, how often, and what it is.
+public struct Fault: Sendable, Hashable {
+    /// With which requests it may happen; what is nil matches all.
+    public struct Match: Sendable, Hashable {
+        /// The topic, as it is sent.
+        public var topic: String?
+        /// The push type, as it is sent.
+        public var pushType: String?
+        /// The priority, as it is sent.
+        public var priority: String?
+        /// How the device token ends, in lower-case hexadecimal digits.
+        public var deviceSuffix: String?
+
+        /// A match from its parts.
+        public init(
+            topic: String? = nil,
+            pushType: String? = nil,
+            priority: String? = nil,
+            deviceSuffix: String? = nil
+        ) {
+            self.topic = topic
+            self.pushType = pushType
+            self.priority = priority
+            self.deviceSuffix = deviceSuffix
+        }
+    }
+
+    /// What goes wrong.
+    public enum Action: Sendable, Hashable {
+        /// The answer is this one, whatever the request.
+        case respond(Reason, status: Int? = nil, retryAfter: Int? = nil)
+        /// The answer comes this much later, and up to `jitter` more.
+        case delay(Duration, jitter: Duration = .zero)
+        /// No answer comes.
+        case hang
+        /// The stream is reset with this code (RFC 9113 §7); 7 is REFUSED_STREAM.
+        case resetStream(code: UInt32)
+        /// The connection takes no more streams, and says why with these bytes; of those there are it acts on the ones
+        /// up to the request's, or up to the one before it.
+        case goAway(code: UInt32 = 0, debugData: String = "", includesRequest: Bool = true)
+        /// The connection ends in order, without an answer.
+        case close
+        /// The connection ends with a TCP reset, without an answer.
+        case resetConnection
+        /// The next clients are dropped before their TLS handshake, this many of them.
+        case refuseConnections(Int)
+        /// So many streams may be open from now on.
+        case limitStreams(UInt32)
+        /// So many octets may be sent on a stream before the server makes room for more.
+        case limitWindow(UInt32)
+        /// More than this many requests in a second to one device are too many.
+        case throttle(perDevice: Int)
+        /// The server's clock is this far ahead from now on, or behind.
+        case skewClock(Duration)
+    }
+
+    /// With which requests it may happen.
+    public var match: Match
+    /// How likely it is with each of those, from 0 to 1.
+    public var probability: Double
+    /// How often it happens at most; nil for no limit.
+    public var count: Int?
+    /// How many of those requests pass before it may happen.
+    public var after: Int
+    /// With every how many of those requests it may happen.
+    public var every: Int
+    /// What goes wrong.
+    public var action: Action
+
+    /// A fault that happens with every request unless it is told otherwise.
+    ///
+    /// - Parameters:
+    ///   - action: What goes wrong.
+    ///   - match: With which requests.
+    ///   - probability: How likely it is with each of those, from 0 to 1.
+    ///   - count: How often it happens at most; nil for no limit.
+    ///   - after: How many of those requests pass before it may happen.
+    ///   - every: With every how many of those requests it may happen.
+    public init(
+        _ action: Action,
+        with match: Match = Match(),
+        probability: Double = 1,
+        count: Int? = nil,
+        after: Int = 0,
+        every: Int = 1
+    ) {
+        self.action = action
+        self.match = match
+        self.probability = probability
+        self.count = count
+        self.after = after
+        self.every = max(1, every)
+    }
+}

@@ -1,0 +1,102 @@
+internal import APNs
+internal import Wire
+
+/// Decides what goes wrong with which request: a struct without I/O or a clock, the same for the same seed.
+struct FaultPlan {
+    /// What is to be known of a request.
+    struct Facts {
+        var device: Substring
+        var headers: PushHeaders
+    }
+
+    /// A fault with what has come of it.
+    fileprivate struct Rule {
+        let fault: Fault
+        /// Of its own, so that a fault more does not change when the others happen.
+        var random: SplitMix64
+        var matches = 0
+        var times = 0
+        /// Requests to each device in this second.
+        var devices: [Substring: Int] = [:]
+        var second: Int64 = 0
+    }
+
+    private var rules: [Rule]
+
+    init(_ faults: [Fault], seed: UInt64) {
+        rules = faults.enumerated().map { index, fault in
+            Rule(fault: fault, random: SplitMix64(state: seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15))
+        }
+    }
+
+    /// What goes wrong with a request that comes at this time, in seconds since 1970; mostly nothing.
+    mutating func actions(for facts: Facts, at now: Int64) -> [Fault.Action] {
+        var actions = rules.indices.compactMap { rules[$0].action(for: facts, at: now) }
+        if let magic = FaultPlan.magic(facts.device) { actions.append(magic) }
+        return actions
+    }
+
+    /// What device tokens with a telling end have go wrong, without any setup.
+    ///
+    /// `…00dead` is unregistered, `…00deaf` never gets an answer; `…000429` and the like get that status; with
+    /// `…00c105` the connection ends, with `…00fa11` it is reset, and with `…00e5e7` the stream is.
+    static func magic(_ device: Substring) -> Fault.Action? {
+        let end = device.utf8.suffix(6)
+        guard end.count == 6, end.starts(with: "00".utf8) else { return nil }
+        return switch String(decoding: end.dropFirst(2), as: UTF8.self) {
+        case "dead", "0410": .respond(.unregistered)
+        case "deaf": .hang
+        case "c105": .close
+        case "fa11": .resetConnection
+        case "e5e7": .resetStream(code: HTTP2ErrorCode.internalError.rawValue)
+        case "0400": .respond(.badDeviceToken)
+        case "0403": .respond(.invalidProviderToken)
+        case "0413": .respond(.payloadTooLarge)
+        case "0429": .respond(.tooManyRequests)
+        case "0500": .respond(.internalServerError)
+        case "0503": .respond(.serviceUnavailable)
+        default: nil
+        }
+    }
+}
+
+extension FaultPlan.Rule {
+    fileprivate mutating func action(for facts: FaultPlan.Facts, at now: Int64) -> Fault.Action? {
+        guard fault.match.matches(facts) else { return nil }
+        matches += 1
+        if let count = fault.count, times >= count { return nil }
+        guard matches > fault.after, (matches - fault.after - 1).isMultiple(of: fault.every) else { return nil }
+        // Asked even when it is certain, so that a change of the likelihood changes nothing else.
+        guard Double.random(in: 0..<1, using: &random) < fault.probability else { return nil }
+        switch fault.action {
+        case .throttle(let limit):
+            if now != second { devices = [:] }
+            second = now
+            devices[facts.device, default: 0] += 1
+            guard devices[facts.device, default: 0] > limit else { return nil }
+            times += 1
+            return .respond(.tooManyRequests)
+        case .delay(let delay, let jitter):
+            times += 1
+            let more = Double.random(in: 0..<1, using: &random) * jitter.seconds
+            return .delay(delay + .milliseconds(Int64(more * 1_000)))
+        default:
+            times += 1
+            return fault.action
+        }
+    }
+}
+
+extension Fault.Match {
+    fileprivate func matches(_ facts: FaultPlan.Facts) -> Bool {
+        (topic == nil || topic == facts.headers.topic) && (pushType == nil || pushType == facts.headers.pushType)
+            && (priority == nil || priority == facts.headers.priority)
+            && (deviceSuffix.map { facts.device.lowercased().hasSuffix($0.lowercased()) } ?? true)
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
