@@ -49,6 +49,8 @@ struct PushLog {
     private var ring: [ReceivedPush] = []
     /// How many have come in altogether.
     private(set) var count = 0
+    /// Where the oldest is, once there are as many as are kept.
+    private var oldest = 0
 
     init(limit: Int) {
         self.limit = max(1, limit)
@@ -56,8 +58,13 @@ struct PushLog {
 
     /// Oldest first.
     var pushes: [ReceivedPush] {
-        let split = ring.count < limit ? 0 : count % limit
-        return Array(ring[split...] + ring[..<split])
+        Array(ring[oldest...] + ring[..<oldest])
+    }
+
+    /// Forgets them all.
+    mutating func removeAll() {
+        ring = []
+        oldest = 0
     }
 
     /// Remembers a request with its answer; forgets the oldest when there are too many.
@@ -85,7 +92,8 @@ struct PushLog {
         if ring.count < limit {
             ring.append(push)
         } else {
-            ring[count % limit] = push
+            ring[oldest] = push
+            oldest = (oldest + 1) % limit
         }
         count += 1
         return push

@@ -36,6 +36,9 @@ public actor SimulatedAPNs {
     private var inbox: HTTP1Listener?
     private var isStopped = false
     private var readers: [AsyncStream<ReceivedPush>.Continuation] = []
+    private var waiting = PushWaiting()
+    /// Pushes by the status of their answers.
+    private var answers: [Int: Int] = [:]
     private var generator: SplitMix64
 
     /// The port that answers as APNs.
@@ -115,6 +118,7 @@ public actor SimulatedAPNs {
         for reader in readers { reader.finish() }
         readers = []
         isStopped = true
+        waiting.giveUp(nil, among: log.pushes)
         inbox?.stop()
         inbox = nil
         guard let listener else { return }
@@ -216,6 +220,56 @@ public actor SimulatedAPNs {
         return stream
     }
 
+    /// Waits until pushes have come in that a query is true of; what has come in before counts.
+    ///
+    /// - Parameters:
+    ///   - query: What is looked for.
+    ///   - count: How many of those there have to be.
+    ///   - number: Only pushes with higher numbers count; 0, the default, for all that are remembered.
+    ///   - timeout: How long to wait.
+    /// - Returns: The pushes, oldest first, or what came close to them.
+    public func wait(
+        for query: PushQuery,
+        count: Int = 1,
+        after number: Int = 0,
+        timeout: Duration = .seconds(10)
+    ) async -> WaitResult {
+        let wish = PushWaiting.Wish(query: query, since: number, count: max(1, count))
+        return await withCheckedContinuation { continuation in
+            let pushes = log.pushes
+            if let found = wish.fulfilled(by: pushes) {
+                continuation.resume(returning: .found(found))
+                return
+            }
+            guard !isStopped, timeout > .zero else {
+                continuation.resume(returning: .timedOut(nearMisses: wish.nearMisses(among: pushes)))
+                return
+            }
+            let id = waiting.add(wish) { continuation.resume(returning: $0) }
+            loop.schedule(after: timeout) { [weak self] in
+                self?.assumeIsolated { $0.waiting.giveUp(id, among: $0.log.pushes) }
+            }
+        }
+    }
+
+    /// Forgets what has come in; numbers go on counting.
+    public func forgetPushes() {
+        log.removeAll()
+    }
+
+    /// Whether it takes pushes.
+    var isReady: Bool { listener != nil }
+
+    /// What was counted, in Prometheus' words.
+    var metrics: String {
+        let statuses = answers.sorted { $0.key < $1.key }
+            .map { "martlet_simulator_pushes_total{status=\"\($0.key)\"} \($0.value)\n" }
+        return "# HELP martlet_simulator_pushes_total Pushes by the status of their answers; 0 for none.\n"
+            + "# TYPE martlet_simulator_pushes_total counter\n" + statuses.joined()
+            + "# HELP martlet_simulator_connections Clients that are connected.\n"
+            + "# TYPE martlet_simulator_connections gauge\nmartlet_simulator_connections \(connections.count)\n"
+    }
+
     // MARK: Serving
 
     private func handle(_ event: APNsListener.Event, from client: ClientConnection) {
@@ -257,6 +311,7 @@ public actor SimulatedAPNs {
         switch request.target {
         case .channels, .allChannels: break
         case .device, .broadcast, nil:
+            answers[verdict.status, default: 0] += 1
             let push = log.append(
                 request,
                 answeredWith: verdict,
@@ -349,6 +404,7 @@ public actor SimulatedAPNs {
     }
 
     private func tellReaders(of push: ReceivedPush) {
+        waiting.arrived(push) { log.pushes }
         readers.removeAll { reader in
             if case .terminated = reader.yield(push) { true } else { false }
         }

@@ -50,18 +50,24 @@ extension ConformanceTests {
         accepted("an unknown field of another kind", fields: ["x-trace": "1"]),
     ]
 
-    private static let paths = [
-        "/", "/3", "/3/devices/5d3a", "/2/device/5d3a", "/3/device/5d3a/", "/3/device/5d3a/more", "3/device/5d3a",
-        "/4/broadcasts", "/4/broadcasts/apps", "/1/apps/com.example.app", "/1/apps/com.example.app/channel", "*",
-        "/3/Device/5d3a", "//3/device/5d3a",
-    ].map { refused("the path \($0)", .badPath, path: $0) }
+    private static let paths =
+        ([
+            "/", "/3", "/3/devices/5d3a", "/2/device/5d3a", "/3/device/5d3a/", "/3/device/5d3a/more", "3/device/5d3a",
+            "/4/broadcasts", "/4/broadcasts/apps", "/1/apps/com.example.app", "/1/apps/com.example.app/channel", "*",
+            "/3/Device/5d3a", "//3/device/5d3a",
+        ] as [String]).map { refused("the path \($0)", .badPath, path: $0) }
 
     private static let methods =
-        ["GET", "PUT", "DELETE", "HEAD", "PATCH", "post"].map {
+        (["GET", "PUT", "DELETE", "HEAD", "PATCH", "post"] as [String]).map {
             refused("\($0) to a device", .methodNotAllowed, method: $0)
-        } + ["GET", "PUT", "DELETE"].map { refused("\($0) of a broadcast", .badPath, path: broadcastPath, method: $0) }
-        + ["PUT", "PATCH"].map { refused("\($0) of channels", .badPath, path: channelsPath, method: $0) }
-        + ["POST", "DELETE"].map { refused("\($0) of all channels", .badPath, path: allChannelsPath, method: $0) }
+        }
+        + (["GET", "PUT", "DELETE"] as [String]).map {
+            refused("\($0) of a broadcast", .badPath, path: broadcastPath, method: $0)
+        }
+        + (["PUT", "PATCH"] as [String]).map { refused("\($0) of channels", .badPath, path: channelsPath, method: $0) }
+        + (["POST", "DELETE"] as [String]).map {
+            refused("\($0) of all channels", .badPath, path: allChannelsPath, method: $0)
+        }
 
     private static let tokens: [Case] = {
         let other = try? SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000001")
@@ -115,7 +121,7 @@ extension ConformanceTests {
             )
         }
         + [PushType.alert, .background].flatMap { type in
-            [".push-type.liveactivity", ".voip-ptt", ".location-query"].map {
+            ([".push-type.liveactivity", ".voip-ptt", ".location-query"] as [String]).map {
                 refused(
                     "type \(type.rawValue) with \($0)",
                     .topicDisallowed,
@@ -123,7 +129,7 @@ extension ConformanceTests {
                 )
             }
         }
-        + ["loud", "Alert", "", " alert", "live-activity", "LiveActivity"].map {
+        + (["loud", "Alert", "", " alert", "live-activity", "LiveActivity"] as [String]).map {
             refused("the type \"\($0)\"", .invalidPushType, fields: ["apns-push-type": $0])
         }
 
@@ -145,8 +151,8 @@ extension ConformanceTests {
     }
 
     private static let priorities: [Case] =
-        ["10", "5", "1"].map { accepted("priority \($0)", fields: ["apns-priority": $0]) }
-        + ["0", "2", "7", "11", "-1", "05", "10.0", "ten", "", " 5", "99999999999999999999"].map {
+        (["10", "5", "1"] as [String]).map { accepted("priority \($0)", fields: ["apns-priority": $0]) }
+        + (["0", "2", "7", "11", "-1", "05", "10.0", "ten", "", " 5", "99999999999999999999"] as [String]).map {
             refused("priority \"\($0)\"", .badPriority, fields: ["apns-priority": $0])
         } + [
             refused(
@@ -158,21 +164,21 @@ extension ConformanceTests {
         ]
 
     private static let expirations: [Case] =
-        ["0", "1", "1790000000", "9223372036854775807"].map {
+        (["0", "1", "1790000000", "9223372036854775807"] as [String]).map {
             accepted("expiration \($0)", fields: ["apns-expiration": $0])
         }
-        + ["-1", "1.5", "tomorrow", "", " 0", "9223372036854775808", "2026-05-12T18:31Z"].map {
+        + (["-1", "1.5", "tomorrow", "", " 0", "9223372036854775808", "2026-05-12T18:31Z"] as [String]).map {
             refused("expiration \"\($0)\"", .badExpirationDate, fields: ["apns-expiration": $0])
         }
 
     private static let identifiers: [Case] =
         [accepted("an identifier", fields: ["apns-id": "123e4567-e89b-12d3-a456-4266554400a0"])]
-        + [
+        + ([
             "42", "", "123E4567-E89B-12D3-A456-4266554400A0", "123e4567e89b12d3a4564266554400a0",
             "{123e4567-e89b-12d3-a456-4266554400a0}", "123e4567-e89b-12d3-a456-4266554400a",
             "123e4567-e89b-12d3-a456-4266554400a00", "123e4567-e89b-12d3-a4564-266554400a0",
             "123e4567-e89b-12d3-a456-4266554400ag", "123e4567-e89b-12d3-a456_4266554400a0",
-        ].map { refused("the identifier \"\($0)\"", .badMessageID, fields: ["apns-id": $0]) }
+        ] as [String]).map { refused("the identifier \"\($0)\"", .badMessageID, fields: ["apns-id": $0]) }
 
     private static let topics: [Case] = [
         refused("no topic", .missingTopic, fields: ["apns-topic": nil]),

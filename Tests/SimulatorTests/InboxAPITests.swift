@@ -62,7 +62,15 @@ import Testing
     @Test(arguments: [
         ("/api/v1/pushes?limit=0", "400", "limit must be a number from 1 to 1000, not 0"),
         ("/api/v1/pushes?limit=many", "400", "limit must be a number from 1 to 1000, not many"),
-        ("/api/v1/pushes?page=2", "400", "unknown parameter page; known: limit"),
+        ("/api/v1/pushes?page=2", "400", "unknown parameter page; known: query, limit, before"),
+        ("/api/v1/pushes?limit=1&limit=2", "400", "the parameter limit is there twice"),
+        ("/api/v1/pushes/wait?timeout=400", "400", "timeout must be a number from 0 to 300, not 400"),
+        ("/api/v1/pushes/wait?absent=1", "400", "absent must be true or false, not 1"),
+        ("/api/v1/pushes/7", "404", "there is no push 7, or it has been forgotten"),
+        (
+            "/api/v1/pushes?query=is:loud", "400",
+            "is:loud is not known; these are: silent, disturbed, accepted, refused, broadcast"
+        ),
         ("/api/v2", "404", "there is nothing at /api/v2"),
     ])
     func `mistakes are explained`(path: String, status: String, detail: String) async throws {
@@ -75,9 +83,93 @@ import Testing
 
     @Test func `other methods and health are answered`() async throws {
         let bench = try await Bench()
-        #expect(try await bench.get("/api/v1/pushes", "--request", "DELETE").status == "405")
+        #expect(try await bench.get("/api/v1/pushes", "--request", "PATCH").status == "405")
+        #expect(try await bench.get("/readyz") == ("200", "ok\n"))
         #expect(try await bench.get("/livez") == ("200", "ok\n"))
         #expect(try await bench.get("/", "--head").status == "200")
+        await bench.apns.stop()
+    }
+
+    @Test func `pushes are found by a query, by number and as the latest`() async throws {
+        let bench = try await Bench(pushes: 3)
+        let found = try JSONReader.read(Array(try await bench.get("/api/v1/pushes?query=body:1").body.utf8))
+        #expect(elements(of: found["pushes"]).map { $0["number"]?.integerValue } == [2])
+        let older = try JSONReader.read(Array(try await bench.get("/api/v1/pushes?before=2").body.utf8))
+        #expect(elements(of: older["pushes"]).map { $0["number"]?.integerValue } == [1])
+        let latest = try JSONReader.read(Array(try await bench.get("/api/v1/pushes/latest").body.utf8))
+        #expect(latest["number"]?.integerValue == 3)
+        #expect(try await bench.get("/api/v1/pushes/1/payload").body == #"{"aps":{"alert":{"body":"push 0"}}}"#)
+        #expect(try await bench.get("/api/v1/pushes", "--request", "DELETE").status == "204")
+        #expect(try await bench.get("/api/v1/pushes/1").status == "404")
+        #expect(try await bench.get("/api/v1/cursor").body == #"{"cursor":3}"#)
+        await bench.apns.stop()
+    }
+
+    @Test func `a wait ends with what came, or tells what came close`() async throws {
+        let bench = try await Bench(pushes: 2)
+        let found = try await bench.get("/api/v1/pushes/wait?query=body:push&count=2")
+        #expect(found.status == "200")
+        #expect(try JSONReader.read(Array(found.body.utf8))["cursor"]?.integerValue == 2)
+        let missed = try await bench.get("/api/v1/pushes/wait?query=body:push%20status:410&timeout=0")
+        #expect(missed.status == "408")
+        let misses = try JSONReader.read(Array(missed.body.utf8))["near-misses"]
+        #expect(elements(of: misses).first?["misses"] == ["status:410"])
+        let absent = try await bench.get("/api/v1/pushes/wait?query=type:voip&timeout=0&absent=true")
+        #expect(absent.status == "200")
+        #expect(try await bench.get("/api/v1/pushes/wait?since=1&absent=true").status == "409")
+        await bench.apns.stop()
+    }
+
+    @Test func `devices, faults and rules are set and asked by curl`() async throws {
+        let bench = try await Bench()
+        func send(_ method: String, _ path: String, _ body: String) async throws -> (status: String, body: String) {
+            try await bench.get(path, "--request", method, "--data-binary", body)
+        }
+        let device = #"{"topics":["com.example.app"],"unregistered-since":1790000000000}"#
+        #expect(try await send("PUT", "/api/v1/devices/5d3a6a1c", device).status == "204")
+        #expect(try await send("PUT", "/api/v1/devices/martlet", device).status == "400")
+        #expect(try await send("PUT", "/api/v1/devices/5d3a", #"{"topic":"x"}"#).status == "400")
+        let chaos = #"{"seed":7,"presets":["flaky"],"rules":[{"do":"respond","reason":"TooManyRequests","count":1}]}"#
+        #expect(try await send("PUT", "/api/v1/chaos", chaos) == ("200", #"{"faults":3}"#))
+        for (wrong, word) in [
+            (#"{"presets":["rainy"]}"#, "flaky"), (#"{"rules":[{"do":"dance"}]}"#, "rules.0: do must be one of"),
+            (#"{"rules":[{"do":"hang","odds":1}]}"#, "unknown member odds"), (#"{"rules":1}"#, "must be a list"),
+            (#"{"rules":[{"do":"hang","probability":2}]}"#, "probability"), ("[]", "object"), ("{", "no JSON"),
+        ] {
+            let answer = try await send("PUT", "/api/v1/chaos", wrong)
+            #expect(answer.status == "400" && answer.body.contains(word), "\(answer.body)")
+        }
+        #expect(try await bench.get("/api/v1/chaos").body.contains(#""name":"flaky""#))
+        let lint = try await send("POST", "/api/v1/lint", #"{"headers":{},"payload":{"aps":{"Badge":1}}}"#)
+        #expect(lint.body.contains("topic-missing") && lint.body.contains("aps-key-unknown"))
+        #expect(try await bench.apns.pushes.isEmpty)
+
+        let client = try PushClient(
+            await bench.apns.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: .init(additionalAuthorities: bench.apns.authorityPEM, retry: .none)
+        )
+        let refused = await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a"), topic: "com.example.app")
+        }
+        #expect(refused?.reason == .tooManyRequests)
+        #expect(try await send("PUT", "/api/v1/chaos", "{}").body == #"{"faults":0}"#)
+        let gone = await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a6a1c"), topic: "com.example.app")
+        }
+        #expect(gone?.timestamp == 1_790_000_000_000)
+        let metrics = try await bench.get("/metrics").body
+        #expect(metrics.contains(#"martlet_simulator_pushes_total{status="410"} 1"#))
+        await client.close()
+        await bench.apns.stop()
+    }
+
+    @Test func `the interface describes every route`() async throws {
+        let bench = try await Bench()
+        let document = try JSONReader.read(Array(try await bench.get("/openapi.json").body.utf8))
+        let paths = document["paths"]
+        #expect(paths?["/api/v1/pushes"]?.members?.map(\.name) == ["get", "delete"])
+        #expect(paths?["/api/v1/devices/{token}"]?["put"]?["parameters"] != nil)
         await bench.apns.stop()
     }
 

@@ -1,0 +1,94 @@
+internal import APNs
+internal import Wire
+
+extension InboxAPI {
+    /// What the simulator can be told.
+    static let controlRoutes: [Route] = [
+        Route(method: "PUT", path: "/api/v1/devices/{token}", summary: "Makes a device known, or gone") {
+            (call) throws(APIProblem) in
+            try await putDevice(call)
+            return HTTPResponse(status: 204)
+        },
+        Route(
+            method: "PUT",
+            path: "/api/v1/chaos",
+            summary: "Has things go wrong: presets, rules and a seed; {} for none"
+        ) {
+            (call) throws(APIProblem) in
+            let body = try call.object(of: ["seed", "presets", "rules"])
+            var faults: [Fault] = []
+            for element in try elements("presets", of: body) {
+                guard let preset = Fault.presets.first(where: { $0.name == element.stringValue }) else {
+                    let known = Fault.presets.map(\.name).joined(separator: ", ")
+                    throw APIProblem(400, "presets: unknown; these are: \(known)")
+                }
+                faults += preset.faults
+            }
+            for (index, rule) in try elements("rules", of: body).enumerated() {
+                do throws(FaultError) {
+                    faults.append(try Fault(json: rule))
+                } catch {
+                    throw APIProblem(400, "rules.\(index): \(error)")
+                }
+            }
+            let seed = body["seed"]?.integerValue.map { UInt64(bitPattern: $0) }
+            await call.simulator.setFaults(faults, seed: seed ?? .random(in: .min ... .max))
+            return .json(["faults": .number(JSONNumber(faults.count))])
+        },
+        Route(method: "GET", path: "/api/v1/chaos", summary: "The presets of what can go wrong") { _ in
+            .json([
+                "presets": .array(
+                    Fault.presets.map { ["name": .string($0.name), "summary": .string($0.summary)] }
+                )
+            ])
+        },
+        Route(
+            method: "POST",
+            path: "/api/v1/lint",
+            summary: "What the rules say of headers and payload; nothing is kept"
+        ) {
+            (call) throws(APIProblem) in
+            let body = try call.object(of: ["headers", "payload"])
+            let fields = body["headers"]
+            let headers = PushHeaders(
+                pushType: fields?["apns-push-type"]?.stringValue,
+                id: fields?["apns-id"]?.stringValue,
+                expiration: fields?["apns-expiration"]?.stringValue,
+                priority: fields?["apns-priority"]?.stringValue,
+                topic: fields?["apns-topic"]?.stringValue,
+                collapseID: fields?["apns-collapse-id"]?.stringValue
+            )
+            let findings = Lint.check(headers: headers, payload: body["payload"]?.encoded() ?? [])
+            return .json(["findings": .array(findings.map(\.json))])
+        },
+    ]
+
+    private static func putDevice(_ call: APICall) async throws(APIProblem) {
+        let name = call.arguments["token"] ?? ""
+        guard let token = try? DeviceToken(hex: name) else {
+            throw APIProblem(400, "\(name) is no device token: hexadecimal digits, an even number")
+        }
+        let body = try call.object(of: ["topics", "environment", "unregistered-since"])
+        if body["topics"] != nil {
+            let topics = try elements("topics", of: body).compactMap { $0.stringValue.map(Topic.init(rawValue:)) }
+            let text = body["environment"]?.stringValue ?? SimulatedAPNs.Environment.development.rawValue
+            guard let environment = SimulatedAPNs.Environment(rawValue: text) else {
+                throw APIProblem(400, "environment must be development or production, not \(text)")
+            }
+            await call.simulator.register(token, for: topics, in: environment)
+        }
+        guard let since = body["unregistered-since"] else { return }
+        guard let milliseconds = since.integerValue else {
+            throw APIProblem(400, "unregistered-since must be a whole number of milliseconds since 1970")
+        }
+        await call.simulator.unregister(token, since: milliseconds)
+    }
+
+    private static func elements(_ name: String, of object: JSONValue) throws(APIProblem) -> [JSONValue] {
+        switch object[name] {
+        case nil: return []
+        case .array(let elements)?: return elements
+        default: throw APIProblem(400, "\(name) must be a list")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+internal import APNs
+internal import Wire
+
+extension InboxAPI {
+    /// Pushes in one answer when the caller does not say, and at most.
+    private static let defaultLimit = 50
+    private static let maximumLimit = 1_000
+    /// Seconds that a request may wait.
+    private static let waitLimit = 300
+
+    private static let query = Route.Parameter(name: "query", summary: "What to look for, as in topic:com.example.app")
+
+    /// What came in.
+    static let pushRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/api/v1/pushes",
+            summary: "What came in, newest first",
+            parameters: [
+                query, Route.Parameter(name: "limit", summary: "How many at most, 1 to 1000; 50 by default"),
+                Route.Parameter(name: "before", summary: "Only pushes with lower numbers"),
+            ]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let limit = try call.number("limit", 1...maximumLimit, default: defaultLimit)
+            let before = try call.number("before", 0 ... .max, default: .max)
+            let pushes = await call.simulator.pushes.reversed().lazy.filter { $0.number < before && query.matches($0) }
+            let total = await call.simulator.pushCount
+            return .json([
+                "total": .number(JSONNumber(total)), "pushes": .array(pushes.prefix(limit).map(\.json)),
+            ])
+        },
+        Route(method: "DELETE", path: "/api/v1/pushes", summary: "Forgets what came in; numbers go on") { call in
+            await call.simulator.forgetPushes()
+            return HTTPResponse(status: 204)
+        },
+        Route(
+            method: "GET",
+            path: "/api/v1/pushes/wait",
+            summary: "Waits for pushes: 200 with them, or 408 with what came close",
+            parameters: [
+                query,
+                Route.Parameter(name: "since", summary: "Only pushes with higher numbers, as of a cursor; 0 for all"),
+                Route.Parameter(name: "count", summary: "How many there have to be; 1 by default"),
+                Route.Parameter(name: "timeout", summary: "Seconds to wait, 0 to 300; 10 by default"),
+                Route.Parameter(name: "absent", summary: "true to have it the other way round: 200 when none come"),
+            ]
+        ) { (call) throws(APIProblem) in
+            let isAbsent = try call.flag("absent")
+            let result = await call.simulator.wait(
+                for: try call.pushQuery(),
+                count: try call.number("count", 1...maximumLimit, default: 1),
+                after: try call.number("since", 0 ... .max, default: 0),
+                timeout: .seconds(try call.number("timeout", 0...waitLimit, default: 10))
+            )
+            let cursor = JSONValue.number(JSONNumber(await call.simulator.pushCount))
+            switch result {
+            case .found(let pushes):
+                let last = JSONValue.number(JSONNumber(pushes.last?.number ?? 0))
+                return .json(["cursor": last, "pushes": .array(pushes.map(\.json))], status: isAbsent ? 409 : 200)
+            case .timedOut(let nearMisses):
+                let misses = nearMisses.map { miss -> JSONValue in
+                    ["push": miss.push.json, "misses": .array(miss.misses.map(JSONValue.string))]
+                }
+                return .json(
+                    ["cursor": cursor, "pushes": [], "near-misses": .array(misses)],
+                    status: isAbsent ? 200 : 408
+                )
+            }
+        },
+        Route(method: "GET", path: "/api/v1/pushes/{number}", summary: "One push, by its number or as latest") {
+            (call) throws(APIProblem) in
+            .json(try await push(call).json)
+        },
+        Route(method: "GET", path: "/api/v1/pushes/{number}/payload", summary: "Its payload as it came") {
+            (call) throws(APIProblem) in
+            let payload = try await push(call).payload
+            return HTTPResponse(status: 200, fields: ["content-type": "application/json"], body: payload)
+        },
+        Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in
+            .json(["cursor": .number(JSONNumber(await call.simulator.pushCount))])
+        },
+    ]
+
+    private static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
+        let name = call.arguments["number"] ?? ""
+        let pushes = await call.simulator.pushes
+        guard let push = name == "latest" ? pushes.last : pushes.first(where: { String($0.number) == name }) else {
+            throw APIProblem(404, "there is no push \(name), or it has been forgotten")
+        }
+        return push
+    }
+}
+
+extension ReceivedPush {
+    /// The push as the HTTP interface shows it.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("number", .number(JSONNumber(number))),
+            .init("time", .number(JSONNumber(time))),
+            .init("connection", .number(JSONNumber(connection))),
+            channel.map { .init("channel", .string($0.rawValue)) } ?? .init("device-token", .string(deviceToken)),
+            .init("headers", headers.json),
+            .init("status", .number(JSONNumber(status))),
+            .init("apns-id", .string(id)),
+        ]
+        if isDisturbed { members.append(.init("disturbed", true)) }
+        if let reason { members.append(.init("reason", .string(reason.rawValue))) }
+        if let payload = try? JSONReader.read(payload) {
+            members.append(.init("payload", payload))
+        } else {
+            members.append(.init("payload-text", .string(String(decoding: payload, as: UTF8.self))))
+        }
+        members.append(.init("findings", .array(findings.map(\.json))))
+        return .object(members)
+    }
+}
+
+extension PushHeaders {
+    fileprivate var json: JSONValue {
+        let all = [
+            ("apns-push-type", pushType), ("apns-id", id), ("apns-expiration", expiration),
+            ("apns-priority", priority), ("apns-topic", topic), ("apns-collapse-id", collapseID),
+        ]
+        return .object(all.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } })
+    }
+}
+
+extension Lint.Finding {
+    /// The finding as the HTTP interface shows it.
+    var json: JSONValue {
+        [
+            "rule": .string(rule), "severity": .string(severity.rawValue), "place": .string(place.description),
+            "message": .string(message),
+        ]
+    }
+}

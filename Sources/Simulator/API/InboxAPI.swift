@@ -1,0 +1,82 @@
+internal import APNs
+internal import Wire
+
+/// The simulator's HTTP interface, for people with curl and for tests in any language.
+///
+/// Every route is in ``routes``, which also describes itself at `/openapi.json`.
+struct InboxAPI: Sendable {
+    private let simulator: SimulatedAPNs
+
+    init(_ simulator: SimulatedAPNs) {
+        self.simulator = simulator
+    }
+
+    static let routes: [Route] =
+        [
+            Route(method: "GET", path: "/", summary: "What this is") { _ in
+                .text("Martlet's simulator of APNs. What it received: /api/v1/pushes. All it can do: /openapi.json\n")
+            },
+            Route(method: "GET", path: "/livez", summary: "Whether the process runs") { _ in .text("ok\n") },
+            Route(method: "GET", path: "/readyz", summary: "Whether it takes pushes") { call in
+                await call.simulator.isReady ? .text("ok\n") : .text("stopped\n", status: 503)
+            },
+            Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
+                .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
+            },
+            Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(openAPI) },
+        ] + pushRoutes + controlRoutes
+
+    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        let path = request.path
+        let here = InboxAPI.routes.compactMap { route in route.arguments(of: path[...]).map { (route, $0) } }
+        guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").response }
+        let method = request.method == "HEAD" ? "GET" : request.method
+        // A path without braces is meant before one with.
+        let fits = here.filter { $0.0.method == method }.min { $0.1.count < $1.1.count }
+        guard let (route, arguments) = fits else {
+            let methods = Set(here.map(\.0.method)).sorted().joined(separator: ", ")
+            return APIProblem(405, "\(path) only answers to \(methods)").response
+        }
+        do throws(APIProblem) {
+            return try await route.answer(try APICall(request, route, arguments: arguments, simulator))
+        } catch {
+            return error.response
+        }
+    }
+
+    /// The interface as OpenAPI 3.1 describes interfaces.
+    private static var openAPI: JSONValue {
+        var paths: [JSONValue.Member] = []
+        for route in routes {
+            let operation = JSONValue.Member(route.method.lowercased(), description(of: route))
+            if let index = paths.firstIndex(where: { $0.name == route.path }) {
+                paths[index].value = .object((paths[index].value.members ?? []) + [operation])
+            } else {
+                paths.append(JSONValue.Member(route.path, .object([operation])))
+            }
+        }
+        return [
+            "openapi": "3.1.0", "info": ["title": "Martlet's simulator of APNs", "version": "1"],
+            "paths": .object(paths),
+        ]
+    }
+
+    private static func description(of route: Route) -> JSONValue {
+        let inPath = route.path.split(separator: "/").filter { $0.hasPrefix("{") }.map { part -> JSONValue in
+            [
+                "name": .string(String(part.dropFirst().dropLast())), "in": "path", "required": true,
+                "schema": ["type": "string"],
+            ]
+        }
+        let inQuery = route.parameters.map { parameter -> JSONValue in
+            [
+                "name": .string(parameter.name), "in": "query", "description": .string(parameter.summary),
+                "schema": ["type": "string"],
+            ]
+        }
+        return [
+            "summary": .string(route.summary), "parameters": .array(inPath + inQuery),
+            "responses": ["default": ["description": "JSON, or a problem as RFC 9457 has it"]],
+        ]
+    }
+}

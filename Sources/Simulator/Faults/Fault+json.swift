@@ -1,0 +1,120 @@
+internal import APNs
+
+/// Why JSON is no fault.
+struct FaultError: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension Fault {
+    private static let names = [
+        "do", "match", "probability", "count", "after", "every", "reason", "status", "retry-after", "seconds", "jitter",
+        "code", "debug-data", "includes-request", "limit",
+    ]
+
+    /// A fault as the HTTP interface takes it: `do` names the action, the other members are its parts and when it
+    /// happens, as in `{"do": "respond", "reason": "ServiceUnavailable", "every": 5}`.
+    init(json: JSONValue) throws(FaultError) {
+        guard let members = json.members else { throw FaultError("must be an object") }
+        if let unknown = members.first(where: { !Fault.names.contains($0.name) }) {
+            throw FaultError("unknown member \(unknown.name); known: " + Fault.names.joined(separator: ", "))
+        }
+        self.init(
+            try Fault.action(json),
+            with: try Match(json: json["match"] ?? [:]),
+            probability: try Fault.number("probability", of: json, 0...1) ?? 1,
+            count: try Fault.whole("count", of: json),
+            after: try Fault.whole("after", of: json) ?? 0,
+            every: try Fault.whole("every", of: json) ?? 1
+        )
+    }
+
+    private static func action(_ json: JSONValue) throws(FaultError) -> Action {
+        switch json["do"]?.stringValue {
+        case "respond":
+            guard let reason = json["reason"]?.stringValue else { throw FaultError("respond needs a reason") }
+            let status = try whole("status", of: json)
+            if let status, !(200...599).contains(status) { throw FaultError("status must be from 200 to 599") }
+            return .respond(
+                Reason(rawValue: reason),
+                status: status,
+                retryAfter: try whole("retry-after", of: json)
+            )
+        case "delay":
+            let jitter = try number("jitter", of: json, 0...3_600) ?? 0
+            return .delay(try seconds(json), jitter: .milliseconds(Int64(jitter * 1_000)))
+        case "hang": return .hang
+        case "reset-stream": return .resetStream(code: UInt32(clamping: try whole("code", of: json) ?? 7))
+        case "goaway":
+            var includesRequest = true
+            if case .bool(let value)? = json["includes-request"] { includesRequest = value }
+            return .goAway(
+                code: UInt32(clamping: try whole("code", of: json) ?? 0),
+                debugData: json["debug-data"]?.stringValue ?? "",
+                includesRequest: includesRequest
+            )
+        case "close": return .close
+        case "reset-connection": return .resetConnection
+        case "refuse-connections": return .refuseConnections(try limit(json))
+        case "limit-streams": return .limitStreams(UInt32(clamping: try limit(json)))
+        case "limit-window": return .limitWindow(UInt32(clamping: try limit(json)))
+        case "throttle": return .throttle(perDevice: try limit(json))
+        case "skew-clock": return .skewClock(try seconds(json))
+        default:
+            throw FaultError(
+                "do must be one of respond, delay, hang, reset-stream, goaway, close, reset-connection, "
+                    + "refuse-connections, limit-streams, limit-window, throttle, skew-clock"
+            )
+        }
+    }
+
+    private static func seconds(_ json: JSONValue) throws(FaultError) -> Duration {
+        guard let seconds = try number("seconds", of: json, -1e8...1e8) else { throw FaultError("seconds is missing") }
+        return .milliseconds(Int64(seconds * 1_000))
+    }
+
+    private static func limit(_ json: JSONValue) throws(FaultError) -> Int {
+        guard let limit = try whole("limit", of: json) else { throw FaultError("limit is missing") }
+        return limit
+    }
+
+    private static func whole(_ name: String, of json: JSONValue) throws(FaultError) -> Int? {
+        guard let value = json[name] else { return nil }
+        guard let number = value.integerValue, number >= 0, let whole = Int(exactly: number) else {
+            throw FaultError("\(name) must be a whole number, 0 at least")
+        }
+        return whole
+    }
+
+    private static func number(
+        _ name: String,
+        of json: JSONValue,
+        _ range: ClosedRange<Double>
+    ) throws(FaultError) -> Double? {
+        guard let value = json[name] else { return nil }
+        guard case .number(let number) = value, range.contains(number.doubleValue) else {
+            throw FaultError("\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number.doubleValue
+    }
+}
+
+extension Fault.Match {
+    fileprivate init(json: JSONValue) throws(FaultError) {
+        guard let members = json.members else { throw FaultError("match must be an object") }
+        self.init()
+        for member in members {
+            guard let text = member.value.stringValue else { throw FaultError("match.\(member.name) must be text") }
+            switch member.name {
+            case "topic": topic = text
+            case "push-type": pushType = text
+            case "priority": priority = text
+            case "device-suffix": deviceSuffix = text
+            default: throw FaultError("match knows topic, push-type, priority and device-suffix, not \(member.name)")
+            }
+        }
+    }
+}
