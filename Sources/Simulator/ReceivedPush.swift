@@ -25,6 +25,8 @@ public struct ReceivedPush: Sendable, Hashable {
     public let id: String
     /// Whether a ``Fault``, or the telling end of its device token, had a part in the answer.
     public let isDisturbed: Bool
+    /// What became of it after it was accepted, oldest first; empty for what was refused and for broadcasts.
+    public internal(set) var deliveries: [DeliveryEvent] = []
 
     /// What is wrong with it or will be surprising on the phone, worst first as the rules find it.
     public var findings: [Lint.Finding] {
@@ -59,6 +61,14 @@ struct PushLog {
     /// Oldest first.
     var pushes: [ReceivedPush] {
         Array(ring[oldest...] + ring[..<oldest])
+    }
+
+    /// Notes what became of a push; one that has been forgotten stays so.
+    mutating func note(_ event: DeliveryEvent, on number: Int) {
+        guard !ring.isEmpty else { return }
+        let offset = number - ring[oldest].number
+        guard ring.indices.contains(offset) else { return }
+        ring[(oldest + offset) % ring.count].deliveries.append(event)
     }
 
     /// Forgets them all.

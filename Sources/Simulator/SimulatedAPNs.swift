@@ -1,4 +1,4 @@
-public import APNs
+internal import APNs
 public import APNsClient
 internal import APNsServer
 internal import Wire
@@ -22,15 +22,15 @@ public actor SimulatedAPNs {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let configuration: Configuration
-    private let clock: WallClock
+    let clock: WallClock
     private let authority: LocalAuthority
-    private var judge: Judge
-    private var plan: FaultPlan
+    var judge: Judge
+    var plan: FaultPlan
     /// Clients that are still to be dropped before their handshake.
-    private var refusals = 0
+    var refusals = 0
     /// How far ahead its clock is.
-    private var skew: Int64 = 0
-    private var log: PushLog
+    var skew: Int64 = 0
+    var log: PushLog
     private var connections: [ObjectIdentifier: Judge.ConnectionState] = [:]
     private var listener: APNsListener?
     private var inbox: HTTP1Listener?
@@ -148,58 +148,7 @@ public actor SimulatedAPNs {
     /// The certificate that signed the simulator's own, for clients in other languages to trust.
     public nonisolated var authorityPEM: String { authority.certificatePEM }
 
-    // MARK: What it knows
-
-    /// Makes a device known: from now on its token is good for these topics and no others.
-    ///
-    /// Tokens that were never registered are taken for good everywhere.
-    ///
-    /// - Parameters:
-    ///   - token: The device's token.
-    ///   - topics: The topics it is registered for.
-    ///   - environment: The environment that gave the token; in the other one APNs calls it bad.
-    public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment = .development) {
-        judge.devices.register(token, for: topics, in: environment)
-    }
-
-    /// Marks a device's token as no longer valid since a time, as when the app was removed.
-    ///
-    /// - Parameters:
-    ///   - token: The device's token.
-    ///   - milliseconds: The time since 1970 that answers then carry; now by default.
-    public func unregister(_ token: DeviceToken, since milliseconds: Int64? = nil) {
-        judge.devices.unregister(token, since: milliseconds ?? clock.secondsSince1970() * 1_000)
-    }
-
-    /// Makes a signing key known; as soon as one is, tokens signed by others are refused.
-    ///
-    /// - Parameters:
-    ///   - key: The key, of which only the public half is kept.
-    ///   - scope: What it may be used for; everything by default.
-    /// - Throws: ``SimulatorError`` when the key cannot be used.
-    public func register(_ key: SigningKey, scope: KeyScope = .team()) throws(SimulatorError) {
-        do {
-            try judge.tokens.register(
-                publicKeyPEM: key.publicKeyPEM(),
-                keyID: key.keyID,
-                teamID: key.teamID,
-                scope: scope
-            )
-        } catch {
-            throw SimulatorError("the key \(key.keyID) cannot be registered: \(error)")
-        }
-    }
-
-    /// Has other things go wrong from now on, or nothing any more.
-    ///
-    /// - Parameters:
-    ///   - faults: What goes wrong.
-    ///   - seed: Decides with them what goes wrong when; the same seed has the same go wrong. By default from chance.
-    public func setFaults(_ faults: [Fault], seed: UInt64 = .random(in: .min ... .max)) {
-        plan = FaultPlan(faults, seed: seed)
-        refusals = 0
-        skew = 0
-    }
+    // MARK: What came in
 
     /// What has come in, oldest first, as far back as the simulator remembers.
     public var pushes: [ReceivedPush] { log.pushes }
@@ -312,7 +261,7 @@ public actor SimulatedAPNs {
         case .channels, .allChannels: break
         case .device, .broadcast, nil:
             answers[verdict.status, default: 0] += 1
-            let push = log.append(
+            var push = log.append(
                 request,
                 answeredWith: verdict,
                 id: id,
@@ -320,6 +269,12 @@ public actor SimulatedAPNs {
                 over: client.id,
                 at: now
             )
+            if verdict.status == 200, push.channel == nil {
+                for (number, event) in judge.devices.receive(push, at: now) {
+                    log.note(event, on: number)
+                    if number == push.number { push.deliveries.append(event) }
+                }
+            }
             tellReaders(of: push)
         }
     }

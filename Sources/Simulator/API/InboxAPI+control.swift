@@ -4,7 +4,15 @@ internal import Wire
 extension InboxAPI {
     /// What the simulator can be told.
     static let controlRoutes: [Route] = [
-        Route(method: "PUT", path: "/api/v1/devices/{token}", summary: "Makes a device known, or gone") {
+        Route(method: "GET", path: "/api/v1/devices/{token}", summary: "What is known of a device or a Live Activity") {
+            (call) throws(APIProblem) in
+            let token = try token(call)
+            guard let device = await call.simulator.device(token) else {
+                throw APIProblem(404, "nothing is known of \(token)")
+            }
+            return .json(device.json)
+        },
+        Route(method: "PUT", path: "/api/v1/devices/{token}", summary: "Makes a device known, away or gone") {
             (call) throws(APIProblem) in
             try await putDevice(call)
             return HTTPResponse(status: 204)
@@ -64,11 +72,8 @@ extension InboxAPI {
     ]
 
     private static func putDevice(_ call: APICall) async throws(APIProblem) {
-        let name = call.arguments["token"] ?? ""
-        guard let token = try? DeviceToken(hex: name) else {
-            throw APIProblem(400, "\(name) is no device token: hexadecimal digits, an even number")
-        }
-        let body = try call.object(of: ["topics", "environment", "unregistered-since"])
+        let token = try token(call)
+        let body = try call.object(of: ["topics", "environment", "unregistered-since", "online"])
         if body["topics"] != nil {
             let topics = try elements("topics", of: body).compactMap { $0.stringValue.map(Topic.init(rawValue:)) }
             let text = body["environment"]?.stringValue ?? SimulatedAPNs.Environment.development.rawValue
@@ -77,11 +82,24 @@ extension InboxAPI {
             }
             await call.simulator.register(token, for: topics, in: environment)
         }
+        switch body["online"] {
+        case nil: break
+        case .bool(let isOnline)?: await call.simulator.setOnline(isOnline, token)
+        default: throw APIProblem(400, "online must be true or false")
+        }
         guard let since = body["unregistered-since"] else { return }
         guard let milliseconds = since.integerValue else {
             throw APIProblem(400, "unregistered-since must be a whole number of milliseconds since 1970")
         }
         await call.simulator.unregister(token, since: milliseconds)
+    }
+
+    private static func token(_ call: APICall) throws(APIProblem) -> DeviceToken {
+        let name = call.arguments["token"] ?? ""
+        guard let token = try? DeviceToken(hex: name) else {
+            throw APIProblem(400, "\(name) is no device token: hexadecimal digits, an even number")
+        }
+        return token
     }
 
     private static func elements(_ name: String, of object: JSONValue) throws(APIProblem) -> [JSONValue] {
@@ -91,4 +109,33 @@ extension InboxAPI {
         default: throw APIProblem(400, "\(name) must be a list")
         }
     }
+}
+
+extension SimulatedDevice {
+    fileprivate var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("online", .bool(isOnline)), .init("environment", .string(environment.rawValue)),
+            .init("stored", .object(stored.sorted { $0.key < $1.key }.map { .init($0.key, number($0.value)) })),
+            .init("shown", .array(shown.map(number))),
+        ]
+        if let topics { members.append(.init("topics", .array(topics.sorted().map(JSONValue.string)))) }
+        if let unregisteredSince {
+            members.append(.init("unregistered-since", .number(JSONNumber(unregisteredSince))))
+        }
+        if let activity {
+            let state = (try? JSONReader.read(activity.contentState)) ?? .null
+            members.append(
+                .init(
+                    "activity",
+                    [
+                        "timestamp": .number(JSONNumber(activity.timestamp)), "ended": .bool(activity.hasEnded),
+                        "content-state": state,
+                    ]
+                )
+            )
+        }
+        return .object(members)
+    }
+
+    private func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
 }

@@ -112,6 +112,7 @@ extension ReceivedPush {
             members.append(.init("payload-text", .string(String(decoding: payload, as: UTF8.self))))
         }
         members.append(.init("findings", .array(findings.map(\.json))))
+        members.append(.init("deliveries", .array(deliveries.map(\.json))))
         return .object(members)
     }
 }
@@ -133,5 +134,14 @@ extension Lint.Finding {
             "rule": .string(rule), "severity": .string(severity.rawValue), "place": .string(place.description),
             "message": .string(message),
         ]
+    }
+}
+
+extension DeliveryEvent {
+    fileprivate var json: JSONValue {
+        let note = note.map { [JSONValue.Member("note", .string($0))] } ?? []
+        return .object(
+            [.init("time", .number(JSONNumber(time))), .init("kind", .string(kind.rawValue))] + note
+        )
     }
 }

@@ -1,0 +1,33 @@
+/// What became of a push after APNs had accepted it.
+public struct DeliveryEvent: Sendable, Hashable {
+    /// What happened, in the words of Apple's delivery log.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The device had it at once.
+        case delivered
+        /// The device was away, and it waits for it.
+        case storedDeviceOffline = "stored-device-offline"
+        /// The device had it when it came back.
+        case deliveredFromStorage = "delivered-from-storage"
+        /// A newer push for the same device and topic took its place.
+        case discardedReplaced = "discarded-replaced"
+        /// Its time was over before the device came back.
+        case discardedExpired = "discarded-expired"
+        /// The device was away, and it was to be tried only once.
+        case discardedNotStored = "discarded-not-stored"
+        /// The device had it, and did nothing with it: see ``DeliveryEvent/note``.
+        case ignored
+    }
+
+    /// When it happened, in seconds since 1970.
+    public let time: Int64
+    /// What happened.
+    public let kind: Kind
+    /// Why, where that is not plain from the kind.
+    public let note: String?
+
+    init(_ kind: Kind, at time: Int64, _ note: String? = nil) {
+        self.time = time
+        self.kind = kind
+        self.note = note
+    }
+}

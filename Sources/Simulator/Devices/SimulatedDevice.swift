@@ -1,0 +1,133 @@
+internal import APNs
+
+/// A device, or a Live Activity on one, as far as APNs and the pushes to its token know it.
+public struct SimulatedDevice: Sendable, Hashable {
+    /// The Live Activity that a token belongs to.
+    public struct Activity: Sendable, Hashable {
+        /// The time of its newest content, in seconds since 1970.
+        public fileprivate(set) var timestamp: Int64
+        /// Its newest content, as JSON.
+        public fileprivate(set) var contentState: [UInt8]
+        /// Whether it has ended.
+        public fileprivate(set) var hasEnded: Bool
+    }
+
+    /// The topics that its token is good for; nil for all.
+    public internal(set) var topics: Set<String>?
+    /// The environment that gave its token.
+    public internal(set) var environment: SimulatedAPNs.Environment
+    /// When its token was last confirmed dead, in milliseconds since 1970; nil while it lives.
+    public internal(set) var unregisteredSince: Int64?
+    /// Whether it can be reached.
+    public internal(set) var isOnline = true
+    /// The numbers of the pushes that wait for it, by topic: one each, as APNs keeps no more.
+    public private(set) var stored: [String: Int] = [:]
+    /// The numbers of the notifications that it shows, newest last, 100 at most; a newer one of the same collapse
+    /// identifier has taken the place of an older.
+    public var shown: [Int] { notifications.map(\.number) }
+    /// The Live Activity that the token belongs to, once a push has come for one.
+    public private(set) var activity: Activity?
+
+    private var storedPushes: [String: DeliveredPush] = [:]
+    private var notifications: [DeliveredPush] = []
+
+    /// Notifications that a device shows at most.
+    private static let shownLimit = 100
+
+    init(topics: Set<String>? = nil, environment: SimulatedAPNs.Environment) {
+        self.topics = topics
+        self.environment = environment
+    }
+
+    /// A push has been accepted for it.
+    ///
+    /// - Returns: What became of it, and of others for that.
+    mutating func receive(_ push: DeliveredPush, at now: Int64) -> [(number: Int, DeliveryEvent)] {
+        guard !isOnline else { return [(push.number, present(push, .delivered, at: now))] }
+        guard push.expiration != 0 else { return [(push.number, DeliveryEvent(.discardedNotStored, at: now))] }
+        var events: [(number: Int, DeliveryEvent)] = []
+        if let older = storedPushes[push.topic] {
+            events.append((older.number, DeliveryEvent(.discardedReplaced, at: now, "by push \(push.number)")))
+        }
+        stored[push.topic] = push.number
+        storedPushes[push.topic] = push
+        events.append((push.number, DeliveryEvent(.storedDeviceOffline, at: now)))
+        return events
+    }
+
+    /// It can be reached, or no longer.
+    mutating func setOnline(_ isOnline: Bool, at now: Int64) -> [(number: Int, DeliveryEvent)] {
+        self.isOnline = isOnline
+        guard isOnline else { return [] }
+        let waiting = storedPushes.values.sorted { $0.number < $1.number }
+        stored = [:]
+        storedPushes = [:]
+        return waiting.map { push in
+            let isLate = push.expiration.map { $0 < now } ?? (now - push.time > SimulatedDevice.storageLimit)
+            let event =
+                isLate ? DeliveryEvent(.discardedExpired, at: now) : present(push, .deliveredFromStorage, at: now)
+            return (push.number, event)
+        }
+    }
+
+    /// APNs keeps what does not expire for thirty days.
+    private static let storageLimit: Int64 = 30 * 24 * 60 * 60
+
+    private mutating func present(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
+        if push.isLiveActivity { return change(push, kind, at: now) }
+        guard push.isShown else { return DeliveryEvent(kind, at: now) }
+        notifications.removeAll { $0.collapseID != nil && $0.collapseID == push.collapseID }
+        notifications.append(push)
+        if notifications.count > SimulatedDevice.shownLimit { notifications.removeFirst() }
+        return DeliveryEvent(kind, at: now)
+    }
+
+    /// What ActivityKit does with a push: it keeps the newest by timestamp, and nothing after the end.
+    private mutating func change(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
+        guard let aps = push.payload?["aps"], let timestamp = aps["timestamp"]?.integerValue else {
+            return DeliveryEvent(.ignored, at: now, "it has no timestamp")
+        }
+        let event = aps["event"]?.stringValue
+        guard event != "start" else { return DeliveryEvent(kind, at: now, "an activity starts") }
+        if let activity {
+            guard !activity.hasEnded else { return DeliveryEvent(.ignored, at: now, "the activity has ended") }
+            guard timestamp > activity.timestamp else {
+                return DeliveryEvent(
+                    .ignored,
+                    at: now,
+                    "its timestamp \(timestamp) is not after \(activity.timestamp), that of the content shown"
+                )
+            }
+        }
+        activity = Activity(
+            timestamp: timestamp,
+            contentState: aps["content-state"]?.encoded() ?? activity?.contentState ?? [],
+            hasEnded: event == "end"
+        )
+        return DeliveryEvent(kind, at: now)
+    }
+}
+
+/// What a device has to know of a push.
+struct DeliveredPush: Sendable, Hashable {
+    let number: Int
+    let time: Int64
+    let topic: String
+    let expiration: Int64?
+    let collapseID: String?
+    let isLiveActivity: Bool
+    let payload: JSONValue?
+
+    init(_ push: ReceivedPush) {
+        number = push.number
+        time = push.time
+        topic = push.headers.topic ?? ""
+        expiration = push.headers.expiration.flatMap { Int64($0) }
+        collapseID = push.headers.collapseID
+        isLiveActivity = push.headers.pushType == PushType.liveActivity.rawValue
+        payload = try? JSONReader.read(push.payload)
+    }
+
+    /// Whether a person finds it among the notifications.
+    var isShown: Bool { payload?["aps"]?["alert"] != nil }
+}

@@ -1,0 +1,75 @@
+public import APNs
+public import APNsClient
+
+/// What a simulator knows of the world, and what goes wrong in it.
+extension SimulatedAPNs {
+    /// Makes a device known: from now on its token is good for these topics and no others.
+    ///
+    /// Tokens that were never registered are taken for good everywhere.
+    ///
+    /// - Parameters:
+    ///   - token: The device's token.
+    ///   - topics: The topics it is registered for.
+    ///   - environment: The environment that gave the token; in the other one APNs calls it bad.
+    public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment = .development) {
+        judge.devices.register(token, for: topics, in: environment)
+    }
+
+    /// Marks a device's token as no longer valid since a time, as when the app was removed.
+    ///
+    /// - Parameters:
+    ///   - token: The device's token.
+    ///   - milliseconds: The time since 1970 that answers then carry; now by default.
+    public func unregister(_ token: DeviceToken, since milliseconds: Int64? = nil) {
+        judge.devices.unregister(token, since: milliseconds ?? clock.secondsSince1970() * 1_000)
+    }
+
+    /// Has a device be reachable, or away: then APNs keeps the newest push of each topic for it until that expires.
+    ///
+    /// - Parameters:
+    ///   - isOnline: Whether it can be reached.
+    ///   - token: The device's token.
+    public func setOnline(_ isOnline: Bool, _ token: DeviceToken) {
+        for (number, event) in judge.devices.setOnline(isOnline, token, at: clock.secondsSince1970()) {
+            log.note(event, on: number)
+        }
+    }
+
+    /// What is known of a device, or of the Live Activity that a token belongs to.
+    ///
+    /// - Parameter token: The token.
+    /// - Returns: The device; nil when it was never registered, and no Live Activity push has come for it.
+    public func device(_ token: DeviceToken) -> SimulatedDevice? {
+        judge.devices[token.hex]
+    }
+
+    /// Makes a signing key known; as soon as one is, tokens signed by others are refused.
+    ///
+    /// - Parameters:
+    ///   - key: The key, of which only the public half is kept.
+    ///   - scope: What it may be used for; everything by default.
+    /// - Throws: ``SimulatorError`` when the key cannot be used.
+    public func register(_ key: SigningKey, scope: KeyScope = .team()) throws(SimulatorError) {
+        do {
+            try judge.tokens.register(
+                publicKeyPEM: key.publicKeyPEM(),
+                keyID: key.keyID,
+                teamID: key.teamID,
+                scope: scope
+            )
+        } catch {
+            throw SimulatorError("the key \(key.keyID) cannot be registered: \(error)")
+        }
+    }
+
+    /// Has other things go wrong from now on, or nothing any more.
+    ///
+    /// - Parameters:
+    ///   - faults: What goes wrong.
+    ///   - seed: Decides with them what goes wrong when; the same seed has the same go wrong. By default from chance.
+    public func setFaults(_ faults: [Fault], seed: UInt64 = .random(in: .min ... .max)) {
+        plan = FaultPlan(faults, seed: seed)
+        refusals = 0
+        skew = 0
+    }
+}

@@ -1,0 +1,123 @@
+import APNs
+import APNsClient
+import Testing
+
+@testable import Simulator
+
+/// What becomes of a push after APNs has accepted it.
+@Suite(.timeLimit(.minutes(1))) struct SimulatedDeviceTests {
+    private var device = SimulatedDevice(environment: .development)
+
+    private func push(
+        _ number: Int,
+        at time: Int64 = 0,
+        topic: String = "app",
+        expiration: String? = nil,
+        collapseID: String? = nil,
+        type: String = "alert",
+        _ payload: String = #"{"aps":{"alert":"Hi"}}"#
+    ) -> DeliveredPush {
+        DeliveredPush(
+            ReceivedPush(
+                number: number,
+                time: time,
+                connection: 1,
+                deviceToken: "5d3a",
+                channel: nil,
+                headers: PushHeaders(pushType: type, expiration: expiration, topic: topic, collapseID: collapseID),
+                payload: Array(payload.utf8),
+                status: 200,
+                reason: nil,
+                id: "",
+                isDisturbed: false
+            )
+        )
+    }
+
+    private func words(_ events: [(number: Int, DeliveryEvent)]) -> [String] {
+        events.map { "\($0.number) \($0.1.kind.rawValue)" }
+    }
+
+    @Test mutating func `a device that is there has it at once`() {
+        #expect(words(device.receive(push(1), at: 0)) == ["1 delivered"])
+        #expect(device.shown == [1])
+    }
+
+    @Test mutating func `for one that is away the newest of each topic is kept`() {
+        _ = device.setOnline(false, at: 0)
+        #expect(words(device.receive(push(1), at: 0)) == ["1 stored-device-offline"])
+        #expect(words(device.receive(push(2, topic: "other"), at: 0)) == ["2 stored-device-offline"])
+        #expect(words(device.receive(push(3), at: 0)) == ["1 discarded-replaced", "3 stored-device-offline"])
+        #expect(device.stored == ["app": 3, "other": 2])
+        #expect(words(device.setOnline(true, at: 1)) == ["2 delivered-from-storage", "3 delivered-from-storage"])
+        #expect(device.stored.isEmpty && device.shown == [2, 3])
+    }
+
+    @Test mutating func `what is tried once is not kept, and what expires is dropped`() {
+        _ = device.setOnline(false, at: 0)
+        #expect(words(device.receive(push(1, expiration: "0"), at: 0)) == ["1 discarded-not-stored"])
+        _ = device.receive(push(2, topic: "a", expiration: "100"), at: 0)
+        _ = device.receive(push(3, topic: "b", expiration: "101"), at: 0)
+        _ = device.receive(push(4, topic: "c"), at: 0)
+        #expect(
+            words(device.setOnline(true, at: 101)) == [
+                "2 discarded-expired", "3 delivered-from-storage", "4 delivered-from-storage",
+            ]
+        )
+        _ = device.setOnline(false, at: 101)
+        _ = device.receive(push(5, at: 101), at: 101)
+        #expect(words(device.setOnline(true, at: 101 + 31 * 86_400)) == ["5 discarded-expired"])
+    }
+
+    @Test mutating func `a newer notification takes the place of an older of the same name`() {
+        for (number, name) in [(1, "a"), (2, "b"), (3, "a"), (4, nil), (5, nil)] as [(Int, String?)] {
+            _ = device.receive(push(number, collapseID: name), at: 0)
+        }
+        #expect(device.shown == [2, 3, 4, 5])
+        _ = device.receive(push(6, #"{"aps":{"content-available":1}}"#), at: 0)
+        #expect(device.shown == [2, 3, 4, 5], "silent ones are not shown")
+        for number in 7..<200 { _ = device.receive(push(number), at: 0) }
+        #expect(device.shown.count == 100 && device.shown.last == 199)
+    }
+
+    @Test mutating func `an activity keeps the newest content, and nothing after its end`() throws {
+        func activity(_ number: Int, _ event: String, _ timestamp: Int, _ minutes: Int) -> DeliveredPush {
+            push(
+                number,
+                type: "liveactivity",
+                #"{"aps":{"timestamp":\#(timestamp),"event":"\#(event)","content-state":{"minutes":\#(minutes)}}}"#
+            )
+        }
+        #expect(words(device.receive(activity(1, "update", 10, 5), at: 0)) == ["1 delivered"])
+        let late = device.receive(activity(2, "update", 10, 9), at: 0)
+        #expect(words(late) == ["2 ignored"])
+        #expect(late.first?.1.note?.contains("10") == true)
+        #expect(words(device.receive(activity(3, "update", 9, 9), at: 0)) == ["3 ignored"])
+        #expect(words(device.receive(activity(4, "end", 11, 0), at: 0)) == ["4 delivered"])
+        #expect(words(device.receive(activity(5, "update", 12, 9), at: 0)) == ["5 ignored"])
+        let shown = try #require(device.activity)
+        #expect(shown.hasEnded && shown.timestamp == 11 && shown.contentState == Array(#"{"minutes":0}"#.utf8))
+        #expect(words(device.receive(push(6, type: "liveactivity", "{}"), at: 0)) == ["6 ignored"])
+    }
+
+    @Test func `pushes that came in tell what became of them`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, keptPushes: 3))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let token = try DeviceToken(hex: "5d3a6a1c")
+        await apns.setOnline(false, token)
+        for _ in 0..<5 { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
+        #expect(await apns.device(token)?.stored == ["com.example.app": 5])
+        await apns.setOnline(true, token)
+        #expect(
+            await apns.pushes.map { $0.deliveries.map(\.kind) } == [
+                [.storedDeviceOffline, .discardedReplaced], [.storedDeviceOffline, .discardedReplaced],
+                [.storedDeviceOffline, .deliveredFromStorage],
+            ]
+        )
+        try await client.send(.alert("Hi"), to: DeviceToken(hex: "ffff"), topic: "com.example.app")
+        #expect(await apns.pushes.last?.deliveries.map(\.kind) == [.delivered])
+        #expect(await apns.device(try DeviceToken(hex: "ffff")) == nil)
+        await client.close()
+        await apns.stop()
+    }
+}
