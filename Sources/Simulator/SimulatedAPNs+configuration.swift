@@ -13,6 +13,9 @@ extension SimulatedAPNs {
         public var host: String
         /// The port that answers as APNs; 0, the default, for any that is free.
         public var port: UInt16
+        /// A port of its own for the management of channels, as Apple has it, 0 for any that is free; nil, the default,
+        /// for none: the port that answers as APNs does that, too.
+        public var channelPort: UInt16?
         /// The port of the HTTP interface, 0 for any that is free; nil, the default, for none.
         public var inboxPort: UInt16?
         /// Whether clients speak TLS, as with Apple, or HTTP/2 in the clear with prior knowledge; true by default.
@@ -38,6 +41,7 @@ extension SimulatedAPNs {
         public init(
             host: String = "127.0.0.1",
             port: UInt16 = 0,
+            channelPort: UInt16? = nil,
             inboxPort: UInt16? = nil,
             isEncrypted: Bool = true,
             environment: Environment = .development,
@@ -50,6 +54,7 @@ extension SimulatedAPNs {
         ) {
             self.host = host
             self.port = port
+            self.channelPort = channelPort
             self.inboxPort = inboxPort
             self.isEncrypted = isEncrypted
             self.environment = environment

@@ -32,7 +32,7 @@ public actor SimulatedAPNs {
     var skew: Int64 = 0
     var log: PushLog
     private var connections: [ObjectIdentifier: Judge.ConnectionState] = [:]
-    private var listener: APNsListener?
+    private var listeners: [APNsListener] = []
     private var inbox: HTTP1Listener?
     private var isStopped = false
     private var readers: [AsyncStream<ReceivedPush>.Continuation] = []
@@ -43,6 +43,8 @@ public actor SimulatedAPNs {
 
     /// The port that answers as APNs.
     public private(set) var port: UInt16 = 0
+    /// The port of its own for the management of channels; nil when it was not asked for.
+    public private(set) var channelPort: UInt16?
     /// The port of the HTTP interface; nil when it was not asked for.
     public private(set) var inboxPort: UInt16?
 
@@ -87,18 +89,17 @@ public actor SimulatedAPNs {
     private func listen() throws(SimulatorError) {
         do {
             let tls = configuration.isEncrypted ? try TLSContext.server(identity: authority.serverIdentity()) : nil
-            let listener = try APNsListener(
-                host: configuration.host,
-                port: configuration.port,
-                tls: tls,
-                limits: APNsListener.Limits(initialStreams: configuration.streamsBeforeToken),
-                on: loop,
-                admits: { self.admits() },
-                // Keeps the simulator alive until `stop`, as somebody may still be connected.
-                onEvent: { client, event in self.handle(event, from: client) }
-            )
-            self.listener = listener
+            let listener = try listener(on: configuration.port, tls) { _ in true }
             port = listener.port
+            if let channelPort = configuration.channelPort {
+                let listener = try self.listener(on: channelPort, tls) { target in
+                    switch target {
+                    case .channels, .allChannels: true
+                    case .device, .broadcast: false
+                    }
+                }
+                self.channelPort = listener.port
+            }
             if let inboxPort = configuration.inboxPort {
                 let api = InboxAPI(self)
                 let inbox = try HTTP1Listener(host: configuration.host, port: inboxPort) { await api.answer($0) }
@@ -106,11 +107,31 @@ public actor SimulatedAPNs {
                 self.inboxPort = inbox.port
             }
         } catch {
-            // The listener keeps this object alive, and its port taken.
-            listener?.close(grace: .zero) {}
-            listener = nil
+            // The listeners keep this object alive, and their ports taken.
+            for listener in listeners { listener.close(grace: .zero) {} }
+            listeners = []
             throw SimulatorError("\(error)")
         }
+    }
+
+    /// Listens on a port for requests about what it is there for.
+    private func listener(
+        on port: UInt16,
+        _ tls: TLSContext?,
+        serves: @escaping (APNsRequest.Target) -> Bool
+    ) throws(WireError) -> APNsListener {
+        let listener = try APNsListener(
+            host: configuration.host,
+            port: port,
+            tls: tls,
+            limits: APNsListener.Limits(initialStreams: configuration.streamsBeforeToken),
+            on: loop,
+            admits: { self.admits() },
+            // Keeps the simulator alive until `stop`, as somebody may still be connected.
+            onEvent: { client, event in self.handle(event, from: client, serves: serves) }
+        )
+        listeners.append(listener)
+        return listener
     }
 
     /// Stops listening and lets open requests end within a second; what came in can still be read.
@@ -121,10 +142,12 @@ public actor SimulatedAPNs {
         waiting.giveUp(nil, among: log.pushes)
         inbox?.stop()
         inbox = nil
-        guard let listener else { return }
-        self.listener = nil
-        await withCheckedContinuation { continuation in
-            listener.close(grace: .seconds(1)) { continuation.resume() }
+        let listeners = listeners
+        self.listeners = []
+        for listener in listeners {
+            await withCheckedContinuation { continuation in
+                listener.close(grace: .seconds(1)) { continuation.resume() }
+            }
         }
     }
 
@@ -137,7 +160,14 @@ public actor SimulatedAPNs {
 
     /// Where a client finds this simulator.
     public nonisolated var endpoint: APNsEndpoint {
-        get async { APNsEndpoint(host: "localhost", port: await port, isEncrypted: configuration.isEncrypted) }
+        get async {
+            APNsEndpoint(
+                host: "localhost",
+                port: await port,
+                isEncrypted: configuration.isEncrypted,
+                channels: await channelPort.map { APNsEndpoint.Address(host: "localhost", port: $0) }
+            )
+        }
     }
 
     /// A client configuration that trusts this simulator.
@@ -207,7 +237,7 @@ public actor SimulatedAPNs {
     }
 
     /// Whether it takes pushes.
-    var isReady: Bool { listener != nil }
+    var isReady: Bool { !listeners.isEmpty }
 
     /// What was counted, in Prometheus' words.
     var metrics: String {
@@ -221,13 +251,17 @@ public actor SimulatedAPNs {
 
     // MARK: Serving
 
-    private func handle(_ event: APNsListener.Event, from client: ClientConnection) {
+    private func handle(
+        _ event: APNsListener.Event,
+        from client: ClientConnection,
+        serves: (APNsRequest.Target) -> Bool
+    ) {
         let key = ObjectIdentifier(client)
         switch event {
         case .opened:
             connections[key] = Judge.ConnectionState()
         case .request(let request, let reply):
-            answer(request, reply, from: client)
+            answer(request, reply, from: client, serves: serves)
         case .closed:
             connections[key] = nil
         }
@@ -239,13 +273,20 @@ public actor SimulatedAPNs {
         return false
     }
 
-    private func answer(_ request: APNsRequest, _ reply: APNsReply, from client: ClientConnection) {
+    private func answer(
+        _ request: APNsRequest,
+        _ reply: APNsReply,
+        from client: ClientConnection,
+        serves: (APNsRequest.Target) -> Bool
+    ) {
         let key = ObjectIdentifier(client)
         var state = connections[key] ?? Judge.ConnectionState()
         let now = clock.secondsSince1970()
         let actions = plan.actions(for: request.facts, at: now)
         for case .skewClock(let duration) in actions { skew = duration.components.seconds }
-        var verdict = judge.verdict(on: request, over: &state, at: now + skew, using: &generator)
+        var verdict =
+            request.target.map(serves) ?? true
+            ? judge.verdict(on: request, over: &state, at: now + skew, using: &generator) : .refused(.badPath)
         for case .respond(let reason, let status, let retryAfter) in actions {
             verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
         }

@@ -6,12 +6,16 @@ struct ClientRecipes {
     var inboxPort: UInt16
     var authorityFile: String
 
+    private var channels: String {
+        endpoint.channels.map { "Channels are managed there, and at port \($0.port) as Apple has it.\n" } ?? ""
+    }
+
     private var url: String { "\(endpoint.isEncrypted ? "https" : "http")://localhost:\(endpoint.port)" }
 
     var text: String {
         let inbox = """
             Martlet's local APNs answers at \(url)
-            What came in, as JSON: http://localhost:\(inboxPort)/api/v1/pushes
+            \(channels)What came in, as JSON: http://localhost:\(inboxPort)/api/v1/pushes
             Any device token is taken, and any key signs. Control-C ends it.
 
 

@@ -20,6 +20,10 @@ extension Command {
             "simulate --fault flaky --fault slow --seed 7",
         ],
         Option<UInt16>("--port", "Port that answers as APNs; 0 for any free one", default: 2197),
+        Option<UInt16?>(
+            "--channel-port",
+            "Port where channels are managed; Apple's own when not given, and none with --port 0"
+        ),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
         Option("--listen", "Address to listen on", default: "127.0.0.1"),
         Option(
@@ -40,12 +44,13 @@ extension Command {
         Option<[Fault.Preset]>("--fault", "Something that goes wrong"),
         Option<Int64?>("--seed", "Decides what goes wrong when; the same number, the same faults"),
         Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS")
-    ) { port, inboxPort, host, environment, directory, streams, lenient, presets, seed, isClear in
+    ) { port, channelPort, inboxPort, host, environment, directory, streams, lenient, presets, seed, isClear in
         let directory = directory ?? defaultDirectory
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
                 host: host,
                 port: port,
+                channelPort: channelPort ?? (port == 0 ? nil : environment.channelPort),
                 inboxPort: inboxPort,
                 isEncrypted: !isClear,
                 environment: environment,
@@ -90,7 +95,15 @@ extension Command {
     }
 }
 
-extension SimulatedAPNs.Environment: ArgumentValue {}
+extension SimulatedAPNs.Environment: ArgumentValue {
+    /// Where Apple has the channels of this environment managed.
+    fileprivate var channelPort: UInt16? {
+        switch self {
+        case .development: APNsEndpoint.development.channels?.port
+        case .production: APNsEndpoint.production.channels?.port
+        }
+    }
+}
 
 extension Leniency: ArgumentValue {
     /// One of the laws.

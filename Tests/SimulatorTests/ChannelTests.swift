@@ -30,6 +30,27 @@ import Testing
         }
     }
 
+    @Test func `channels have a port of their own, which is for nothing else`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(channelPort: 0, isEncrypted: false))
+        let endpoint = await apns.endpoint
+        let client = try PushClient(endpoint, authentication: .token(.ephemeral()))
+        let channel = try await client.channels(of: app).create()
+        #expect(try await client.channels(of: app).list() == [channel])
+        let address = try #require(endpoint.channels)
+        #expect(address.port != endpoint.port)
+        let lost = try PushClient(
+            APNsEndpoint(host: address.host, port: address.port, isEncrypted: false),
+            authentication: .token(.ephemeral())
+        )
+        let error = await #expect(throws: APNsError.self) {
+            try await lost.send(.alert("Hi"), to: DeviceToken(hex: "5d3a"), topic: app)
+        }
+        #expect(error?.reason == .badPath)
+        await lost.close()
+        await client.close()
+        await apns.stop()
+    }
+
     @Test func `a channel is made, found, listed and deleted`() async throws {
         let bench = try await Bench()
         let channels = bench.client.channels(of: app)
