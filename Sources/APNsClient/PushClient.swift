@@ -71,12 +71,13 @@ public final class PushClient: Sendable {
                 ) : nil
             var loops: [EventLoop] = []
             do throws(WireError) {
-                for _ in 0..<configuration.eventLoops { loops.append(try EventLoop(clock: loopClock)) }
+                for _ in 0..<max(1, configuration.eventLoops) { loops.append(try EventLoop(clock: loopClock)) }
             } catch {
                 for loop in loops { loop.shutdown() }
                 throw error
             }
             self.loops = loops
+            let share = configuration.share(ofLoops: loops.count)
             let makePool = { [mint, feed] (endpoint: APNsEndpoint, loop: EventLoop) in
                 PushPool(
                     to: HTTP2Connection.Endpoint(
@@ -87,7 +88,7 @@ public final class PushClient: Sendable {
                     ),
                     mint: mint,
                     events: feed,
-                    configuration: configuration,
+                    configuration: share,
                     clock: clock,
                     on: loop
                 )
@@ -156,7 +157,7 @@ public final class PushClient: Sendable {
     /// - Throws: ``APNsError`` when a connection cannot be opened.
     public func warmUp(connections: Int = 1) async throws(APNsError) {
         let results = await withTaskGroup { group in
-            let share = (connections + pools.count - 1) / pools.count
+            let share = (min(max(0, connections), 1_000) + pools.count - 1) / pools.count
             for pool in pools { group.addTask { await pool.warmUp(connections: share) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
@@ -182,7 +183,8 @@ public final class PushClient: Sendable {
     /// Signs with another key of the same team from now on, without interrupting anything.
     ///
     /// What is in flight ends on the connections that it is on; what follows goes over fresh ones, since APNs ties a
-    /// connection to its key and refuses tokens that change too often.
+    /// connection to its key and refuses tokens that change too often. Of several clients that share a mint each has to
+    /// be told.
     ///
     /// - Parameter key: The key.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the key is another team's, or this client was made
@@ -292,6 +294,14 @@ extension PushClient {
         ///
         /// Turn it off to see the server's own answer.
         public var checksBeforeSending: Bool
+
+        /// What each of several loops may have.
+        func share(ofLoops count: Int) -> Configuration {
+            var share = self
+            share.connectionLimit = max(1, connectionLimit / count)
+            share.waitingLimit = waitingLimit > 0 ? max(1, waitingLimit / count) : waitingLimit
+            return share
+        }
 
         /// The defaults, save what is given.
         public init(

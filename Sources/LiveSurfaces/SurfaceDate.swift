@@ -21,10 +21,10 @@ public struct SurfaceDate: RawRepresentable, Sendable, Hashable, ExpressibleBySt
         self.init(rawValue: value)
     }
 
-    /// A time in UTC with milliseconds; one before the year 0 or after 9999 becomes that.
+    /// A time in UTC with milliseconds; one before the year 0 or after 9999 becomes that, and what is no time 1970.
     public init(_ date: Date) {
         let bounds = CalendarDay.firstSecond...CalendarDay.lastSecond
-        let exact = date.timeIntervalSince1970
+        let exact = date.timeIntervalSince1970.isNaN ? 0 : date.timeIntervalSince1970
         let seconds = min(max(exact, Double(bounds.lowerBound)), Double(bounds.upperBound))
         let milliseconds = Int64((seconds * 1_000).rounded(.down))
         let (day, rest) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)
@@ -39,9 +39,6 @@ public struct SurfaceDate: RawRepresentable, Sendable, Hashable, ExpressibleBySt
     public var date: Date? {
         SurfaceDateParser(rawValue).map { Date(timeIntervalSince1970: $0.secondsSince1970) }
     }
-
-    /// Whether the text is a time by the rules of the contract.
-    public var isValid: Bool { SurfaceDateParser(rawValue) != nil }
 
     /// The text.
     public var description: String { rawValue }

@@ -2,8 +2,18 @@
 public enum WaitResult: Sendable, Hashable {
     /// They came, oldest first.
     case found([ReceivedPush])
-    /// The time is over; these came close, closest first, with the words of the query that are not true of them.
-    case timedOut(nearMisses: [NearMiss])
+    /// The time is over, and too few came.
+    case timedOut(Shortfall)
+
+    /// What there was when the time was over.
+    public struct Shortfall: Sendable, Hashable {
+        /// What did come, oldest first.
+        public let found: [ReceivedPush]
+        /// What came close, closest first, five at most.
+        public let nearMisses: [NearMiss]
+        /// The number of the newest push then, to wait from.
+        public let lastNumber: Int
+    }
 
     /// A push that was nearly what was waited for.
     public struct NearMiss: Sendable, Hashable {
@@ -19,32 +29,46 @@ struct PushWaiting {
     /// Near misses that are worth telling.
     private static let nearMissLimit = 5
 
-    /// What somebody waits for.
+    /// What somebody waits for, and what has come of it.
     struct Wish {
-        var query: PushQuery
+        let query: PushQuery
         /// Only pushes with higher numbers count.
-        var since: Int
-        var count: Int
+        let since: Int
+        let count: Int
+        private var found: [ReceivedPush]
 
-        /// The pushes that were waited for, if enough are there.
-        func fulfilled(by pushes: [ReceivedPush]) -> [ReceivedPush]? {
-            let found = pushes.filter { $0.number > since && query.matches($0) }
-            return found.count >= count ? Array(found.prefix(count)) : nil
+        init(_ query: PushQuery, since: Int, count: Int, among pushes: [ReceivedPush]) {
+            self.query = query
+            self.since = since
+            self.count = count
+            found = pushes.filter { $0.number > since && query.matches($0) }
+        }
+
+        mutating func arrived(_ push: ReceivedPush) {
+            if push.number > since, query.matches(push) { found.append(push) }
+        }
+
+        /// What was waited for, once enough of it is there.
+        var fulfilment: WaitResult? {
+            found.count >= count ? .found(Array(found.prefix(count))) : nil
         }
 
         /// What to say when the time is over.
-        func nearMisses(among pushes: [ReceivedPush]) -> [WaitResult.NearMiss] {
+        func shortfall(among pushes: [ReceivedPush], lastNumber: Int) -> WaitResult {
             let close = pushes.filter { $0.number > since }
                 .map { WaitResult.NearMiss(push: $0, misses: query.misses($0)) }
                 .filter { !$0.misses.isEmpty }
                 .sorted { ($0.misses.count, -$0.push.number) < ($1.misses.count, -$1.push.number) }
-            return Array(close.prefix(PushWaiting.nearMissLimit))
+            let nearMisses = Array(close.prefix(PushWaiting.nearMissLimit))
+            return .timedOut(
+                WaitResult.Shortfall(found: found, nearMisses: nearMisses, lastNumber: lastNumber)
+            )
         }
     }
 
     private struct Waiter {
         let id: Int
-        let wish: Wish
+        var wish: Wish
         let finish: (WaitResult) -> Void
     }
 
@@ -61,21 +85,20 @@ struct PushWaiting {
     }
 
     /// Something has come in.
-    mutating func arrived(_ push: ReceivedPush, among pushes: () -> [ReceivedPush]) {
-        guard waiters.contains(where: { $0.wish.query.matches(push) }) else { return }
-        let pushes = pushes()
+    mutating func arrived(_ push: ReceivedPush) {
+        for index in waiters.indices { waiters[index].wish.arrived(push) }
         waiters.removeAll { waiter in
-            guard let found = waiter.wish.fulfilled(by: pushes) else { return false }
-            waiter.finish(.found(found))
+            guard let result = waiter.wish.fulfilment else { return false }
+            waiter.finish(result)
             return true
         }
     }
 
     /// The time of one is over, or of all.
-    mutating func giveUp(_ id: Int?, among pushes: [ReceivedPush]) {
+    mutating func giveUp(_ id: Int?, among pushes: [ReceivedPush], lastNumber: Int) {
         waiters.removeAll { waiter in
             guard id == nil || waiter.id == id else { return false }
-            waiter.finish(.timedOut(nearMisses: waiter.wish.nearMisses(among: pushes)))
+            waiter.finish(waiter.wish.shortfall(among: pushes, lastNumber: lastNumber))
             return true
         }
     }

@@ -139,7 +139,7 @@ public actor SimulatedAPNs {
         for reader in readers { reader.finish() }
         readers = []
         isStopped = true
-        waiting.giveUp(nil, among: log.pushes)
+        waiting.giveUp(nil, among: log.pushes, lastNumber: log.count)
         inbox?.stop()
         inbox = nil
         let listeners = listeners
@@ -213,20 +213,20 @@ public actor SimulatedAPNs {
         after number: Int = 0,
         timeout: Duration = .seconds(10)
     ) async -> WaitResult {
-        let wish = PushWaiting.Wish(query: query, since: number, count: max(1, count))
-        return await withCheckedContinuation { continuation in
+        await withCheckedContinuation { continuation in
             let pushes = log.pushes
-            if let found = wish.fulfilled(by: pushes) {
-                continuation.resume(returning: .found(found))
+            let wish = PushWaiting.Wish(query, since: number, count: max(1, count), among: pushes)
+            if let result = wish.fulfilment {
+                continuation.resume(returning: result)
                 return
             }
             guard !isStopped, timeout > .zero else {
-                continuation.resume(returning: .timedOut(nearMisses: wish.nearMisses(among: pushes)))
+                continuation.resume(returning: wish.shortfall(among: pushes, lastNumber: log.count))
                 return
             }
             let id = waiting.add(wish) { continuation.resume(returning: $0) }
             loop.schedule(after: timeout) { [weak self] in
-                self?.assumeIsolated { $0.waiting.giveUp(id, among: $0.log.pushes) }
+                self?.assumeIsolated { $0.waiting.giveUp(id, among: $0.log.pushes, lastNumber: $0.log.count) }
             }
         }
     }
@@ -283,7 +283,9 @@ public actor SimulatedAPNs {
         var state = connections[key] ?? Judge.ConnectionState()
         let now = clock.secondsSince1970()
         let actions = plan.actions(for: request.facts, at: now)
-        for case .skewClock(let duration) in actions { skew = duration.components.seconds }
+        for case .skewClock(let duration) in actions {
+            skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
+        }
         var verdict =
             request.target.map(serves) ?? true
             ? judge.verdict(on: request, over: &state, at: now + skew, using: &generator) : .refused(.badPath)
@@ -346,7 +348,7 @@ public actor SimulatedAPNs {
             case .resetConnection:
                 client.abort()
                 delay = nil
-            case .refuseConnections(let count): refusals += count
+            case .refuseConnections(let count): refusals = min(refusals, 1_000_000) + min(max(0, count), 1_000_000)
             case .limitStreams(let limit): client.allow(concurrentStreams: limit)
             case .limitWindow(let octets): client.allow(octetsPerStream: octets)
             }
@@ -400,11 +402,14 @@ public actor SimulatedAPNs {
     }
 
     private func tellReaders(of push: ReceivedPush) {
-        waiting.arrived(push) { log.pushes }
+        waiting.arrived(push)
         readers.removeAll { reader in
             if case .terminated = reader.yield(push) { true } else { false }
         }
     }
+
+    /// No clock is further off, in seconds: three years.
+    private static let longestSkew: Int64 = 100_000_000
 
     /// Streams that APNs was seen to allow once a token has been accepted.
     private static let streamsAfterToken: UInt32 = 1_000

@@ -1,5 +1,6 @@
 import APNsClient
 import Commands
+import LiveSurfaces
 
 extension Command {
     /// Sends one notification to one or several devices.
@@ -86,7 +87,12 @@ private enum Subject: Sendable {
         switch self {
         case .notification(let notification): try await client.send(notification, to: token, topic: topic)
         case .snapshot(let snapshot):
-            try await client.send(snapshot.content, to: snapshot.role.destination(token), topic: topic)
+            try await client.send(
+                snapshot.content,
+                to: snapshot.role.destination(token),
+                topic: topic,
+                delivery: SurfaceDelivery(categories: snapshot.categories)
+            )
         }
     }
 
@@ -94,7 +100,12 @@ private enum Subject: Sendable {
         switch self {
         case .notification(let notification): try client.describe(notification, to: token, topic: topic)
         case .snapshot(let snapshot):
-            try client.describe(snapshot.content, to: snapshot.role.destination(token), topic: topic)
+            try client.describe(
+                snapshot.content,
+                to: snapshot.role.destination(token),
+                topic: topic,
+                delivery: SurfaceDelivery(categories: snapshot.categories)
+            )
         }
     }
 }

@@ -1,5 +1,6 @@
 import APNs
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import APNsClient
@@ -15,7 +16,7 @@ import Testing
 
     /// A mint that counts how often it is asked, and can have none.
     private final class CountingMint: ProviderTokenMint {
-        let state = Mutex((asked: 0, expired: [Int64](), isEmpty: false))
+        let state = Mutex((asked: 0, expired: [Int64](), isEmpty: false, validity: Duration.seconds(3_000)))
 
         func token() async throws(APNsError) -> MintedToken {
             await Task.yield()
@@ -24,7 +25,8 @@ import Testing
                 return (state.asked, state.isEmpty)
             }
             if isEmpty { throw APNsError(.badCredentials, description: "the mint is out of tokens") }
-            return MintedToken(text: Array("token-\(number)".utf8), issuedAt: Int64(number), validity: .seconds(3_000))
+            let validity = state.withLock { $0.validity }
+            return MintedToken(text: Array("token-\(number)".utf8), issuedAt: Int64(number), validity: validity)
         }
 
         func expired(tokenIssuedAt issuedAt: Int64) async {
@@ -71,6 +73,86 @@ import Testing
         try await client.send(.alert("Hi"), to: token, topic: topic)
         #expect(await server.requests == 1)
         await client.close()
+        await server.stop()
+    }
+
+    @Test func `all that wait for a token fail with the mint's own error`() async throws {
+        let server = try await ScriptedServer.start()
+        let mint = CountingMint()
+        mint.state.withLock { $0.isEmpty = true }
+        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        let errors = await withTaskGroup(of: APNsError?.self) { group in
+            for _ in 0..<10 {
+                group.addTask {
+                    do throws(APNsError) {
+                        try await client.send(.alert("Hi"), to: token, topic: topic)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(errors.allSatisfy { $0?.code == .badCredentials && $0?.outcome == .neverSent })
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `a mint that wants to be asked each time still has its pushes sent`() async throws {
+        let server = try await ScriptedServer.start()
+        let mint = CountingMint()
+        mint.state.withLock { $0.validity = .zero }
+        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        for _ in 0..<3 { try await client.send(.alert("Hi"), to: token, topic: topic) }
+        #expect(await server.requests == 3)
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `a push that waits for its token was never sent`() async throws {
+        struct StalledMint: ProviderTokenMint {
+            let gate: Gate
+            func token() async throws(APNsError) -> MintedToken {
+                await gate.wait()
+                throw APNsError(.badCredentials, description: "too late")
+            }
+            func expired(tokenIssuedAt issuedAt: Int64) async {}
+        }
+        let server = try await ScriptedServer.start()
+        let gate = Gate()
+        let client = try PushClient(await server.endpoint, authentication: .mint(StalledMint(gate: gate)))
+        let error = await #expect(throws: APNsError.self) {
+            let options = SendOptions(timeout: .milliseconds(100))
+            try await client.send(.alert("Hi"), to: token, topic: topic, options: options)
+        }
+        #expect(error?.code == .timedOut && error?.outcome == .neverSent)
+        gate.open()
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `shares of several loops are never nothing`() async throws {
+        let server = try await ScriptedServer.start()
+        var configuration = PushClient.Configuration(connectionLimit: 1, eventLoops: 4, waitingLimit: 2)
+        configuration.eventLoops = 3
+        let client = try PushClient(
+            await server.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: configuration
+        )
+        try await client.warmUp(connections: .max)
+        for _ in 0..<6 { try await client.send(.alert("Hi"), to: token, topic: topic) }
+        configuration.eventLoops = -1
+        let single = try PushClient(
+            await server.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: configuration
+        )
+        try await single.send(.alert("Hi"), to: token, topic: topic)
+        #expect(await server.requests == 7)
+        await client.close()
+        await single.close()
         await server.stop()
     }
 

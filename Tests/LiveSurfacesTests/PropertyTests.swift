@@ -45,6 +45,7 @@ import Testing
             #expect(abs(back.timeIntervalSince1970 - seconds) < 0.002, "\(date)")
         }
         #expect(SurfaceDate(Date(timeIntervalSince1970: 1_778_610_660)).rawValue == "2026-05-12T18:31:00.000Z")
+        #expect(SurfaceDate(Date(timeIntervalSince1970: .nan)).rawValue == "1970-01-01T00:00:00.000Z")
         #expect(SurfaceDate(Date(timeIntervalSince1970: .infinity)).rawValue == "9999-12-31T23:59:59.000Z")
         #expect(SurfaceDate("2026-05-12T20:31:00.5+02:00").date == Date(timeIntervalSince1970: 1_778_610_660.5))
     }

@@ -10,6 +10,15 @@ import Testing
         #expect(StoredEntry<WidgetEntry>(snapshot.entry.json.text) == .found(snapshot.entry))
     }
 
+    @Test func `an entry for another kind of surface is not taken for its own`() throws {
+        guard case .standBy(let snapshot) = SurfaceSnapshot.example(of: .standBy) else { return }
+        guard case .unreadable(let reason) = StoredEntry<WidgetEntry>(snapshot.entry.json.text) else {
+            Issue.record("a StandBy entry was taken for a widget's")
+            return
+        }
+        #expect(reason.contains("standby"))
+    }
+
     @Test func `a version that it does not know is told from what cannot be decoded`() throws {
         #expect(StoredEntry<WidgetEntry>(nil) == .empty)
         #expect(StoredEntry<WidgetEntry>(#"{"schemaVersion":"6","new":true}"#) == .otherVersion("6"))

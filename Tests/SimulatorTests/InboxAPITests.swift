@@ -128,12 +128,21 @@ import Testing
         let device = #"{"topics":["com.example.app"],"unregistered-since":1790000000000}"#
         #expect(try await send("PUT", "/api/v1/devices/5d3a6a1c", device).status == "204")
         #expect(try await send("PUT", "/api/v1/devices/martlet", device).status == "400")
-        #expect(try await send("PUT", "/api/v1/devices/5d3a", #"{"topic":"x"}"#).status == "400")
+        for wrong in [
+            #"{"topic":"x"}"#, #"{"topics":[1]}"#, #"{"environment":"production"}"#,
+            #"{"topics":["a"],"online":"yes"}"#,
+        ] {
+            #expect(try await send("PUT", "/api/v1/devices/5d3a", wrong).status == "400")
+        }
+        #expect(try await bench.get("/api/v1/devices/5d3a").status == "404", "nothing of it was done")
         let chaos = #"{"seed":7,"presets":["flaky"],"rules":[{"do":"respond","reason":"TooManyRequests","count":1}]}"#
         #expect(try await send("PUT", "/api/v1/chaos", chaos) == ("200", #"{"faults":3}"#))
         for (wrong, word) in [
             (#"{"presets":["rainy"]}"#, "flaky"), (#"{"rules":[{"do":"dance"}]}"#, "rules.0: do must be one of"),
-            (#"{"rules":[{"do":"hang","odds":1}]}"#, "unknown member odds"), (#"{"rules":1}"#, "must be a list"),
+            (#"{"rules":[{"do":"hang","odds":1}]}"#, "unknown member odds"), (#"{"seed":"7"}"#, "seed"),
+            (#"{"rules":[{"do":"refuse-connections","limit":9223372036854775807}]}"#, "limit may be"),
+            (#"{"rules":[{"do":"goaway","includes-request":"no"}]}"#, "includes-request"),
+            (#"{"rules":1}"#, "must be a list"),
             (#"{"rules":[{"do":"hang","probability":2}]}"#, "probability"), ("[]", "object"), ("{", "no JSON"),
         ] {
             let answer = try await send("PUT", "/api/v1/chaos", wrong)

@@ -100,6 +100,29 @@ import Testing
         #expect(words(device.receive(push(6, type: "liveactivity", "{}"), at: 0)) == ["6 ignored"])
     }
 
+    @Test func `a device that is registered again keeps what waits for it, and is no stranger`() throws {
+        var registry = DeviceRegistry(environment: .development)
+        let token = try DeviceToken(hex: "5d3a")
+        _ = registry.setOnline(false, token, at: 0)
+        let waiting = ReceivedPush(
+            number: 1,
+            time: 0,
+            connection: 1,
+            deviceToken: "5d3a",
+            channel: nil,
+            headers: PushHeaders(topic: "app"),
+            payload: Array("{}".utf8),
+            status: 200,
+            reason: nil,
+            id: "",
+            isDisturbed: false
+        )
+        _ = registry.receive(waiting, at: 0)
+        registry.register(token, for: ["app"], in: .development)
+        #expect(registry["5d3a"]?.stored == ["app": 1])
+        #expect(words(registry.setOnline(true, token, at: 1)) == ["1 delivered-from-storage"])
+    }
+
     @Test func `pushes that came in tell what became of them`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, keptPushes: 3))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))

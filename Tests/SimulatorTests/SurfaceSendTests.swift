@@ -142,6 +142,15 @@ import Testing
         let second = try await client.send(snapshot, to: .device(token), topic: topic).id
         let other = try await client.send(snapshot, to: .device(DeviceToken(hex: "5d3a6a1c8f9a42d6")), topic: topic).id
         #expect(first == second && first != other)
+        guard case .widget(var widget) = SurfaceSnapshot.example(of: .widget),
+            case .standBy(var standBy) = SurfaceSnapshot.example(of: .standBy)
+        else { return }
+        (widget.id, standBy.id) = ("order@1", "order@1")
+        let ids = [
+            try await client.send(.widget(widget), to: .device(token), topic: topic).id,
+            try await client.send(.standBy(standBy), to: .device(token), topic: topic).id,
+        ]
+        #expect(Set(ids).count == 2, "one event may have the same name on several surfaces")
         let own = try APNsID("123e4567-e89b-12d3-a456-4266554400a0")
         let delivery = SurfaceDelivery(id: own)
         #expect(try await client.send(snapshot, to: .device(token), topic: topic, delivery: delivery).id == own)

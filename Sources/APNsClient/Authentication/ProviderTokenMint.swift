@@ -6,7 +6,8 @@
 public protocol ProviderTokenMint: Sendable {
     /// The token to use now.
     ///
-    /// A client asks with its first push and whenever the answer's ``MintedToken/validity`` is over, once at a time.
+    /// A client asks with its first push and whenever the answer's ``MintedToken/validity`` is over, each of its loops
+    /// for itself: the answers to all have to be the same token.
     ///
     /// - Returns: The token.
     /// - Throws: ``APNsError`` when there is none to be had; it becomes the error of the pushes that wait for it.

@@ -171,6 +171,15 @@ struct PoolMachine {
         closeIfDrained(id, at: now)
     }
 
+    /// There is no provider token to be had: what waits would only ask for it again.
+    mutating func failWaiting(_ error: APNsError, at now: MonotonicTime) {
+        for push in waiting.all where !push.progress.isSettled {
+            settledInQueue += 1
+            settle(push, .failure(error), at: now)
+        }
+        serve(at: now)
+    }
+
     /// APNs answered, or something in its place did.
     mutating func answered(
         _ push: PendingPush,
@@ -332,7 +341,7 @@ struct PoolMachine {
         at now: MonotonicTime
     ) {
         var error = APNsError(code, id: push.id, description: description)
-        if case .onWire = push.progress.place {
+        if case .onWire = push.progress.place, !push.progress.isHeldBack {
             error.outcome = .unknown
         } else if let last = push.progress.lastError {
             // What is known of the last try is what is known of the push.

@@ -58,8 +58,8 @@ actor PushPool {
         machine = PoolMachine(
             PoolMachine.Settings(
                 startsWithOneStream: mint != nil,
-                waitingLimit: configuration.waitingLimit / configuration.eventLoops,
-                connectionLimit: max(1, configuration.connectionLimit / configuration.eventLoops),
+                waitingLimit: configuration.waitingLimit,
+                connectionLimit: configuration.connectionLimit,
                 breaksCircuit: configuration.breaksCircuit
             ),
             seed: .random(in: .min ... .max)
@@ -169,10 +169,12 @@ actor PushPool {
         }
         if mint != nil {
             guard let authorization, loop.now < authorization.end else {
+                push.progress.isHeldBack = true
                 awaitingToken.append((push, id))
                 fetchToken()
                 return
             }
+            push.progress.isHeldBack = false
             if push.tokenIssuedAt != nil { push.fields.removeLast() }
             push.fields.append("authorization", authorization.value[...])
             push.tokenIssuedAt = authorization.issuedAt
@@ -220,7 +222,8 @@ actor PushPool {
         init(_ token: MintedToken, at now: MonotonicTime) {
             value = Array("bearer ".utf8) + token.text
             issuedAt = token.issuedAt
-            end = now.advanced(by: token.validity)
+            // What waited for the token goes out with it, however soon the mint wants to be asked again.
+            end = now.advanced(by: max(token.validity, .seconds(1)))
         }
     }
 
@@ -254,6 +257,7 @@ actor PushPool {
             for (push, id) in pushes { open(push, on: id) }
         case .failure(let error):
             for (push, id) in pushes { machine.unsendable(push, on: id, error, at: loop.now) }
+            machine.failWaiting(error, at: loop.now)
         }
         carryOut()
     }
@@ -263,6 +267,10 @@ actor PushPool {
         authorization = nil
         isFetchOutdated = isFetchingToken
         machine.renewConnections(at: loop.now)
+        // Their connections drain now, and the new token has to go over others.
+        let pushes = awaitingToken
+        awaitingToken = []
+        for (push, id) in pushes { machine.notOpened(push, on: id, at: loop.now) }
         carryOut()
     }
 

@@ -78,6 +78,9 @@ struct PushProgress {
     /// How the last try ended, for when there is no time for another.
     var lastError: APNsError?
 
+    /// Whether it has a place on a connection, and waits there for a provider token.
+    var isHeldBack = false
+
     /// Whether its caller went away before it came.
     var isCancelled = false
 

@@ -27,7 +27,8 @@ extension PushClient {
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let id = try delivery.id(of: snapshot, to: destination)
-        switch try request(for: snapshot, to: destination, topic: topic, delivery, id) {
+        let timestamp = activityTimestamps.next(for:)
+        switch try request(for: snapshot, to: destination, topic: topic, delivery, id, timestamp) {
         case .push(let notification, let token):
             return try await send(notification, to: token, topic: topic, options: options)
         case .broadcast(let broadcast):
@@ -51,7 +52,9 @@ extension PushClient {
         delivery: SurfaceDelivery = SurfaceDelivery()
     ) throws(APNsError) -> RequestDescription {
         let id = try delivery.id(of: snapshot, to: destination)
-        switch try request(for: snapshot, to: destination, topic: topic, delivery, id) {
+        // What is only looked at uses up no timestamp.
+        let timestamp: (String) -> Int64 = { [clock] _ in clock.secondsSince1970() }
+        switch try request(for: snapshot, to: destination, topic: topic, delivery, id, timestamp) {
         case .push(let notification, let token): return try describe(notification, to: token, topic: topic)
         case .broadcast(let broadcast): return describe(broadcast)
         }
@@ -70,7 +73,8 @@ extension PushClient {
         to destination: SurfaceDestination,
         topic: Topic,
         _ delivery: SurfaceDelivery,
-        _ id: APNsID
+        _ id: APNsID,
+        _ timestamp: (String) -> Int64
     ) throws(APNsError) -> Request {
         let snapshot: SurfaceSnapshot
         do throws(SurfaceError) {
@@ -91,15 +95,31 @@ extension PushClient {
             case .device(let token):
                 .push(alert(activity.alertPayload, delivery, id), token)
             case .activityStart(let token):
-                .push(try start(of: activity, on: token, delivery, id), token)
+                .push(try start(of: activity, at: timestamp(token.hex), delivery, id), token)
             case .activity(let token):
-                .push(try push(update(of: activity, delivery), to: token, delivery, id), token)
+                .push(try push(update(of: activity, delivery), at: timestamp(token.hex), delivery, id), token)
             case .activityEnd(let token, let dismissal):
-                .push(try push(end(of: activity, dismissal), to: token, delivery, id), token)
+                .push(try push(end(of: activity, dismissal), at: timestamp(token.hex), delivery, id), token)
             case .channel(let channel):
-                .broadcast(try broadcast(update(of: activity, delivery), on: channel, of: topic, delivery))
+                .broadcast(
+                    try broadcast(
+                        update(of: activity, delivery),
+                        on: channel,
+                        of: topic,
+                        at: timestamp(channel.rawValue),
+                        delivery
+                    )
+                )
             case .channelEnd(let channel, let dismissal):
-                .broadcast(try broadcast(end(of: activity, dismissal), on: channel, of: topic, delivery))
+                .broadcast(
+                    try broadcast(
+                        end(of: activity, dismissal),
+                        on: channel,
+                        of: topic,
+                        at: timestamp(channel.rawValue),
+                        delivery
+                    )
+                )
             }
         }
     }
@@ -132,7 +152,7 @@ extension PushClient {
 
     private func start(
         of activity: LiveActivitySnapshot,
-        on token: DeviceToken,
+        at timestamp: Int64,
         _ delivery: SurfaceDelivery,
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
@@ -147,7 +167,7 @@ extension PushClient {
         )
         return try .liveActivity(
             start,
-            timestamp: activityTimestamps.next(for: token.hex),
+            timestamp: timestamp,
             priority: delivery.priority ?? .immediate,
             expiration: delivery.expiration ?? inAnHour,
             id: id
@@ -156,13 +176,13 @@ extension PushClient {
 
     private func push(
         _ update: LiveActivityUpdate,
-        to token: DeviceToken,
+        at timestamp: Int64,
         _ delivery: SurfaceDelivery,
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
         try .liveActivity(
             update,
-            timestamp: activityTimestamps.next(for: token.hex),
+            timestamp: timestamp,
             priority: delivery.priority ?? .powerAware,
             expiration: delivery.expiration ?? inAnHour,
             id: id
@@ -173,13 +193,14 @@ extension PushClient {
         _ update: LiveActivityUpdate,
         on channel: ChannelID,
         of app: Topic,
+        at timestamp: Int64,
         _ delivery: SurfaceDelivery
     ) throws(PayloadError) -> Broadcast {
         try Broadcast(
             update,
             on: channel,
             of: app,
-            timestamp: activityTimestamps.next(for: channel.rawValue),
+            timestamp: timestamp,
             priority: (delivery.priority ?? .powerAware).priority,
             expiration: delivery.expiration ?? .attemptOnce
         )

@@ -57,7 +57,7 @@ public struct SurfaceDelivery: Sendable {
     func id(of snapshot: SurfaceSnapshot, to destination: SurfaceDestination) throws(APNsError) -> APNsID {
         if let id { return id }
         do throws(CryptographyError) {
-            let hash = try SHA256.hash(Array("\(snapshot.id)\n\(destination.name)".utf8))
+            let hash = try SHA256.hash(Array("\(snapshot.kind.rawValue)\n\(snapshot.id)\n\(destination.name)".utf8))
             return APNsID(hash: hash)
         } catch {
             throw APNsError(.system, description: "no identifier can be made: \(error)")

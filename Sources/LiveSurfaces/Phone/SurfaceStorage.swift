@@ -1,14 +1,11 @@
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+    internal import FoundationEssentials
 #else
-    public import Foundation
+    internal import Foundation
 #endif
 
 /// Where the app leaves what its extensions show: the keys of the defaults of their app group.
 public enum SurfaceStorage {
-    /// After this many seconds what was written counts as stale: a day.
-    public static let staleAfter: TimeInterval = 24 * 60 * 60
-
     /// The key of a surface's entry, as JSON text.
     public static func entryKey(for surfaceID: String) -> String { "surface.snapshot.\(surfaceID)" }
 
@@ -51,7 +48,9 @@ public enum StoredEntry<Entry: SurfaceEntry>: Sendable, Hashable {
                 self = .otherVersion(version)
                 return
             }
-            self = .found(try decoder.decode(Entry.self, from: data))
+            let entry = try decoder.decode(Entry.self, from: data)
+            let isRight = entry.kind == Entry.surfaceKind
+            self = isRight ? .found(entry) : .unreadable("it is for a surface of the kind \(entry.kind.rawValue)")
         } catch {
             self = .unreadable("\(error)")
         }

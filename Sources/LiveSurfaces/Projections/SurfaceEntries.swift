@@ -2,6 +2,9 @@ public import APNs
 
 /// What a widget reads from the app group.
 public struct WidgetEntry: SurfaceEntry {
+    /// The kind of surface that decodes it.
+    public static var surfaceKind: SurfaceKind { .widget }
+
     /// The generation of the contract; check it before anything else.
     public let schemaVersion: String
     /// Always `widget`.
@@ -45,6 +48,9 @@ public struct WidgetEntry: SurfaceEntry {
 
 /// What a control reads from the app group.
 public struct ControlEntry: SurfaceEntry {
+    /// The kind of surface that decodes it.
+    public static var surfaceKind: SurfaceKind { .control }
+
     /// The generation of the contract; check it before anything else.
     public let schemaVersion: String
     /// Always `control`.
@@ -82,6 +88,9 @@ public struct ControlEntry: SurfaceEntry {
 
 /// What a Lock Screen accessory reads from the app group.
 public struct LockAccessoryEntry: SurfaceEntry {
+    /// The kind of surface that decodes it.
+    public static var surfaceKind: SurfaceKind { .lockAccessory }
+
     /// The generation of the contract; check it before anything else.
     public let schemaVersion: String
     /// Always `lockAccessory`.
@@ -122,6 +131,9 @@ public struct LockAccessoryEntry: SurfaceEntry {
 
 /// What a StandBy view reads from the app group.
 public struct StandByEntry: SurfaceEntry {
+    /// The kind of surface that decodes it.
+    public static var surfaceKind: SurfaceKind { .standBy }
+
     /// The generation of the contract; check it before anything else.
     public let schemaVersion: String
     /// Always `standby`.
@@ -165,8 +177,14 @@ public struct StandByEntry: SurfaceEntry {
 
 /// What the app writes to the app group for a surface, and the surface's extension decodes.
 public protocol SurfaceEntry: Codable, Sendable, Hashable {
+    /// The kind of surface that decodes it.
+    static var surfaceKind: SurfaceKind { get }
+
     /// The generation of the contract.
     var schemaVersion: String { get }
+
+    /// The kind of surface that it is for.
+    var kind: SurfaceKind { get }
 
     /// The entry as JSON, members in the order of the contract.
     var json: JSONValue { get }

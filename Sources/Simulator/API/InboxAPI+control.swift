@@ -40,6 +40,7 @@ extension InboxAPI {
                 }
             }
             let seed = body["seed"]?.integerValue.map { UInt64(bitPattern: $0) }
+            guard seed != nil || body["seed"] == nil else { throw APIProblem(400, "seed must be a whole number") }
             await call.simulator.setFaults(faults, seed: seed ?? .random(in: .min ... .max))
             return .json(["faults": .number(JSONNumber(faults.count))])
         },
@@ -74,24 +75,29 @@ extension InboxAPI {
     private static func putDevice(_ call: APICall) async throws(APIProblem) {
         let token = try token(call)
         let body = try call.object(of: ["topics", "environment", "unregistered-since", "online"])
-        if body["topics"] != nil {
-            let topics = try elements("topics", of: body).compactMap { $0.stringValue.map(Topic.init(rawValue:)) }
-            let text = body["environment"]?.stringValue ?? SimulatedAPNs.Environment.development.rawValue
-            guard let environment = SimulatedAPNs.Environment(rawValue: text) else {
-                throw APIProblem(400, "environment must be development or production, not \(text)")
-            }
-            await call.simulator.register(token, for: topics, in: environment)
+        let texts = try elements("topics", of: body).map(\.stringValue)
+        let topics = texts.compactMap { $0.map(Topic.init(rawValue:)) }
+        guard topics.count == texts.count else { throw APIProblem(400, "topics must be texts") }
+        let text = body["environment"].map { $0.stringValue ?? "" } ?? SimulatedAPNs.Environment.development.rawValue
+        guard let environment = SimulatedAPNs.Environment(rawValue: text) else {
+            throw APIProblem(400, "environment must be development or production")
         }
+        guard body["topics"] != nil || body["environment"] == nil else {
+            throw APIProblem(400, "environment goes with topics")
+        }
+        var online: Bool?
         switch body["online"] {
         case nil: break
-        case .bool(let isOnline)?: await call.simulator.setOnline(isOnline, token)
+        case .bool(let value)?: online = value
         default: throw APIProblem(400, "online must be true or false")
         }
-        guard let since = body["unregistered-since"] else { return }
-        guard let milliseconds = since.integerValue else {
+        let since = body["unregistered-since"]?.integerValue
+        guard since != nil || body["unregistered-since"] == nil else {
             throw APIProblem(400, "unregistered-since must be a whole number of milliseconds since 1970")
         }
-        await call.simulator.unregister(token, since: milliseconds)
+        if body["topics"] != nil { await call.simulator.register(token, for: topics, in: environment) }
+        if let online { await call.simulator.setOnline(online, token) }
+        if let since { await call.simulator.unregister(token, since: since) }
     }
 
     private static func token(_ call: APICall) throws(APIProblem) -> DeviceToken {

@@ -53,17 +53,21 @@ extension InboxAPI {
                 after: try call.number("since", 0 ... .max, default: 0),
                 timeout: .seconds(try call.number("timeout", 0...waitLimit, default: 10))
             )
-            let cursor = JSONValue.number(JSONNumber(await call.simulator.pushCount))
             switch result {
             case .found(let pushes):
-                let last = JSONValue.number(JSONNumber(pushes.last?.number ?? 0))
-                return .json(["cursor": last, "pushes": .array(pushes.map(\.json))], status: isAbsent ? 409 : 200)
-            case .timedOut(let nearMisses):
-                let misses = nearMisses.map { miss -> JSONValue in
+                return .json(
+                    ["cursor": cursor(pushes.last?.number ?? 0), "pushes": .array(pushes.map(\.json))],
+                    status: isAbsent ? 409 : 200
+                )
+            case .timedOut(let shortfall):
+                let misses = shortfall.nearMisses.map { miss -> JSONValue in
                     ["push": miss.push.json, "misses": .array(miss.misses.map(JSONValue.string))]
                 }
                 return .json(
-                    ["cursor": cursor, "pushes": [], "near-misses": .array(misses)],
+                    [
+                        "cursor": cursor(shortfall.lastNumber), "pushes": .array(shortfall.found.map(\.json)),
+                        "near-misses": .array(misses),
+                    ],
                     status: isAbsent ? 200 : 408
                 )
             }
@@ -78,9 +82,11 @@ extension InboxAPI {
             return HTTPResponse(status: 200, fields: ["content-type": "application/json"], body: payload)
         },
         Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in
-            .json(["cursor": .number(JSONNumber(await call.simulator.pushCount))])
+            .json(["cursor": cursor(await call.simulator.pushCount)])
         },
     ]
+
+    private static func cursor(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
 
     private static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.arguments["number"] ?? ""

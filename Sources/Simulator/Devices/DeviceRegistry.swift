@@ -18,11 +18,15 @@ struct DeviceRegistry {
     subscript(token: String) -> SimulatedDevice? { devices[token] }
 
     mutating func register(_ token: DeviceToken, for topics: [Topic], in environment: SimulatedAPNs.Environment) {
-        devices[token.hex] = SimulatedDevice(topics: Set(topics.map(\.rawValue)), environment: environment)
+        change(token) { device in
+            device.topics = Set(topics.map(\.rawValue))
+            device.environment = environment
+            device.unregisteredSince = nil
+        }
     }
 
     mutating func unregister(_ token: DeviceToken, since milliseconds: Int64) {
-        devices[token.hex, default: SimulatedDevice(environment: environment)].unregisteredSince = milliseconds
+        change(token) { $0.unregisteredSince = milliseconds }
     }
 
     mutating func setOnline(
@@ -30,7 +34,13 @@ struct DeviceRegistry {
         _ token: DeviceToken,
         at now: Int64
     ) -> [(number: Int, DeliveryEvent)] {
-        devices[token.hex, default: SimulatedDevice(environment: environment)].setOnline(isOnline, at: now)
+        change(token) { $0.setOnline(isOnline, at: now) }
+    }
+
+    /// Changes a device, which is no stranger from then on.
+    private mutating func change<Value>(_ token: DeviceToken, _ body: (inout SimulatedDevice) -> Value) -> Value {
+        strangers.removeAll { $0 == token.hex }
+        return body(&devices[token.hex, default: SimulatedDevice(environment: environment)])
     }
 
     /// A push to a device has been accepted.

@@ -50,7 +50,11 @@ extension Fault {
         case "reset-stream": return .resetStream(code: UInt32(clamping: try whole("code", of: json) ?? 7))
         case "goaway":
             var includesRequest = true
-            if case .bool(let value)? = json["includes-request"] { includesRequest = value }
+            switch json["includes-request"] {
+            case nil: break
+            case .bool(let value)?: includesRequest = value
+            default: throw FaultError("includes-request must be true or false")
+            }
             return .goAway(
                 code: UInt32(clamping: try whole("code", of: json) ?? 0),
                 debugData: json["debug-data"]?.stringValue ?? "",
@@ -78,6 +82,7 @@ extension Fault {
 
     private static func limit(_ json: JSONValue) throws(FaultError) -> Int {
         guard let limit = try whole("limit", of: json) else { throw FaultError("limit is missing") }
+        guard limit <= 1_000_000 else { throw FaultError("limit may be 1000000 at most") }
         return limit
     }
 

@@ -36,7 +36,7 @@ extension Fault {
         ),
         Preset(
             name: "drain",
-            summary: "each connection goes away in order after 1 000 pushes on all of them",
+            summary: "after every 1 000 pushes the connection of the last goes away in order",
             faults: [Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000)]
         ),
         Preset(
@@ -54,7 +54,7 @@ extension Fault {
         Preset(
             name: "one-stream",
             summary: "one push at a time, from the first on",
-            faults: [Fault(.limitStreams(1), count: 1)]
+            faults: [Fault(.limitStreams(1))]
         ),
     ]
 }

@@ -21,6 +21,9 @@ struct FaultPlan {
         var second: Int64 = 0
     }
 
+    /// No answer is put off for longer, in seconds: a day.
+    fileprivate static let longest: Double = 86_400
+
     private var rules: [Rule]
 
     init(_ faults: [Fault], seed: UInt64) {
@@ -70,6 +73,7 @@ extension FaultPlan.Rule {
         guard Double.random(in: 0..<1, using: &random) < fault.probability else { return nil }
         switch fault.action {
         case .throttle(let limit):
+            guard !facts.device.isEmpty else { return nil }
             if now != second { devices = [:] }
             second = now
             devices[facts.device, default: 0] += 1
@@ -78,7 +82,7 @@ extension FaultPlan.Rule {
             return .respond(.tooManyRequests)
         case .delay(let delay, let jitter):
             times += 1
-            let more = Double.random(in: 0..<1, using: &random) * jitter.seconds
+            let more = Double.random(in: 0..<1, using: &random) * min(jitter.seconds, FaultPlan.longest)
             return .delay(delay + .milliseconds(Int64(more * 1_000)))
         default:
             times += 1
