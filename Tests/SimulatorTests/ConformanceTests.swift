@@ -41,13 +41,14 @@ import Wire
         static let key = Result { () throws(APNsError) in
             try SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000001")
         }
-        var judge = Judge(environment: .development)
+        var judge: Judge
         var connection = Judge.ConnectionState()
         var generator = SplitMix64(state: 1)
         var now = ConformanceTests.now
         let channel: String
 
-        init() throws {
+        init(_ leniency: Leniency = []) throws {
+            judge = Judge(environment: .development, leniency: leniency)
             let key = try Self.key.get()
             try judge.tokens.register(
                 publicKeyPEM: key.publicKeyPEM(),

@@ -57,9 +57,11 @@ public struct ParsedProviderToken: Sendable, Hashable {
 
     /// Takes a token apart.
     ///
-    /// - Parameter token: The token as it travels after `bearer`.
+    /// - Parameters:
+    ///   - token: The token as it travels after `bearer`.
+    ///   - allowsTextTime: Whether the time of issue may be a number in quotes, as some clients write it.
     /// - Throws: ``ProviderTokenError``, which says what is wrong with it.
-    public init(_ token: some Collection<UInt8>) throws(ProviderTokenError) {
+    public init(_ token: some Collection<UInt8>, allowsTextTime: Bool = false) throws(ProviderTokenError) {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw .notThreeParts(parts.count) }
         let header = try ParsedProviderToken.object(parts[0], "header")
@@ -69,7 +71,8 @@ public struct ParsedProviderToken: Sendable, Hashable {
         let body = try ParsedProviderToken.object(parts[1], "claims")
         guard let teamID = body["iss"]?.stringValue, !teamID.isEmpty else { throw .missing("iss") }
         guard let time = body["iat"] else { throw .missing("iat") }
-        guard let issuedAt = time.integerValue else { throw .timeNotWhole }
+        let timeInQuotes = allowsTextTime ? time.stringValue.flatMap { Int64($0) } : nil
+        guard let issuedAt = time.integerValue ?? timeInQuotes else { throw .timeNotWhole }
         guard let signature = Base64URL.decode(parts[2]) else { throw .notBase64URL("signature") }
         claims = ProviderToken(keyID: keyID, teamID: teamID, issuedAt: issuedAt)
         signingInput = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])

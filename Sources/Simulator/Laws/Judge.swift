@@ -94,8 +94,7 @@ struct Judge {
         }
         switch target {
         case .device(let token):
-            var headers = request.headers
-            if allowsUpperCase { headers.id = headers.id?.lowercased() }
+            let headers = forgiving(request.headers)
             if let reason = Lint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
             let topic = headers.topic ?? ""
             guard sender.scope.covers(topic: topic) else { return .refused(.topicDisallowed) }
@@ -107,6 +106,17 @@ struct Judge {
             guard sender.scope.covers(topic: String(app)) else { return .refused(.topicMismatch) }
             return channels.verdict(on: request, about: String(app), using: &generator)
         }
+    }
+
+    /// The headers as the laws want them, where they are let rest.
+    private func forgiving(_ headers: PushHeaders) -> PushHeaders {
+        guard !leniency.isEmpty else { return headers }
+        var headers = headers
+        if leniency.contains(.upperCaseIDs) { headers.id = headers.id?.lowercased() }
+        if leniency.contains(.pushTypeCase) { headers.pushType = headers.pushType?.lowercased() }
+        let isBackground = headers.pushType == PushType.background.rawValue
+        if leniency.contains(.hurriedBackground), isBackground, headers.priority == "10" { headers.priority = "5" }
+        return headers
     }
 
     private func methodProblem(_ method: String, _ target: APNsRequest.Target) -> Reason? {
@@ -133,7 +143,7 @@ struct Judge {
             connection.lastAuthorization = authorization
             connection.lastSender = nil
             connection.lastJudgement = nil
-            switch tokens.check(authorization) {
+            switch tokens.check(authorization, leniency) {
             case .success(let sender) where !sender.scope.covers(environment):
                 connection.lastJudgement = .badEnvironmentKeyIDInToken
             case .success(let sender): connection.lastSender = sender

@@ -16,12 +16,22 @@ public struct Leniency: OptionSet, Sendable, Hashable {
     public static let fullSpeedAfterRefusals = Leniency(rawValue: 4)
     /// Takes identifiers in capital letters.
     public static let upperCaseIDs = Leniency(rawValue: 8)
+    /// Takes push types in capital letters.
+    public static let pushTypeCase = Leniency(rawValue: 16)
+    /// Takes background pushes with priority 10.
+    public static let hurriedBackground = Leniency(rawValue: 32)
+    /// Takes provider tokens whose signature is ASN.1, as `openssl dgst -sign` writes it.
+    public static let derSignatures = Leniency(rawValue: 64)
+    /// Takes provider tokens whose time of issue is a number in quotes.
+    public static let textIssuedAt = Leniency(rawValue: 128)
     /// Lets every law rest that can.
-    public static let all: Leniency = [.frequentTokens, .mixedKeys, .fullSpeedAfterRefusals, .upperCaseIDs]
+    public static let all = Leniency(rawValue: 255)
 
     /// Each law by the name it goes by on a command line.
     public static let names: [(name: String, leniency: Leniency)] = [
         ("frequent-tokens", .frequentTokens), ("mixed-keys", .mixedKeys),
-        ("full-speed-after-refusals", .fullSpeedAfterRefusals), ("upper-case-ids", .upperCaseIDs), ("all", .all),
+        ("full-speed-after-refusals", .fullSpeedAfterRefusals), ("upper-case-ids", .upperCaseIDs),
+        ("push-type-case", .pushTypeCase), ("hurried-background", .hurriedBackground),
+        ("der-signatures", .derSignatures), ("text-issued-at", .textIssuedAt), ("all", .all),
     ]
 }

@@ -26,16 +26,21 @@ struct ProviderTokenVerifier {
     }
 
     /// The sender with a token whose form and signature are good, from the value of `authorization`.
-    func check(_ authorization: [UInt8]) -> Result<ConnectionLaws.Sender, Refusal> {
+    func check(_ authorization: [UInt8], _ leniency: Leniency) -> Result<ConnectionLaws.Sender, Refusal> {
         let invalid = Refusal(reason: .invalidProviderToken)
         let scheme = Array("bearer ".utf8)
         guard authorization.count > scheme.count,
             zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 }),
-            let token = try? ParsedProviderToken(authorization[scheme.count...])
+            let token = try? ParsedProviderToken(
+                authorization[scheme.count...],
+                allowsTextTime: leniency.contains(.textIssuedAt)
+            )
         else { return .failure(invalid) }
         guard !keys.isEmpty else { return .success(ConnectionLaws.Sender(claims: token.claims, scope: .team())) }
         guard let key = keys[token.claims.keyID], key.teamID == token.claims.teamID,
             key.publicKey.isValid(signature: token.signature, for: token.signingInput)
+                || leniency.contains(.derSignatures)
+                    && key.publicKey.isValid(derSignature: token.signature, for: token.signingInput)
         else { return .failure(invalid) }
         return .success(ConnectionLaws.Sender(claims: token.claims, scope: key.scope))
     }

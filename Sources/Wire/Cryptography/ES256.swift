@@ -89,13 +89,22 @@ package struct ES256PublicKey: Sendable {
         var der: UnsafeMutablePointer<UInt8>?
         let length = i2d_ECDSA_SIG(parsed, &der)
         defer { CRYPTO_free(der, nil, 0) }
+        return length > 0 && verify(UnsafeBufferPointer(start: der, count: Int(length)), for: bytes)
+    }
+
+    /// Whether a signature in ASN.1, as `openssl dgst -sign` writes it, is this key's of the other bytes.
+    package func isValid(derSignature: [UInt8], for bytes: [UInt8]) -> Bool {
+        derSignature.withUnsafeBufferPointer { verify($0, for: bytes) }
+    }
+
+    private func verify(_ der: UnsafeBufferPointer<UInt8>, for bytes: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer {
             EVP_MD_CTX_free(context)
             ERR_clear_error()
         }
-        return length > 0 && EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
-            && EVP_DigestVerify(context, der, Int(length), bytes, bytes.count) == 1
+        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.raw) == 1
+            && EVP_DigestVerify(context, der.baseAddress, der.count, bytes, bytes.count) == 1
     }
 }
 
