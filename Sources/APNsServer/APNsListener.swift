@@ -115,11 +115,14 @@ package final class APNsListener {
 package final class ClientConnection {
     /// Counts up from 1 in the order of arrival on its listener.
     package let id: Int
+    /// What the certificate that the client has shown says about itself; nil when it has shown none.
+    package let certificate: CertificateFacts?
     private let connection: HTTP2Connection
 
     init(id: Int, _ connection: HTTP2Connection) {
         self.id = id
         self.connection = connection
+        certificate = connection.peerCertificate
     }
 
     /// Changes how many streams the client may have open at once.

@@ -88,7 +88,9 @@ public actor SimulatedAPNs {
 
     private func listen() throws(SimulatorError) {
         do {
-            let tls = configuration.isEncrypted ? try TLSContext.server(identity: authority.serverIdentity()) : nil
+            let tls =
+                configuration.isEncrypted
+                ? try TLSContext.server(identity: authority.serverIdentity(), asksForCertificates: true) : nil
             let listener = try listener(on: configuration.port, tls) { _ in true }
             port = listener.port
             if let channelPort = configuration.channelPort {
@@ -259,7 +261,12 @@ public actor SimulatedAPNs {
         let key = ObjectIdentifier(client)
         switch event {
         case .opened:
-            connections[key] = Judge.ConnectionState()
+            var state = Judge.ConnectionState()
+            state.certificate = client.certificate
+            // Who is known by a certificate need not wait for a first answer.
+            state.hasAllStreams = client.certificate != nil
+            if state.hasAllStreams { client.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken) }
+            connections[key] = state
         case .request(let request, let reply):
             answer(request, reply, from: client, serves: serves)
         case .closed:

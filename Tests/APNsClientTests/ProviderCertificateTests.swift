@@ -3,52 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct ProviderCertificateTests {
-    /// A certificate as Apple makes them, with its topics and environments, in files.
-    private struct Files {
-        let scratch: ScratchDirectory
-
-        init(kind: [String] = ["rsa:2048"]) async throws {
-            scratch = try ScratchDirectory()
-            let configuration = """
-                [req]
-                distinguished_name = name
-                x509_extensions = apple
-                [name]
-                [apple]
-                1.2.840.113635.100.6.3.1 = ASN1:NULL
-                1.2.840.113635.100.6.3.2 = ASN1:NULL
-                1.2.840.113635.100.6.3.6 = ASN1:SEQUENCE:topics
-                [topics]
-                a = UTF8:com.example.app
-                b = SEQUENCE:app
-                c = UTF8:com.example.app.voip
-                d = SEQUENCE:voip
-                [app]
-                a = UTF8:app
-                [voip]
-                a = UTF8:voip
-                """
-            let file = try scratch.write(configuration, to: "openssl.cnf")
-            try await run(
-                ["req", "-x509", "-newkey"] + kind + [
-                    "-nodes", "-subj", "/CN=Apple Push Services: com.example.app", "-days", "10", "-config", file,
-                    "-keyout", scratch.path + "/key.pem", "-out", scratch.path + "/certificate.pem",
-                ]
-            )
-            try await run([
-                "pkcs12", "-export", "-inkey", scratch.path + "/key.pem", "-in", scratch.path + "/certificate.pem",
-                "-out", scratch.path + "/certificate.p12", "-passout", "pass:secret",
-            ])
-        }
-
-        private func run(_ arguments: [String]) async throws {
-            let run = try await ProgramRun("openssl", arguments)
-            try #require(run.status == 0, "\(run.complaint)")
-        }
-    }
-
     @Test func `topics, environments and end are read from the certificate, whatever it comes in`() async throws {
-        let files = try await Files()
+        let files = try await ProviderCertificateFiles()
         let path = files.scratch.path + "/certificate.p12"
         let certificates = [
             try ProviderCertificate(
@@ -72,7 +28,7 @@ import Testing
     }
 
     @Test func `a wrong passphrase, another file and none are named`() async throws {
-        let files = try await Files(kind: ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        let files = try await ProviderCertificateFiles(kind: ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
         let path = files.scratch.path + "/certificate.p12"
         for (file, passphrase) in [
             (path, "wrong"), (path, ""), (files.scratch.path + "/key.pem", "secret"), ("/none", ""),
@@ -88,7 +44,7 @@ import Testing
 
     @Test(arguments: [["rsa:2048"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]])
     func `a certificate with the key of another is refused, and no key is ever shown`(kind: [String]) async throws {
-        let files = try await Files(kind: kind)
+        let files = try await ProviderCertificateFiles(kind: kind)
         let other = try await ProgramRun(
             "openssl",
             ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]

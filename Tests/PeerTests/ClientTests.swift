@@ -94,4 +94,22 @@ import Testing
         #expect(await bench.apns.pushCount == Self.pushes)
         await bench.apns.stop()
     }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: python), "run `make test`, which installs aioapns"))
+    func `aioapns sends a hundred pushes with a certificate`() async throws {
+        let bench = try await Bench()
+        let files = try await ProviderCertificateFiles()
+        let both = try files.scratch.read("certificate.pem") + files.scratch.read("key.pem")
+        let run = try await ProgramRun(
+            Self.python,
+            [
+                "Tests/Peers/aioapns_peer.py", "\(bench.port)", bench.authority,
+                try files.scratch.write(both, to: "both.pem"),
+                "100",
+            ]
+        )
+        #expect(run.text == "200 100\n", "\(run.complaint)")
+        #expect(await bench.apns.pushes.allSatisfy { $0.status == 200 })
+        await bench.apns.stop()
+    }
 }

@@ -1,6 +1,8 @@
 """Sends pushes through aioapns, a client in Python, and prints how many were answered with each status.
 
-Usage: aioapns_peer.py PORT CA-FILE KEY-FILE COUNT
+Usage: aioapns_peer.py PORT CA-FILE CREDENTIALS-FILE COUNT
+
+The credentials are the key of provider tokens, or a certificate with its key.
 """
 
 import asyncio
@@ -13,12 +15,16 @@ import aioapns
 
 # One connection: on a further one, opened under load, aioapns sends before it has read how many streams the server
 # allows, and waits ten seconds for the streams that the server refused.
-async def main(port, authority, key, count):
+async def main(port, authority, credentials_file, count):
     context = ssl.create_default_context(cafile=authority)
     context.set_alpn_protocols(["h2"])
-    apns = aioapns.APNs(
-        key=key, key_id="ABC123DEFG", team_id="DEF123GHIJ", topic="com.example.app", max_connections=1,
-        ssl_context=context)
+    options = {"topic": "com.example.app", "max_connections": 1, "ssl_context": context}
+    with open(credentials_file) as file:
+        credentials = file.read()
+    if "BEGIN CERTIFICATE" in credentials:
+        apns = aioapns.APNs(client_cert=credentials_file, **options)
+    else:
+        apns = aioapns.APNs(key=credentials, key_id="ABC123DEFG", team_id="DEF123GHIJ", **options)
     apns.pool.protocol_class.APNS_SERVER = "localhost"
     apns.pool.protocol_class.APNS_PORT = port
 
@@ -35,4 +41,4 @@ async def main(port, authority, key, count):
         print(status, times)
 
 
-asyncio.run(main(int(sys.argv[1]), sys.argv[2], open(sys.argv[3]).read(), int(sys.argv[4])))
+asyncio.run(main(int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])))

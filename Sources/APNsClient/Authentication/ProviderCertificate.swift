@@ -73,10 +73,10 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
 
     private init(_ identity: ClientIdentity) {
         self.identity = identity.identity
-        topics = identity.topics.map(Topic.init(rawValue:))
-        isForDevelopment = identity.isForDevelopment
-        isForProduction = identity.isForProduction
-        expiry = identity.expiry
+        topics = identity.facts.topics.map(Topic.init(rawValue:))
+        isForDevelopment = identity.facts.isForDevelopment
+        isForProduction = identity.facts.isForProduction
+        expiry = identity.facts.expiry
     }
 
     /// The certificate's topics, never its key.

@@ -1,5 +1,6 @@
 internal import APNs
 internal import APNsServer
+internal import Wire
 
 /// Decides what APNs would answer to a request: a struct without I/O or a clock.
 ///
@@ -13,6 +14,8 @@ struct Judge {
         fileprivate var lastJudgement: Reason?
         fileprivate var lastSender: ConnectionLaws.Sender?
         fileprivate var laws = ConnectionLaws()
+        /// What the client has shown in the TLS handshake, if anything.
+        var certificate: CertificateFacts?
         /// Whether a request on the connection had a valid token.
         fileprivate(set) var isTokenAccepted = false
         /// Whether the client may open as many streams as there are, not only the first.
@@ -70,23 +73,43 @@ struct Judge {
         guard let target = request.target else { return .refused(.badPath) }
         if let reason = methodProblem(request.method, target) { return .refused(reason) }
         guard request.duplicatedField == nil else { return .refused(.duplicateHeaders) }
+        // A token counts, where there is one.
+        if request.authorization == nil, let certificate = connection.certificate {
+            return verdict(on: request, to: target, from: certificate, using: &generator)
+        }
         let sender: ConnectionLaws.Sender
         switch judge(request.authorization, over: &connection, at: now) {
         case .success(let known): sender = known
         case .failure(let refusal): return .refused(refusal.reason)
         }
         connection.isTokenAccepted = true
-        let verdict = verdict(on: request, to: target, from: sender, using: &generator)
+        let verdict = verdict(on: request, to: target, using: &generator) { sender.scope.covers(topic: $0) }
         if verdict.status == 200 { connection.laws.accepted(from: sender) }
         return verdict
     }
 
-    /// The answer to a request whose sender may use the connection.
+    /// The answer to a request of who has shown a certificate ("Establishing a certificate-based connection to APNs").
     private mutating func verdict(
         on request: APNsRequest,
         to target: APNsRequest.Target,
-        from sender: ConnectionLaws.Sender,
+        from certificate: CertificateFacts,
         using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        guard !certificate.topics.isEmpty else { return .refused(.badCertificate) }
+        let isRightHere = environment == .development ? certificate.isForDevelopment : certificate.isForProduction
+        guard isRightHere else { return .refused(.badCertificateEnvironment) }
+        var request = request
+        // The first topic is the app's own, and what is meant when none is named.
+        if request.headers.topic == nil { request.headers.topic = certificate.topics.first }
+        return verdict(on: request, to: target, using: &generator) { certificate.topics.contains($0) }
+    }
+
+    /// The answer to a request whose sender may use the connection, and may send to the topics that are covered.
+    private mutating func verdict(
+        on request: APNsRequest,
+        to target: APNsRequest.Target,
+        using generator: inout some RandomNumberGenerator,
+        covers: (String) -> Bool
     ) -> Verdict {
         let allowsUpperCase = leniency.contains(.upperCaseIDs)
         if let id = request.requestID, (try? APNsID(id, allowsUpperCase: allowsUpperCase)) == nil {
@@ -97,13 +120,13 @@ struct Judge {
             let headers = forgiving(request.headers)
             if let reason = Lint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
             let topic = headers.topic ?? ""
-            guard sender.scope.covers(topic: topic) else { return .refused(.topicDisallowed) }
+            guard covers(topic) else { return .refused(.topicDisallowed) }
             return devices.verdict(on: token, topic: topic)
         case .broadcast(let app):
-            guard sender.scope.covers(topic: String(app)) else { return .refused(.topicMismatch) }
+            guard covers(String(app)) else { return .refused(.topicMismatch) }
             return channels.verdict(onBroadcast: request, to: String(app))
         case .channels(let app), .allChannels(let app):
-            guard sender.scope.covers(topic: String(app)) else { return .refused(.topicMismatch) }
+            guard covers(String(app)) else { return .refused(.topicMismatch) }
             return channels.verdict(on: request, about: String(app), using: &generator)
         }
     }

@@ -1,9 +1,7 @@
 internal import COpenSSL
 
-/// What a client certificate of Apple's says about itself, and the parts that TLS needs of it.
-package struct ClientIdentity: Sendable {
-    /// The certificate with its key.
-    package let identity: TLSContext.Identity
+/// What a certificate of a provider, as Apple makes them, says about itself.
+package struct CertificateFacts: Sendable, Hashable {
     /// The topics that it lists, with those of other kinds (`.voip`, `.complication`); empty when it lists none.
     package let topics: [String]
     /// Whether it is good for development.
@@ -12,6 +10,21 @@ package struct ClientIdentity: Sendable {
     package let isForProduction: Bool
     /// When it ceases to be valid, in seconds since 1970; nil when it does not say so in a form that is understood.
     package let expiry: Int64?
+
+    init(_ certificate: Certificate) {
+        topics = certificate.text(of: "1.2.840.113635.100.6.3.6")
+        isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
+        isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
+        expiry = certificate.expiry
+    }
+}
+
+/// A client's certificate with its key, and what it says about itself.
+package struct ClientIdentity: Sendable {
+    /// The certificate with its key.
+    package let identity: TLSContext.Identity
+    /// What the certificate says.
+    package let facts: CertificateFacts
 
     /// An identity from PEM text.
     ///
@@ -26,10 +39,7 @@ package struct ClientIdentity: Sendable {
         identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
         // Found out now, not at the first push.
         _ = try TLSContext.client(identity: identity)
-        topics = certificate.text(of: "1.2.840.113635.100.6.3.6")
-        isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
-        isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
-        expiry = certificate.expiry
+        facts = CertificateFacts(certificate)
     }
 
     /// An identity from a PKCS#12 file, as the Keychain exports one.

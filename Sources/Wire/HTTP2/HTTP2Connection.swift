@@ -121,6 +121,9 @@ package final class HTTP2Connection {
         isConnected && ending == nil
     }
 
+    /// What the certificate that the peer has shown says about itself; nil when it has shown none.
+    package var peerCertificate: CertificateFacts? { transport?.value.peerCertificate }
+
     /// Streams the peer allows at once, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
 

@@ -77,13 +77,13 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - identity: The server's certificate and key.
-    ///   - clientAuthorities: When given, clients are asked for a certificate signed by one of these; one without
-    ///     any is still let in, so that the layer above decides.
+    ///   - asksForCertificates: Whether clients are asked for a certificate. Any will do, and none as well: the layer
+    ///     above decides.
     /// - Returns: The settings.
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func server(
         identity: Identity,
-        clientAuthorities: String? = nil
+        asksForCertificates: Bool = false
     ) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: true)
         try tls.use(identity)
@@ -94,9 +94,8 @@ package final class TLSContext: @unchecked Sendable {
             },
             nil
         )
-        if let clientAuthorities {
-            try tls.trust(clientAuthorities)
-            SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
+        if asksForCertificates {
+            SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER) { _, _ in 1 }
             // Without a name of their own, sessions of clients with certificates would not be resumed but refused.
             let name = Array("martlet".utf8)
             SSL_CTX_set_session_id_context(tls.context, name, CUnsignedInt(name.count))

@@ -160,6 +160,12 @@ struct Transport: ~Copyable {
         socket.value.setLowWaterMark(bytes)
     }
 
+    /// What the certificate that the peer has shown says about itself; nil when it has shown none.
+    var peerCertificate: CertificateFacts? {
+        guard let ssl, let raw = SSL_get1_peer_certificate(ssl) else { return nil }
+        return CertificateFacts(Certificate(adopting: raw))
+    }
+
     /// Has the peer see a reset when the socket is closed.
     func resetOnClose() {
         socket.value.resetOnClose()

@@ -1,0 +1,91 @@
+import APNsClient
+import Simulator
+import TestSupport
+import Testing
+
+/// Clients that show a certificate instead of a token.
+@Suite(.timeLimit(.minutes(1))) struct CertificateTests {
+    private let token: DeviceToken
+
+    init() throws {
+        token = try DeviceToken(hex: "5d3a6a1c8f9a42d6")
+    }
+
+    private func failure(
+        _ environment: SimulatedAPNs.Environment,
+        environments: [Int] = [1, 2],
+        _ notification: PushNotification = .alert("Hi"),
+        topic: Topic = "com.example.app"
+    ) async throws -> APNsError? {
+        let files = try await ProviderCertificateFiles(environments: environments)
+        let certificate = try ProviderCertificate(
+            pem: files.scratch.read("certificate.pem"),
+            privateKeyPEM: files.scratch.read("key.pem")
+        )
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(environment: environment))
+        let client = try await PushClient(
+            apns.endpoint,
+            authentication: .certificate(certificate),
+            configuration: apns.clientConfiguration
+        )
+        defer { Task { await apns.stop() } }
+        do throws(APNsError) {
+            try await client.send(notification, to: token, topic: topic)
+            await client.close()
+            return nil
+        } catch {
+            await client.close()
+            return error
+        }
+    }
+
+    @Test func `a certificate sends to its topics in its environments`() async throws {
+        #expect(try await failure(.development) == nil)
+        #expect(try await failure(.production, environments: [2]) == nil)
+        #expect(try await failure(.development, .voip(CustomData(["call": 1]))) == nil)
+    }
+
+    @Test func `other topics and environments are refused`() async throws {
+        #expect(try await failure(.development, topic: "com.example.other")?.reason == .topicDisallowed)
+        #expect(try await failure(.development, .location())?.reason == .topicDisallowed)
+        #expect(try await failure(.production, environments: [1])?.reason == .badCertificateEnvironment)
+    }
+
+    @Test func `many go out at once, without waiting for a first answer`() async throws {
+        let files = try await ProviderCertificateFiles()
+        let certificate = try ProviderCertificate(
+            pkcs12File: files.scratch.path + "/certificate.p12",
+            passphrase: "secret"
+        )
+        let apns = try await SimulatedAPNs.start()
+        let client = try await PushClient(
+            apns.endpoint,
+            authentication: .certificate(certificate),
+            configuration: apns.clientConfiguration
+        )
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<200 {
+                group.addTask { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await apns.pushCount == 200)
+        await client.close()
+        await apns.stop()
+    }
+
+    /// curl names no topic: the certificate's first is meant.
+    @Test func `the app's own topic is meant when none is named`() async throws {
+        let files = try await ProviderCertificateFiles()
+        let apns = try await SimulatedAPNs.start()
+        let authority = try files.scratch.write(apns.authorityPEM, to: "ca.pem")
+        let run = try await ProgramRun.curl([
+            "--http2", "--cacert", authority, "--cert", files.scratch.path + "/certificate.pem",
+            "--key", files.scratch.path + "/key.pem", "--output", "/dev/null", "--write-out", "%{http_code}",
+            "-H", "apns-push-type: alert", "--data", #"{"aps":{"alert":"Hi"}}"#,
+            "https://localhost:\(await apns.port)/3/device/5d3a",
+        ])
+        #expect(run.text == "200", "\(run.complaint)")
+        await apns.stop()
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// A certificate as Apple makes them, with its topics and environments, in files.
+package struct ProviderCertificateFiles {
+    /// `certificate.pem`, `key.pem` and `certificate.p12`.
+    package let scratch: ScratchDirectory
+
+    /// Makes one for `com.example.app` and its calls.
+    ///
+    /// - Parameters:
+    ///   - kind: What kind of key openssl makes.
+    ///   - environments: The numbers of its environments: 1 for development, 2 for production.
+    /// - Throws: When openssl cannot make one.
+    package init(kind: [String] = ["rsa:2048"], environments: [Int] = [1, 2]) async throws {
+        scratch = try ScratchDirectory()
+        let configuration = """
+            [req]
+            distinguished_name = name
+            x509_extensions = apple
+            [name]
+            [apple]
+            \(environments.map { "1.2.840.113635.100.6.3.\($0) = ASN1:NULL" }.joined(separator: "\n"))
+            1.2.840.113635.100.6.3.6 = ASN1:SEQUENCE:topics
+            [topics]
+            a = UTF8:com.example.app
+            b = SEQUENCE:app
+            c = UTF8:com.example.app.voip
+            d = SEQUENCE:voip
+            [app]
+            a = UTF8:app
+            [voip]
+            a = UTF8:voip
+            """
+        let file = try scratch.write(configuration, to: "openssl.cnf")
+        try await run(
+            ["req", "-x509", "-newkey"] + kind + [
+                "-nodes", "-subj", "/CN=Apple Push Services: com.example.app", "-days", "10", "-config", file,
+                "-keyout", scratch.path + "/key.pem", "-out", scratch.path + "/certificate.pem",
+            ]
+        )
+        try await run([
+            "pkcs12", "-export", "-inkey", scratch.path + "/key.pem", "-in", scratch.path + "/certificate.pem",
+            "-out", scratch.path + "/certificate.p12", "-passout", "pass:secret",
+        ])
+    }
+
+    private func run(_ arguments: [String]) async throws {
+        let run = try await ProgramRun("openssl", arguments)
+        guard run.status == 0 else { throw ProgramFailure(complaint: run.complaint) }
+    }
+}
+
+/// A program that had to succeed did not.
+private struct ProgramFailure: Error {
+    let complaint: String
+}
