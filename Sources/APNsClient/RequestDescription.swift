@@ -74,14 +74,7 @@ extension PushClient {
         let id = notification.id ?? identifiers.next()
         let body = try writing(for: id, notification.payload.encoded)
         let fields = requests.push(notification, to: token, topic: topic, id: id)
-        let headers = PushHeaders(
-            pushType: fields["apns-push-type"],
-            id: fields["apns-id"],
-            expiration: fields["apns-expiration"],
-            priority: fields["apns-priority"],
-            topic: fields["apns-topic"],
-            collapseID: fields["apns-collapse-id"]
-        )
+        let headers = PushHeaders { fields[$0] }
         return RequestDescription(
             fields,
             body: body,

@@ -5,8 +5,8 @@ package import Wire
 package struct APNsRequest: Sendable {
     /// The HTTP method.
     package var method: String
-    /// The path as it was sent.
-    package var path: String
+    /// What the path is about; nil when APNs knows no such path.
+    package let target: Target?
     /// The headers that describe a push.
     package var headers: PushHeaders
     /// `apns-channel-id`.
@@ -29,15 +29,8 @@ package struct APNsRequest: Sendable {
     /// A request with these fields, pseudo fields among them.
     package init(_ fields: HTTPFields, body: [UInt8], isBodyTooLong: Bool = false) {
         method = fields[":method"] ?? ""
-        path = fields[":path"] ?? ""
-        headers = PushHeaders(
-            pushType: fields["apns-push-type"],
-            id: fields["apns-id"],
-            expiration: fields["apns-expiration"],
-            priority: fields["apns-priority"],
-            topic: fields["apns-topic"],
-            collapseID: fields["apns-collapse-id"]
-        )
+        target = Target(path: fields[":path"] ?? "")
+        headers = PushHeaders { fields[$0] }
         channelID = fields["apns-channel-id"]
         requestID = fields["apns-request-id"]
         authorization = fields.bytes(of: "authorization")
@@ -58,18 +51,21 @@ package struct APNsRequest: Sendable {
         /// The list of an app's channels.
         case allChannels(app: Substring)
     }
+}
 
-    /// What the path is about; nil when APNs knows no such path.
-    package var target: Target? {
-        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+extension APNsRequest.Target {
+    /// What a path is about; nil when APNs knows no such path.
+    init?(path: String) {
         guard path.first == "/" else { return nil }
+        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         switch parts.count {
-        case 2 where parts[0] == "3" && parts[1] == "device": return .device("")
-        case 3 where parts[0] == "3" && parts[1] == "device": return .device(parts[2])
-        case 4 where parts[0] == "4" && parts[1] == "broadcasts" && parts[2] == "apps": return .broadcast(app: parts[3])
-        case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "channels": return .channels(app: parts[2])
+        case 2 where parts[0] == "3" && parts[1] == "device": self = .device("")
+        case 3 where parts[0] == "3" && parts[1] == "device": self = .device(parts[2])
+        case 4 where parts[0] == "4" && parts[1] == "broadcasts" && parts[2] == "apps":
+            self = .broadcast(app: parts[3])
+        case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "channels": self = .channels(app: parts[2])
         case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "all-channels":
-            return .allChannels(app: parts[2])
+            self = .allChannels(app: parts[2])
         default: return nil
         }
     }

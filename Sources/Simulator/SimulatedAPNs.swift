@@ -374,7 +374,7 @@ public actor SimulatedAPNs {
         if state.hasAllStreams, isMistake, !configuration.leniency.contains(.fullSpeedAfterRefusals) {
             state.hasAllStreams = false
             client.allow(concurrentStreams: configuration.streamsBeforeToken)
-        } else if state.isTokenAccepted, !state.hasAllStreams, !isMistake {
+        } else if state.isSenderKnown, !state.hasAllStreams, !isMistake {
             state.hasAllStreams = true
             client.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
         }

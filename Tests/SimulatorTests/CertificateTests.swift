@@ -28,15 +28,15 @@ import Testing
             authentication: .certificate(certificate),
             configuration: apns.clientConfiguration
         )
-        defer { Task { await apns.stop() } }
+        var failure: APNsError?
         do throws(APNsError) {
             try await client.send(notification, to: token, topic: topic)
-            await client.close()
-            return nil
         } catch {
-            await client.close()
-            return error
+            failure = error
         }
+        await client.close()
+        await apns.stop()
+        return failure
     }
 
     @Test func `a certificate sends to its topics in its environments`() async throws {
@@ -70,6 +70,37 @@ import Testing
             try await group.waitForAll()
         }
         #expect(await apns.pushCount == 200)
+        await client.close()
+        await apns.stop()
+    }
+
+    @Test func `a refusal takes the streams away, and the next accepted push gives them back`() async throws {
+        let files = try await ProviderCertificateFiles()
+        let certificate = try ProviderCertificate(
+            pkcs12File: files.scratch.path + "/certificate.p12",
+            passphrase: "secret"
+        )
+        let apns = try await SimulatedAPNs.start()
+        var configuration = apns.clientConfiguration
+        configuration.sendTimeout = .seconds(2)
+        configuration.connectionLimit = 1
+        let client = try await PushClient(
+            apns.endpoint,
+            authentication: .certificate(certificate),
+            configuration: configuration
+        )
+        await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: token, topic: "com.example.other")
+        }
+        try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
+        // One after the other they would take three seconds.
+        await apns.setFaults([Fault(.delay(.milliseconds(300)))])
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<10 {
+                group.addTask { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
+            }
+            try await group.waitForAll()
+        }
         await client.close()
         await apns.stop()
     }

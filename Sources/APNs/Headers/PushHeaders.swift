@@ -31,4 +31,18 @@ public struct PushHeaders: Sendable, Hashable {
         self.topic = topic
         self.collapseID = collapseID
     }
+
+    /// Headers from wherever fields are looked up by their names.
+    ///
+    /// - Parameter field: The text of the field of this name; nil when it is not there.
+    package init(fields field: (StaticString) -> String?) {
+        self.init(
+            pushType: field("apns-push-type"),
+            id: field("apns-id"),
+            expiration: field("apns-expiration"),
+            priority: field("apns-priority"),
+            topic: field("apns-topic"),
+            collapseID: field("apns-collapse-id")
+        )
+    }
 }

@@ -64,18 +64,17 @@ public final class InMemoryMint: ProviderTokenMint {
     /// - Parameter key: Another key of the same team.
     /// - Throws: ``APNsError`` with the code `badCredentials` when it is another team's.
     func replaceKey(with key: SigningKey) throws(APNsError) {
-        let teamID = state.withLock { state in
+        let otherTeam: String? = state.withLock { state in
             guard state.key.teamID == key.teamID else { return state.key.teamID }
             if state.key.keyID != key.keyID { state.schedule = ProviderTokenSchedule() }
             state.key = key
-            return key.teamID
+            return nil
         }
-        guard teamID == key.teamID else {
-            throw APNsError(
-                .badCredentials,
-                description:
-                    "the key \(key.keyID) is of team \(key.teamID), this client of \(teamID): make another client"
-            )
-        }
+        guard let otherTeam else { return }
+        throw APNsError(
+            .badCredentials,
+            description:
+                "the key \(key.keyID) is of team \(key.teamID), this client of \(otherTeam): make another client"
+        )
     }
 }

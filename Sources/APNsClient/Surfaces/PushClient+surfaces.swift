@@ -96,28 +96,17 @@ extension PushClient {
                 .push(alert(activity.alertPayload, delivery, id), token)
             case .activityStart(let token):
                 .push(try start(of: activity, at: timestamp(token.hex), delivery, id), token)
-            case .activity(let token):
-                .push(try push(update(of: activity, delivery), at: timestamp(token.hex), delivery, id), token)
-            case .activityEnd(let token, let dismissal):
-                .push(try push(end(of: activity, dismissal), at: timestamp(token.hex), delivery, id), token)
-            case .channel(let channel):
+            case .activity(let token), .activityEnd(let token, _):
+                .push(try change(of: activity, at: timestamp(token.hex), destination, delivery, id), token)
+            case .channel(let channel), .channelEnd(let channel, _):
                 .broadcast(
-                    try broadcast(
-                        update(of: activity, delivery),
+                    try Broadcast(
+                        update(of: activity, destination, delivery),
                         on: channel,
                         of: topic,
-                        at: timestamp(channel.rawValue),
-                        delivery
-                    )
-                )
-            case .channelEnd(let channel, let dismissal):
-                .broadcast(
-                    try broadcast(
-                        end(of: activity, dismissal),
-                        on: channel,
-                        of: topic,
-                        at: timestamp(channel.rawValue),
-                        delivery
+                        timestamp: timestamp(channel.rawValue),
+                        priority: (delivery.priority ?? .powerAware).priority,
+                        expiration: delivery.expiration ?? .attemptOnce
                     )
                 )
             }
@@ -174,14 +163,15 @@ extension PushClient {
         )
     }
 
-    private func push(
-        _ update: LiveActivityUpdate,
+    private func change(
+        of activity: LiveActivitySnapshot,
         at timestamp: Int64,
+        _ destination: SurfaceDestination,
         _ delivery: SurfaceDelivery,
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
         try .liveActivity(
-            update,
+            update(of: activity, destination, delivery),
             timestamp: timestamp,
             priority: delivery.priority ?? .powerAware,
             expiration: delivery.expiration ?? inAnHour,
@@ -189,38 +179,21 @@ extension PushClient {
         )
     }
 
-    private func broadcast(
-        _ update: LiveActivityUpdate,
-        on channel: ChannelID,
-        of app: Topic,
-        at timestamp: Int64,
-        _ delivery: SurfaceDelivery
-    ) throws(PayloadError) -> Broadcast {
-        try Broadcast(
-            update,
-            on: channel,
-            of: app,
-            timestamp: timestamp,
-            priority: (delivery.priority ?? .powerAware).priority,
-            expiration: delivery.expiration ?? .attemptOnce
-        )
-    }
-
+    /// New content, or the last where the destination is an end.
     private func update(
         of activity: LiveActivitySnapshot,
+        _ destination: SurfaceDestination,
         _ delivery: SurfaceDelivery
     ) throws(PayloadError) -> LiveActivityUpdate {
-        try .update(
-            activity.contentState.json,
-            staleDate: delivery.staleDate,
-            relevanceScore: delivery.relevanceScore
-        )
-    }
-
-    private func end(
-        of activity: LiveActivitySnapshot,
-        _ dismissal: LiveActivityUpdate.Dismissal
-    ) throws(PayloadError) -> LiveActivityUpdate {
-        try .end(activity.contentState.json, dismissal: dismissal)
+        switch destination {
+        case .activityEnd(_, let dismissal), .channelEnd(_, let dismissal):
+            try .end(activity.contentState.json, dismissal: dismissal)
+        case .device, .activityStart, .activity, .channel:
+            try .update(
+                activity.contentState.json,
+                staleDate: delivery.staleDate,
+                relevanceScore: delivery.relevanceScore
+            )
+        }
     }
 }

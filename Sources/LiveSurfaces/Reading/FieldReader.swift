@@ -47,9 +47,9 @@ struct FieldReader {
         if isRecording { record(name, isRequired: true, rule.schema()) }
         guard let value = member(name) else {
             if !isRecording { report(rule.missingCode, name, "is missing") }
-            return rule.placeholder
+            return rule.standIn
         }
-        return read(value, name, rule) ?? rule.placeholder
+        return read(value, name, rule) ?? rule.standIn
     }
 
     /// A field that may be left out, though not be null.
@@ -67,7 +67,7 @@ struct FieldReader {
         if isRecording {
             record(name, isRequired: false, rule.schema() + [JSONValue.Member("default", .string(standard.rawValue))])
         }
-        return member(name).map { read($0, name, rule) ?? rule.placeholder } ?? standard
+        return member(name).map { read($0, name, rule) ?? rule.standIn } ?? standard
     }
 
     /// A field that holds an object, which `body` reads.

@@ -8,8 +8,8 @@ struct Rule<Value: Sendable>: Sendable {
         case problem(SurfaceIssue.Code, String)
     }
 
-    /// Stands in for a value that cannot be read, while the rest is looked at.
-    let placeholder: Value
+    /// Takes the place of a value that cannot be read, while the rest is looked at.
+    let standIn: Value
     /// What a missing value is: of another type, or, where only some values are allowed, none of them.
     var missingCode = SurfaceIssue.Code.invalidType
     let schema: @Sendable () -> [JSONValue.Member]
@@ -25,7 +25,7 @@ extension Rule where Value == String {
     /// Text of so many UTF-16 code units.
     static func text(minimum: Int, maximum: Int = .max) -> Rule {
         Rule(
-            placeholder: "",
+            standIn: "",
             schema: {
                 var members = MemberList(capacity: 3)
                 members.add("type", "string")
@@ -47,7 +47,7 @@ extension Rule where Value == String {
     /// Exactly this text.
     static func literal(_ literal: String) -> Rule {
         Rule(
-            placeholder: literal,
+            standIn: literal,
             missingCode: .invalidValue,
             schema: { [JSONValue.Member("const", .string(literal))] },
             read: { value in
@@ -73,7 +73,7 @@ extension Rule where Value == String {
         _ isRight: @escaping @Sendable (String) -> Bool
     ) -> Rule {
         Rule(
-            placeholder: "",
+            standIn: "",
             schema: { [JSONValue.Member("type", "string"), JSONValue.Member("pattern", .string(pattern))] },
             read: { value in
                 guard case .string(let text) = value else { return .problem(.invalidType, value.isNot("text")) }
@@ -86,7 +86,7 @@ extension Rule where Value == String {
 extension Rule where Value == SurfaceDate {
     /// A time with its offset; seconds may be missing.
     static let date = Rule(
-        placeholder: "",
+        standIn: "",
         schema: { Rule<String>.datePattern.schema() },
         read: { value in
             switch Rule<String>.datePattern.read(value) {
@@ -114,7 +114,7 @@ extension Rule where Value == String {
 extension Rule where Value == Double {
     /// A number from 0 to 1.
     static let fraction = Rule(
-        placeholder: 0,
+        standIn: 0,
         schema: {
             [JSONValue.Member("type", "number"), JSONValue.Member("minimum", 0), JSONValue.Member("maximum", 1)]
         },
@@ -135,7 +135,7 @@ extension Rule where Value == Int {
 
     /// A whole number that is not negative.
     static let count = Rule(
-        placeholder: 0,
+        standIn: 0,
         schema: {
             [
                 JSONValue.Member("type", "integer"), JSONValue.Member("minimum", 0),
@@ -158,7 +158,7 @@ extension Rule where Value == Int {
 extension Rule where Value == Bool {
     /// `true` or `false`.
     static let flag = Rule(
-        placeholder: false,
+        standIn: false,
         schema: { [JSONValue.Member("type", "boolean")] },
         read: { value in
             if case .bool(let flag) = value {
@@ -174,7 +174,7 @@ extension Rule where Value: RawRepresentable<String> & CaseIterable {
     /// One of the cases; `standIn` takes the place of what is none.
     static func choice(standIn: Value) -> Rule {
         Rule(
-            placeholder: standIn,
+            standIn: standIn,
             missingCode: .invalidValue,
             schema: { Rule<String>.choiceSchema(Value.allCases.map(\.rawValue)) },
             read: { value in
@@ -189,7 +189,7 @@ extension Rule where Value == String {
     /// One of these texts.
     static func choice(of texts: [String]) -> Rule {
         Rule(
-            placeholder: "",
+            standIn: "",
             missingCode: .invalidValue,
             schema: { choiceSchema(texts) },
             read: { value in

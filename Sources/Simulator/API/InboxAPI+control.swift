@@ -59,14 +59,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let body = try call.object(of: ["headers", "payload"])
             let fields = body["headers"]
-            let headers = PushHeaders(
-                pushType: fields?["apns-push-type"]?.stringValue,
-                id: fields?["apns-id"]?.stringValue,
-                expiration: fields?["apns-expiration"]?.stringValue,
-                priority: fields?["apns-priority"]?.stringValue,
-                topic: fields?["apns-topic"]?.stringValue,
-                collapseID: fields?["apns-collapse-id"]?.stringValue
-            )
+            let headers = PushHeaders { fields?[$0.description]?.stringValue }
             let findings = Lint.check(headers: headers, payload: body["payload"]?.encoded() ?? [])
             return .json(["findings": .array(findings.map(\.json))])
         },

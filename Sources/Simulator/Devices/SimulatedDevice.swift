@@ -21,7 +21,7 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// Whether it can be reached.
     public internal(set) var isOnline = true
     /// The numbers of the pushes that wait for it, by topic: one each, as APNs keeps no more.
-    public private(set) var stored: [String: Int] = [:]
+    public var stored: [String: Int] { storedPushes.mapValues(\.number) }
     /// The numbers of the notifications that it shows, newest last, 100 at most; a newer one of the same collapse
     /// identifier has taken the place of an older.
     public var shown: [Int] { notifications.map(\.number) }
@@ -49,7 +49,6 @@ public struct SimulatedDevice: Sendable, Hashable {
         if let older = storedPushes[push.topic] {
             events.append((older.number, DeliveryEvent(.discardedReplaced, at: now, "by push \(push.number)")))
         }
-        stored[push.topic] = push.number
         storedPushes[push.topic] = push
         events.append((push.number, DeliveryEvent(.storedDeviceOffline, at: now)))
         return events
@@ -60,7 +59,6 @@ public struct SimulatedDevice: Sendable, Hashable {
         self.isOnline = isOnline
         guard isOnline else { return [] }
         let waiting = storedPushes.values.sorted { $0.number < $1.number }
-        stored = [:]
         storedPushes = [:]
         return waiting.map { push in
             let isLate = push.expiration.map { $0 < now } ?? (now - push.time > SimulatedDevice.storageLimit)

@@ -16,8 +16,8 @@ struct Judge {
         fileprivate var laws = ConnectionLaws()
         /// What the client has shown in the TLS handshake, if anything.
         var certificate: CertificateFacts?
-        /// Whether a request on the connection had a valid token.
-        fileprivate(set) var isTokenAccepted = false
+        /// Whether a request on the connection had a valid token, or a certificate in place of one.
+        fileprivate(set) var isSenderKnown = false
         /// Whether the client may open as many streams as there are, not only the first.
         var hasAllStreams = false
     }
@@ -75,6 +75,7 @@ struct Judge {
         guard request.duplicatedField == nil else { return .refused(.duplicateHeaders) }
         // A token counts, where there is one.
         if request.authorization == nil, let certificate = connection.certificate {
+            connection.isSenderKnown = true
             return verdict(on: request, to: target, from: certificate, using: &generator)
         }
         let sender: ConnectionLaws.Sender
@@ -82,7 +83,7 @@ struct Judge {
         case .success(let known): sender = known
         case .failure(let refusal): return .refused(refusal.reason)
         }
-        connection.isTokenAccepted = true
+        connection.isSenderKnown = true
         let verdict = verdict(on: request, to: target, using: &generator) { sender.scope.covers(topic: $0) }
         if verdict.status == 200 { connection.laws.accepted(from: sender) }
         return verdict
