@@ -44,9 +44,10 @@ format: ## Format every Swift file in place
 	@Scripts/prerequisites
 	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples
 
-bench: ## Compare what a push costs with h2load, in one run against nginx
+bench: ## Compare what a push costs with h2load and nginx, in one run
 	@Scripts/prerequisites build bench
 	@$(SWIFT) build --configuration release --static-swift-stdlib --product MartletBench
+	@$(SWIFT) build --configuration release --static-swift-stdlib --product martlet
 	@$(MARTLET_PYTHON) Benchmarks/bench.py
 
 docs: ## Build the documentation as a website in .build/docs

@@ -6,6 +6,9 @@ client process are compared. Absolute times on a shared machine say little; rati
 
 The row `surface` is what it costs to read a Live Activity snapshot and write its content state; no push is sent.
 
+The row `simulator` is the other way round: h2load sends to the simulator, which checks, answers and remembers each push,
+and what a push costs that server is compared with what it costs nginx to answer 200.
+
 Writes .build/bench.json: a list of {name, ratio, against, median_us, against_median_us, peak_kb}.
 """
 
@@ -86,13 +89,75 @@ def start_nginx(directory, port):
         ["taskset", "-c", SERVER_CORE, program("nginx"), "-e", f"{directory}/error.log", "-p", str(directory),
          "-c", str(configuration)]
     )
+    await_port(port, "nginx")
+    return server
+
+
+def h2load(port, pushes, directory, bearer):
+    """The command that sends the pushes to a port, to 4096 devices."""
+    payload = directory / "payload.json"
+    payload.write_text(json.dumps(ALERT, separators=(",", ":")))
+    paths = directory / f"paths-{port}"
+    if not paths.exists():
+        paths.write_text(
+            "".join(f"https://127.0.0.1:{port}/3/device/{secrets.token_hex(32)}\n" for _ in range(4096)))
+    return [
+        program("h2load"), "-n", str(pushes), "-c", "1", "-m", str(STREAMS), "-t", "1",
+        "-d", str(payload), "-i", str(paths), "-H", f"authorization: bearer {bearer}",
+        "-H", "apns-id: 7f1e7c5e-3a46-4f0e-9a3b-6f5b4f0e9a3b", "-H", "apns-topic: com.example.app",
+        "-H", "apns-push-type: alert", "-H", "apns-priority: 10",
+    ]
+
+
+def start_simulator(binary, directory, port):
+    """A simulator on the servers' core, and a provider token that it takes."""
+    server = subprocess.Popen(
+        ["taskset", "-c", SERVER_CORE, binary, "simulate", "--quiet", "--port", str(port), "--inbox-port", "0",
+         "--ca-directory", str(directory / "authority"), "--streams-before-token", str(STREAMS)],
+        stdout=subprocess.DEVNULL,
+    )
+    await_port(port, "the simulator")
+    token = subprocess.run([binary, "token"], check=True, capture_output=True, text=True).stdout.strip()
+    return server, token
+
+
+def await_port(port, name):
     for _ in range(100):
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return server
+            return
         except OSError:
             time.sleep(0.05)
-    sys.exit("bench: nginx did not start: " + (directory / "error.log").read_text())
+    sys.exit(f"bench: {name} did not start")
+
+
+def worker_of(nginx):
+    """The process that answers for nginx."""
+    return int(pathlib.Path(f"/proc/{nginx.pid}/task/{nginx.pid}/children").read_text().split()[0])
+
+
+def server_seconds(pid):
+    """CPU seconds that the kernel charged a process so far, over all of its threads."""
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()) / 1e9
+
+
+def peak_kilobytes(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+    return 0
+
+
+def measure_server(pid, command, pushes):
+    """What a server is charged while the command sends to it; CPU microseconds per push and peak kilobytes."""
+    before = server_seconds(pid)
+    check_answers(measure(command, pushes)[2], pushes)
+    return (server_seconds(pid) - before) * 1e6 / pushes, peak_kilobytes(pid), ""
+
+
+def check_answers(output, pushes):
+    if f"{pushes} succeeded" not in output or f"{pushes} 2xx" not in output:
+        sys.exit("bench: h2load was not answered 200 every time:\n" + output)
 
 
 def measure(command, pushes):
@@ -106,70 +171,80 @@ def measure(command, pushes):
     return (usage.ru_utime + usage.ru_stime) * 1e6 / pushes, usage.ru_maxrss, output
 
 
+def row(name, results, against):
+    """One figure: the median cost of a push, and how many times it is that of the other."""
+    cost, other = (statistics.median(cost for cost, _, _ in results[key]) for key in (name, against))
+    return {
+        "name": name,
+        "ratio": round(cost / other, 3),
+        "against": against,
+        "median_us": round(cost, 2),
+        "against_median_us": round(other, 2),
+        "peak_kb": max(peak for _, peak, _ in results[name]),
+        "against_peak_kb": max(peak for _, peak, _ in results[against]),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pushes", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--binary", default=str(ROOT / ".build/release/MartletBench"))
+    parser.add_argument("--martlet", default=str(ROOT / ".build/release/martlet"))
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
-        port = free_port()
-        payload = directory / "payload.json"
-        payload.write_text(json.dumps(ALERT, separators=(",", ":")))
-        paths = directory / "paths"
-        paths.write_text(
-            "".join(f"https://127.0.0.1:{port}/3/device/{secrets.token_hex(32)}\n" for _ in range(4096)))
-        bearer = "bearer " + secrets.token_urlsafe(132)
-        h2load = [
-            program("h2load"), "-n", str(options.pushes), "-c", "1", "-m", str(STREAMS), "-t", "1",
-            "-d", str(payload), "-i", str(paths), "-H", f"authorization: {bearer}",
-            "-H", "apns-id: 7f1e7c5e-3a46-4f0e-9a3b-6f5b4f0e9a3b", "-H", "apns-topic: com.example.app",
-            "-H", "apns-push-type: alert", "-H", "apns-priority: 10",
-        ]
-
-        def martlet(way):
-            return [options.binary, "send", "--port", str(port), "--ca", f"{directory}/certificate.pem",
-                    "--pushes", str(options.pushes), "--streams", str(STREAMS), "--way", way]
-
-        surface = [options.binary, "surface", "--times", str(options.pushes)]
-        candidates = {"send-awaited": martlet("awaited"), "send-on-loop": martlet("on-loop"), "surface": surface}
-        server = start_nginx(directory, port)
+        port, simulator_port = free_port(), free_port()
+        servers = []
         try:
-            results = {name: [] for name in ["h2load", *candidates]}
-            for round_number in range(options.rounds):
-                for name, command in [("h2load", h2load), *candidates.items()]:
-                    print(f"\rround {round_number + 1} of {options.rounds}: {name:<16}", end="", file=sys.stderr)
-                    results[name].append(measure(command, options.pushes))
-                    if name == "h2load" and f"{options.pushes} succeeded" not in results[name][-1][2]:
-                        sys.exit("bench: h2load was not answered 200 every time:\n" + results[name][-1][2])
-            print("\r" + " " * 50 + "\r", end="", file=sys.stderr)
+            nginx = start_nginx(directory, port)
+            servers.append(nginx)
+            simulator, token = start_simulator(options.martlet, directory, simulator_port)
+            servers.append(simulator)
+            results = run(options, directory, port, worker_of(nginx), simulator_port, simulator.pid, token)
         finally:
-            server.terminate()
-            server.wait()
+            for server in servers:
+                server.terminate()
+                server.wait()
 
-    against = statistics.median(cost for cost, _, _ in results["h2load"])
-    rows = [
-        {
-            "name": name,
-            "ratio": round(statistics.median(cost for cost, _, _ in results[name]) / against, 3),
-            "against": "h2load",
-            "median_us": round(statistics.median(cost for cost, _, _ in results[name]), 2),
-            "against_median_us": round(against, 2),
-            "peak_kb": max(peak for _, peak, _ in results[name]),
-        }
-        for name in candidates
-    ]
-    print(f"{options.pushes} pushes of {len(json.dumps(ALERT, separators=(',', ':')))} bytes over one TLS connection to nginx, "
+    rows = [row(name, results, "h2load") for name in ("send-awaited", "send-on-loop", "surface")]
+    rows.append(row("simulator", results, "nginx"))
+    print(f"{options.pushes} pushes of {len(json.dumps(ALERT, separators=(',', ':')))} bytes over one TLS connection, "
           f"{STREAMS} in flight, median of {options.rounds} interleaved runs")
-    print(f"{'':<16}{'CPU µs per push':>16}{'times h2load':>14}{'peak MB':>9}")
-    print(f"{'h2load':<16}{against:>16.2f}{1:>14.2f}{max(p for _, p, _ in results['h2load']) / 1024:>9.1f}")
-    for row in rows:
-        print(f"{row['name']:<16}{row['median_us']:>16.2f}{row['ratio']:>14.2f}{row['peak_kb'] / 1024:>9.1f}")
+    print(f"{'':<16}{'CPU µs per push':>16}{'peak MB':>9}{'against':>10}{'its CPU µs':>12}{'times':>7}")
+    for entry in rows:
+        print(f"{entry['name']:<16}{entry['median_us']:>16.2f}{entry['peak_kb'] / 1024:>9.1f}{entry['against']:>10}"
+              f"{entry['against_median_us']:>12.2f}{entry['ratio']:>7.2f}")
     output = ROOT / ".build/bench.json"
     output.parent.mkdir(exist_ok=True)
     output.write_text(json.dumps(rows, indent=2) + "\n")
+
+
+def run(options, directory, port, nginx, simulator_port, simulator, token):
+    """All measurements, interleaved."""
+    def martlet(way):
+        return [options.binary, "send", "--port", str(port), "--ca", f"{directory}/certificate.pem",
+                "--pushes", str(options.pushes), "--streams", str(STREAMS), "--way", way]
+
+    to_nginx, to_simulator = (h2load(each, options.pushes, directory, token) for each in (port, simulator_port))
+    runs = {
+        "h2load": lambda: measure(to_nginx, options.pushes),
+        "send-awaited": lambda: measure(martlet("awaited"), options.pushes),
+        "send-on-loop": lambda: measure(martlet("on-loop"), options.pushes),
+        "surface": lambda: measure([options.binary, "surface", "--times", str(options.pushes)], options.pushes),
+        "nginx": lambda: measure_server(nginx, to_nginx, options.pushes),
+        "simulator": lambda: measure_server(simulator, to_simulator, options.pushes),
+    }
+    results = {name: [] for name in runs}
+    for round_number in range(options.rounds):
+        for name, once in runs.items():
+            print(f"\rround {round_number + 1} of {options.rounds}: {name:<16}", end="", file=sys.stderr)
+            results[name].append(once())
+            if name == "h2load":
+                check_answers(results[name][-1][2], options.pushes)
+    print("\r" + " " * 50 + "\r", end="", file=sys.stderr)
+    return results
 
 
 if __name__ == "__main__":

@@ -13,8 +13,10 @@ package struct APNsRequest: Sendable {
     package var channelID: String?
     /// `apns-request-id`, which broadcasts and requests about channels have in place of `apns-id`.
     package var requestID: String?
+    /// `x-martlet-namespace`, with which a client says which test a push belongs to; APNs itself overlooks it.
+    package var namespace: String?
     /// The value of `authorization`.
-    package var authorization: [UInt8]?
+    package var authorization: String?
     /// The body, cut off when it is longer than the listener keeps.
     package var body: [UInt8]
     /// Whether the body was cut off.
@@ -33,11 +35,11 @@ package struct APNsRequest: Sendable {
         headers = PushHeaders { fields[$0] }
         channelID = fields["apns-channel-id"]
         requestID = fields["apns-request-id"]
-        authorization = fields.bytes(of: "authorization")
+        namespace = fields["x-martlet-namespace"]
+        authorization = fields["authorization"]
         self.body = body
         self.isBodyTooLong = isBodyTooLong
-        duplicatedField =
-            fields.firstDuplicate(startingWith: "apns-") ?? fields.firstDuplicate(startingWith: "authorization")
+        duplicatedField = fields.firstDuplicate(startingWith: "apns-", or: "authorization")
     }
 
     /// What a path is about.
@@ -56,11 +58,17 @@ package struct APNsRequest: Sendable {
 extension APNsRequest.Target {
     /// What a path is about; nil when APNs knows no such path.
     init?(path: String) {
-        guard path.first == "/" else { return nil }
+        let devices = "/3/device/"
+        if path.hasPrefix(devices) {
+            let device = Substring(path.utf8.dropFirst(devices.utf8.count))
+            guard !device.utf8.contains(UInt8(ascii: "/")) else { return nil }
+            self = .device(device)
+            return
+        }
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         switch parts.count {
         case 2 where parts[0] == "3" && parts[1] == "device": self = .device("")
-        case 3 where parts[0] == "3" && parts[1] == "device": self = .device(parts[2])
         case 4 where parts[0] == "4" && parts[1] == "broadcasts" && parts[2] == "apps":
             self = .broadcast(app: parts[3])
         case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "channels": self = .channels(app: parts[2])

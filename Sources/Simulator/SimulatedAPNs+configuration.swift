@@ -24,6 +24,8 @@ extension SimulatedAPNs {
         public var environment: Environment
         /// Pushes that are remembered; 1 000 by default.
         public var keptPushes: Int
+        /// How long a push is remembered; seven days by default.
+        public var keptTime: Duration
         /// Streams a connection may have open before its first valid token; 1, as with Apple, by default.
         ///
         /// Load generators that cannot wait for the first answer want more.
@@ -46,6 +48,7 @@ extension SimulatedAPNs {
             isEncrypted: Bool = true,
             environment: Environment = .development,
             keptPushes: Int = 1_000,
+            keptTime: Duration = .seconds(7 * 86_400),
             streamsBeforeToken: UInt32 = 1,
             leniency: Leniency = [],
             faults: [Fault] = [],
@@ -59,6 +62,7 @@ extension SimulatedAPNs {
             self.isEncrypted = isEncrypted
             self.environment = environment
             self.keptPushes = keptPushes
+            self.keptTime = keptTime
             self.streamsBeforeToken = streamsBeforeToken
             self.leniency = leniency
             self.faults = faults

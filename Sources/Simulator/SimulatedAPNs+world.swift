@@ -30,9 +30,30 @@ extension SimulatedAPNs {
     ///   - isOnline: Whether it can be reached.
     ///   - token: The device's token.
     public func setOnline(_ isOnline: Bool, _ token: DeviceToken) {
-        for (number, event) in judge.devices.setOnline(isOnline, token, at: clock.secondsSince1970()) {
-            log.note(event, on: number)
-        }
+        note(judge.devices.setOnline(isOnline, token, at: clock.secondsSince1970()))
+    }
+
+    /// Has the Live Activity that a token belongs to listen on these channels, and on no others.
+    ///
+    /// Of a channel that stores it gets the newest broadcast at once.
+    ///
+    /// - Parameters:
+    ///   - token: The activity's token, which may be any: it stands for the device that listens.
+    ///   - channels: The channels.
+    public func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>) {
+        note(judge.devices.subscribe(token, to: channels, at: clock.secondsSince1970()))
+    }
+
+    /// Forgets a device or Live Activity.
+    ///
+    /// - Parameter token: Its token, which then is one that nobody registered.
+    public func forgetDevice(_ token: DeviceToken) {
+        judge.devices.remove(token)
+    }
+
+    private func note(_ deliveries: DeviceRegistry.Deliveries) {
+        for (number, event) in deliveries { inbox.note(event, on: number) }
+        tellFollowersSoon()
     }
 
     /// What is known of a device, or of the Live Activity that a token belongs to.
@@ -51,16 +72,35 @@ extension SimulatedAPNs {
     /// - Throws: ``SimulatorError`` when the key cannot be used.
     public func register(_ key: SigningKey, scope: KeyScope = .team()) throws(SimulatorError) {
         do {
-            try judge.tokens.register(
-                publicKeyPEM: key.publicKeyPEM(),
-                keyID: key.keyID,
-                teamID: key.teamID,
-                scope: scope
-            )
+            let pem = try key.publicKeyPEM()
+            try register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
+        } catch let error as SimulatorError {
+            throw error
         } catch {
             throw SimulatorError("the key \(key.keyID) cannot be registered: \(error)")
         }
     }
+
+    /// Makes a signing key known by its public half.
+    func register(publicKeyPEM: String, keyID: String, teamID: String, scope: KeyScope) throws(SimulatorError) {
+        do {
+            try judge.tokens.register(publicKeyPEM: publicKeyPEM, keyID: keyID, teamID: teamID, scope: scope)
+        } catch {
+            throw SimulatorError("the key \(keyID) cannot be registered: \(error)")
+        }
+    }
+
+    /// Forgets a signing key; once none is known any more, all are good again.
+    ///
+    /// - Parameter keyID: The ten characters that name it.
+    /// - Returns: Whether it was known.
+    @discardableResult
+    public func forgetKey(_ keyID: String) -> Bool {
+        judge.tokens.remove(keyID)
+    }
+
+    /// What goes wrong now.
+    public var faults: [Fault] { plan.faults }
 
     /// Has other things go wrong from now on, or nothing any more.
     ///
@@ -71,5 +111,7 @@ extension SimulatedAPNs {
         plan = FaultPlan(faults, seed: seed)
         refusals = 0
         skew = 0
+        inbox.note(.faultsChanged)
+        tellFollowersSoon()
     }
 }

@@ -43,8 +43,9 @@ extension Command {
         Option<[Leniency]>("--lenient", "A law of Apple's to let rest"),
         Option<[Fault.Preset]>("--fault", "Something that goes wrong"),
         Option<Int64?>("--seed", "Decides what goes wrong when; the same number, the same faults"),
-        Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS")
-    ) { port, channelPort, inboxPort, host, environment, directory, streams, lenient, presets, seed, isClear in
+        Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS"),
+        Flag("--quiet", "Print no line for each push")
+    ) { port, channelPort, inboxPort, host, environment, directory, streams, lenient, presets, seed, isClear, isQuiet in
         let directory = directory ?? defaultDirectory
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
@@ -68,6 +69,7 @@ extension Command {
         )
         Terminal.output.write(recipes.text)
         let printer = Task {
+            guard !isQuiet else { return }
             for await push in await apns.arrivals() { Terminal.output.write(line(for: push)) }
         }
         try await TerminationSignal.received()

@@ -5,38 +5,8 @@ import Testing
 
 /// The HTTP interface, as curl sees it.
 @Suite(.timeLimit(.minutes(1))) struct InboxAPITests {
-    private struct Bench {
-        let apns: SimulatedAPNs
-        let base: String
-
-        init(pushes: Int = 0) async throws {
-            apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, keptPushes: 3))
-            base = "http://127.0.0.1:\(try #require(await apns.inboxPort))"
-            let client = try PushClient(
-                await apns.endpoint,
-                authentication: .token(.ephemeral()),
-                configuration: apns.clientConfiguration
-            )
-            for number in 0..<pushes {
-                let id = APNsID(randomBits: (1, UInt64(number)))
-                try await client.send(
-                    .alert(Alert(body: "push \(number)"), id: id),
-                    to: DeviceToken(hex: "5d3a6a1c"),
-                    topic: "com.example.app"
-                )
-            }
-            await client.close()
-        }
-
-        func get(_ path: String, _ more: String...) async throws -> (status: String, body: String) {
-            let run = try await ProgramRun.curl(more + ["--write-out", "\n%{http_code}", base + path])
-            let parts = run.text.split(separator: "\n", omittingEmptySubsequences: false)
-            return (String(parts.last ?? ""), parts.dropLast().joined(separator: "\n"))
-        }
-    }
-
     @Test func `pushes are listed newest first, as many as are kept`() async throws {
-        let bench = try await Bench(pushes: 5)
+        let bench = try await InboxBench(pushes: 5)
         let (status, body) = try await bench.get("/api/v1/pushes")
         #expect(status == "200")
         let list = try JSONReader.read(Array(body.utf8))
@@ -53,7 +23,7 @@ import Testing
     }
 
     @Test func `a limit is kept to`() async throws {
-        let bench = try await Bench(pushes: 3)
+        let bench = try await InboxBench(pushes: 3)
         let list = try JSONReader.read(Array(try await bench.get("/api/v1/pushes?limit=1").body.utf8))
         #expect(elements(of: list["pushes"]).map { $0["number"]?.integerValue } == [3])
         await bench.apns.stop()
@@ -74,7 +44,7 @@ import Testing
         ("/api/v2", "404", "there is nothing at /api/v2"),
     ])
     func `mistakes are explained`(path: String, status: String, detail: String) async throws {
-        let bench = try await Bench()
+        let bench = try await InboxBench()
         let answer = try await bench.get(path)
         #expect(answer.status == status)
         #expect(answer.body == #"{"status":\#(status),"detail":"\#(detail)"}"#)
@@ -82,7 +52,7 @@ import Testing
     }
 
     @Test func `other methods and health are answered`() async throws {
-        let bench = try await Bench()
+        let bench = try await InboxBench()
         #expect(try await bench.get("/api/v1/pushes", "--request", "PATCH").status == "405")
         #expect(try await bench.get("/readyz") == ("200", "ok\n"))
         #expect(try await bench.get("/livez") == ("200", "ok\n"))
@@ -91,7 +61,7 @@ import Testing
     }
 
     @Test func `pushes are found by a query, by number and as the latest`() async throws {
-        let bench = try await Bench(pushes: 3)
+        let bench = try await InboxBench(pushes: 3)
         let found = try JSONReader.read(Array(try await bench.get("/api/v1/pushes?query=body:1").body.utf8))
         #expect(elements(of: found["pushes"]).map { $0["number"]?.integerValue } == [2])
         let older = try JSONReader.read(Array(try await bench.get("/api/v1/pushes?before=2").body.utf8))
@@ -99,14 +69,16 @@ import Testing
         let latest = try JSONReader.read(Array(try await bench.get("/api/v1/pushes/latest").body.utf8))
         #expect(latest["number"]?.integerValue == 3)
         #expect(try await bench.get("/api/v1/pushes/1/payload").body == #"{"aps":{"alert":{"body":"push 0"}}}"#)
-        #expect(try await bench.get("/api/v1/pushes", "--request", "DELETE").status == "204")
+        #expect(try await bench.send("DELETE", "/api/v1/pushes/2").status == "204")
+        #expect(try await bench.send("DELETE", "/api/v1/pushes?query=body:0").body == #"{"forgotten":1}"#)
+        #expect(try await bench.send("DELETE", "/api/v1/pushes").body == #"{"forgotten":1}"#)
         #expect(try await bench.get("/api/v1/pushes/1").status == "404")
         #expect(try await bench.get("/api/v1/cursor").body == #"{"cursor":3}"#)
         await bench.apns.stop()
     }
 
     @Test func `a wait ends with what came, or tells what came close`() async throws {
-        let bench = try await Bench(pushes: 2)
+        let bench = try await InboxBench(pushes: 2)
         let found = try await bench.get("/api/v1/pushes/wait?query=body:push&count=2")
         #expect(found.status == "200")
         #expect(try JSONReader.read(Array(found.body.utf8))["cursor"]?.integerValue == 2)
@@ -121,22 +93,20 @@ import Testing
     }
 
     @Test func `devices, faults and rules are set and asked by curl`() async throws {
-        let bench = try await Bench()
-        func send(_ method: String, _ path: String, _ body: String) async throws -> (status: String, body: String) {
-            try await bench.get(path, "--request", method, "--data-binary", body)
-        }
+        let bench = try await InboxBench()
         let device = #"{"topics":["com.example.app"],"unregistered-since":1790000000000}"#
-        #expect(try await send("PUT", "/api/v1/devices/5d3a6a1c", device).status == "204")
-        #expect(try await send("PUT", "/api/v1/devices/martlet", device).status == "400")
+        #expect(try await bench.send("PUT", "/api/v1/devices/5d3a6a1c", device).status == "204")
+        #expect(try await bench.send("PUT", "/api/v1/devices/martlet", device).status == "400")
         for wrong in [
             #"{"topic":"x"}"#, #"{"topics":[1]}"#, #"{"environment":"production"}"#,
             #"{"topics":["a"],"online":"yes"}"#,
         ] {
-            #expect(try await send("PUT", "/api/v1/devices/5d3a", wrong).status == "400")
+            #expect(try await bench.send("PUT", "/api/v1/devices/5d3a", wrong).status == "400")
         }
         #expect(try await bench.get("/api/v1/devices/5d3a").status == "404", "nothing of it was done")
         let chaos = #"{"seed":7,"presets":["flaky"],"rules":[{"do":"respond","reason":"TooManyRequests","count":1}]}"#
-        #expect(try await send("PUT", "/api/v1/chaos", chaos) == ("200", #"{"faults":3}"#))
+        let state = try await bench.json("PUT", "/api/v1/chaos", chaos)
+        #expect(state["seed"]?.integerValue == 7 && state["rules"]?.elements?.count == 3)
         for (wrong, word) in [
             (#"{"presets":["rainy"]}"#, "flaky"), (#"{"rules":[{"do":"dance"}]}"#, "rules.0: do must be one of"),
             (#"{"rules":[{"do":"hang","odds":1}]}"#, "unknown member odds"), (#"{"seed":"7"}"#, "seed"),
@@ -145,11 +115,11 @@ import Testing
             (#"{"rules":1}"#, "must be a list"),
             (#"{"rules":[{"do":"hang","probability":2}]}"#, "probability"), ("[]", "object"), ("{", "no JSON"),
         ] {
-            let answer = try await send("PUT", "/api/v1/chaos", wrong)
+            let answer = try await bench.send("PUT", "/api/v1/chaos", wrong)
             #expect(answer.status == "400" && answer.body.contains(word), "\(answer.body)")
         }
         #expect(try await bench.get("/api/v1/chaos").body.contains(#""name":"flaky""#))
-        let lint = try await send("POST", "/api/v1/lint", #"{"headers":{},"payload":{"aps":{"Badge":1}}}"#)
+        let lint = try await bench.send("POST", "/api/v1/lint", #"{"headers":{},"payload":{"aps":{"Badge":1}}}"#)
         #expect(lint.body.contains("topic-missing") && lint.body.contains("aps-key-unknown"))
         #expect(await bench.apns.pushes.isEmpty)
 
@@ -162,7 +132,11 @@ import Testing
             try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a"), topic: "com.example.app")
         }
         #expect(refused?.reason == .tooManyRequests)
-        #expect(try await send("PUT", "/api/v1/chaos", "{}").body == #"{"faults":0}"#)
+        let more = try await bench.json("POST", "/api/v1/chaos/rules", #"{"do":"hang","count":2}"#)
+        #expect(more["rules"]?.elements?.last == ["do": "hang", "count": 2])
+        #expect(try await bench.send("DELETE", "/api/v1/chaos/rules/4").status == "404")
+        #expect(try await bench.json("DELETE", "/api/v1/chaos/rules/0")["rules"]?.elements?.count == 3)
+        #expect(try await bench.json("PUT", "/api/v1/chaos", "{}")["rules"] == [])
         let gone = await #expect(throws: APNsError.self) {
             try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a6a1c"), topic: "com.example.app")
         }
@@ -174,7 +148,7 @@ import Testing
     }
 
     @Test func `the interface describes every route`() async throws {
-        let bench = try await Bench()
+        let bench = try await InboxBench()
         let document = try JSONReader.read(Array(try await bench.get("/openapi.json").body.utf8))
         let paths = document["paths"]
         #expect(paths?["/api/v1/pushes"]?.members?.map(\.name) == ["get", "delete"])
@@ -182,7 +156,5 @@ import Testing
         await bench.apns.stop()
     }
 
-    private func elements(of list: JSONValue?) -> [JSONValue] {
-        if case .array(let elements)? = list { elements } else { [] }
-    }
+    private func elements(of list: JSONValue?) -> [JSONValue] { list?.elements ?? [] }
 }

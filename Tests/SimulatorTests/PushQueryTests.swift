@@ -11,6 +11,7 @@ import Testing
         connection: 1,
         deviceToken: "5d3a6a1c8f9a42d6",
         channel: nil,
+        namespace: nil,
         headers: PushHeaders(
             pushType: "alert",
             id: "123e4567-e89b-12d3-a456-4266554400a0",

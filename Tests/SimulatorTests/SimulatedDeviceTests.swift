@@ -24,6 +24,7 @@ import Testing
                 connection: 1,
                 deviceToken: "5d3a",
                 channel: nil,
+                namespace: nil,
                 headers: PushHeaders(pushType: type, expiration: expiration, topic: topic, collapseID: collapseID),
                 payload: Array(payload.utf8),
                 status: 200,
@@ -110,6 +111,7 @@ import Testing
             connection: 1,
             deviceToken: "5d3a",
             channel: nil,
+            namespace: nil,
             headers: PushHeaders(topic: "app"),
             payload: Array("{}".utf8),
             status: 200,
@@ -117,7 +119,8 @@ import Testing
             id: "",
             isDisturbed: false
         )
-        _ = registry.receive(waiting, at: 0)
+        var random = SplitMix64(state: 7)
+        _ = registry.receive(waiting, at: 0, using: &random)
         registry.register(token, for: ["app"], in: .development)
         #expect(registry["5d3a"]?.stored == ["app": 1])
         #expect(words(registry.setOnline(true, token, at: 1)) == ["1 delivered-from-storage"])

@@ -38,7 +38,9 @@ public struct APNsID: Sendable, Hashable {
     ///   - text: The text.
     ///   - allowsUpperCase: Whether upper-case digits are forgiven.
     /// - Throws: ``APNsIDError`` when the text has another form.
-    public init(_ text: some StringProtocol, allowsUpperCase: Bool = false) throws(APNsIDError) {
+    @specialized(where Text == String)
+    @specialized(where Text == Substring)
+    public init<Text: StringProtocol>(_ text: Text, allowsUpperCase: Bool = false) throws(APNsIDError) {
         try self.init(utf8: text.utf8, allowsUpperCase: allowsUpperCase)
     }
 

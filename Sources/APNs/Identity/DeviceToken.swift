@@ -17,15 +17,19 @@ public struct DeviceToken: Sendable, Hashable {
     ///
     /// - Parameter hex: An even number of digits, upper or lower case, at least two.
     /// - Throws: ``DeviceTokenError``, which says what is wrong with the digits.
-    public init(hex: some StringProtocol) throws(DeviceTokenError) {
+    @specialized(where Text == String)
+    @specialized(where Text == Substring)
+    public init<Text: StringProtocol>(hex: Text) throws(DeviceTokenError) {
         let digits = hex.utf8
         guard !digits.isEmpty else { throw .empty }
         guard digits.count <= 2 * DeviceToken.maximumByteCount else { throw .tooLong(byteCount: digits.count / 2) }
-        for (offset, digit) in digits.enumerated() where !digit.isHexadecimalDigit {
-            throw .notHexadecimal(offset: offset)
+        var hasUpperCase = false
+        for (offset, digit) in digits.enumerated() {
+            guard digit.isHexadecimalDigit else { throw .notHexadecimal(offset: offset) }
+            if digit <= UInt8(ascii: "F"), digit >= UInt8(ascii: "A") { hasUpperCase = true }
         }
         guard digits.count.isMultiple(of: 2) else { throw .oddDigitCount(digits.count) }
-        self.hex = hex.lowercased()
+        self.hex = hasUpperCase ? hex.lowercased() : String(hex)
     }
 
     /// A token from the bytes that an app receives in

@@ -37,6 +37,11 @@ public enum JSONValue: Sendable, Hashable {
         if case .object(let members) = self { members } else { nil }
     }
 
+    /// The elements; nil when this is no array.
+    public var elements: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
     /// The text; nil when this is no string.
     public var stringValue: String? {
         if case .string(let text) = self { text } else { nil }

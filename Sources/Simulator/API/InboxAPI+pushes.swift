@@ -8,7 +8,7 @@ extension InboxAPI {
     /// Seconds that a request may wait.
     private static let waitLimit = 300
 
-    private static let query = Route.Parameter(name: "query", summary: "What to look for, as in topic:com.example.app")
+    static let query = Route.Parameter(name: "query", summary: "What to look for, as in topic:com.example.app")
 
     /// What came in.
     static let pushRoutes: [Route] = [
@@ -24,15 +24,22 @@ extension InboxAPI {
             let query = try call.pushQuery()
             let limit = try call.number("limit", 1...maximumLimit, default: defaultLimit)
             let before = try call.number("before", 0 ... .max, default: .max)
-            let pushes = await call.simulator.pushes.reversed().lazy.filter { $0.number < before && query.matches($0) }
+            let all = await call.simulator.pushes
+            let pushes = all.reversed().lazy.filter { $0.number < before && query.matches($0) }
             let total = await call.simulator.pushCount
             return .json([
                 "total": .number(JSONNumber(total)), "pushes": .array(pushes.prefix(limit).map(\.json)),
             ])
         },
-        Route(method: "DELETE", path: "/api/v1/pushes", summary: "Forgets what came in; numbers go on") { call in
-            await call.simulator.forgetPushes()
-            return HTTPResponse(status: 204)
+        Route(
+            method: "DELETE",
+            path: "/api/v1/pushes",
+            summary: "Forgets what came in, or part of it; numbers go on",
+            parameters: [query]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let count = await call.simulator.forgetPushes(matching: query)
+            return .json(["forgotten": .number(JSONNumber(count))])
         },
         Route(
             method: "GET",
@@ -60,13 +67,10 @@ extension InboxAPI {
                     status: isAbsent ? 409 : 200
                 )
             case .timedOut(let shortfall):
-                let misses = shortfall.nearMisses.map { miss -> JSONValue in
-                    ["push": miss.push.json, "misses": .array(miss.misses.map(JSONValue.string))]
-                }
                 return .json(
                     [
                         "cursor": cursor(shortfall.lastNumber), "pushes": .array(shortfall.found.map(\.json)),
-                        "near-misses": .array(misses),
+                        "near-misses": .array(shortfall.nearMisses.map(\.json)),
                     ],
                     status: isAbsent ? 200 : 408
                 )
@@ -79,7 +83,26 @@ extension InboxAPI {
         Route(method: "GET", path: "/api/v1/pushes/{number}/payload", summary: "Its payload as it came") {
             (call) throws(APIProblem) in
             let payload = try await push(call).payload
-            return HTTPResponse(status: 200, fields: ["content-type": "application/json"], body: payload)
+            return .bytes(payload, type: "application/json")
+        },
+        Route(method: "DELETE", path: "/api/v1/pushes/{number}", summary: "Forgets one push") {
+            (call) throws(APIProblem) in
+            let number = try await push(call).number
+            await call.simulator.forgetPushes { $0.number == number }
+            return .done
+        },
+        Route(
+            method: "GET",
+            path: "/api/v1/events",
+            summary: "What happens from now on, as server-sent events; after Last-Event-ID, when that is sent",
+            parameters: [query]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let lastID = call.fields["last-event-id"].flatMap { Int($0) }
+            return .pieces(
+                ["content-type": "text/event-stream", "cache-control": "no-store"],
+                await call.simulator.events(after: lastID).map { EventStream.bytes(of: $0, matching: query) }
+            )
         },
         Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in
             .json(["cursor": cursor(await call.simulator.pushCount)])
@@ -95,59 +118,5 @@ extension InboxAPI {
             throw APIProblem(404, "there is no push \(name), or it has been forgotten")
         }
         return push
-    }
-}
-
-extension ReceivedPush {
-    /// The push as the HTTP interface shows it.
-    var json: JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("number", .number(JSONNumber(number))),
-            .init("time", .number(JSONNumber(time))),
-            .init("connection", .number(JSONNumber(connection))),
-            channel.map { .init("channel", .string($0.rawValue)) } ?? .init("device-token", .string(deviceToken)),
-            .init("headers", headers.json),
-            .init("status", .number(JSONNumber(status))),
-            .init("apns-id", .string(id)),
-        ]
-        if isDisturbed { members.append(.init("disturbed", true)) }
-        if let reason { members.append(.init("reason", .string(reason.rawValue))) }
-        if let payload = try? JSONReader.read(payload) {
-            members.append(.init("payload", payload))
-        } else {
-            members.append(.init("payload-text", .string(String(decoding: payload, as: UTF8.self))))
-        }
-        members.append(.init("findings", .array(findings.map(\.json))))
-        members.append(.init("deliveries", .array(deliveries.map(\.json))))
-        return .object(members)
-    }
-}
-
-extension PushHeaders {
-    fileprivate var json: JSONValue {
-        let all = [
-            ("apns-push-type", pushType), ("apns-id", id), ("apns-expiration", expiration),
-            ("apns-priority", priority), ("apns-topic", topic), ("apns-collapse-id", collapseID),
-        ]
-        return .object(all.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } })
-    }
-}
-
-extension Lint.Finding {
-    /// The finding as the HTTP interface shows it.
-    var json: JSONValue {
-        [
-            "rule": .string(rule), "severity": .string(severity.rawValue), "place": .string(place.description),
-            "message": .string(message),
-        ]
-    }
-}
-
-extension DeliveryEvent {
-    fileprivate var json: JSONValue {
-        let note = note.map { [JSONValue.Member("note", .string($0))] } ?? []
-        return .object(
-            [.init("time", .number(JSONNumber(time))), .init("kind", .string(kind.rawValue))] + note
-        )
     }
 }

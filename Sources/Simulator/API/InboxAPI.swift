@@ -24,23 +24,23 @@ struct InboxAPI: Sendable {
                 .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(openAPI) },
-        ] + pushRoutes + controlRoutes
+        ] + pushRoutes + testRoutes + worldRoutes + controlRoutes
 
-    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         let path = request.path
         let here = InboxAPI.routes.compactMap { route in route.arguments(of: path[...]).map { (route, $0) } }
-        guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").response }
+        guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
         let method = request.method == "HEAD" ? "GET" : request.method
         // A path without braces is meant before one with.
         let fits = here.filter { $0.0.method == method }.min { $0.1.count < $1.1.count }
         guard let (route, arguments) = fits else {
             let methods = Set(here.map(\.0.method)).sorted().joined(separator: ", ")
-            return APIProblem(405, "\(path) only answers to \(methods)").response
+            return APIProblem(405, "\(path) only answers to \(methods)").answer
         }
         do throws(APIProblem) {
             return try await route.answer(try APICall(request, route, arguments: arguments, simulator))
         } catch {
-            return error.response
+            return error.answer
         }
     }
 

@@ -14,7 +14,7 @@ struct Route: Sendable {
     var path: String
     var summary: String
     var parameters: [Parameter] = []
-    var answer: @Sendable (APICall) async throws(APIProblem) -> HTTPResponse
+    var answer: @Sendable (APICall) async throws(APIProblem) -> HTTP1Answer
 
     /// The texts in place of the parts in braces; nil for another path.
     func arguments(of path: Substring) -> [String: String]? {
@@ -39,6 +39,7 @@ struct APICall: Sendable {
     let simulator: SimulatedAPNs
     let arguments: [String: String]
     private let query: [(name: String, value: String)]
+    let fields: HTTPFields
     let body: [UInt8]
 
     init(
@@ -50,6 +51,7 @@ struct APICall: Sendable {
         self.simulator = simulator
         self.arguments = arguments
         query = request.query
+        fields = request.fields
         body = request.body
         var seen: Set<String> = []
         for (name, _) in query {
@@ -87,26 +89,99 @@ struct APICall: Sendable {
 
     /// What pushes are to be looked for; all of them without a word.
     func pushQuery() throws(APIProblem) -> PushQuery {
-        do throws(PushQueryError) {
-            return try PushQuery(text("query") ?? "")
+        try PushQuery(asked: text("query") ?? "")
+    }
+
+    /// The device token in the path.
+    func deviceToken() throws(APIProblem) -> DeviceToken {
+        let name = arguments["token"] ?? ""
+        do throws(DeviceTokenError) {
+            return try DeviceToken(hex: name)
         } catch {
             throw APIProblem(400, "\(error)")
         }
     }
 
-    /// The body as a JSON object, whose members have to be among these.
-    func object(of names: [String]) throws(APIProblem) -> JSONValue {
-        let value: JSONValue
+    /// The body as JSON.
+    func json() throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
-            value = try JSONReader.read(body)
+            return try JSONReader.read(body)
         } catch {
             throw APIProblem(400, "the body is no JSON: \(error)")
         }
+    }
+
+    /// The body as a JSON object, whose members have to be among these; an empty body is an empty object.
+    func object(of names: [String]) throws(APIProblem) -> JSONValue {
+        let value = body.isEmpty ? [:] : try json()
         guard let members = value.members else { throw APIProblem(400, "the body must be a JSON object") }
         if let unknown = members.first(where: { !names.contains($0.name) }) {
             throw APIProblem(400, "unknown member \(unknown.name); known: " + names.joined(separator: ", "))
         }
         return value
+    }
+}
+
+extension PushQuery {
+    /// The query that somebody asks for over HTTP.
+    init(asked text: String) throws(APIProblem) {
+        do throws(PushQueryError) {
+            try self.init(text)
+        } catch {
+            throw APIProblem(400, "\(error)")
+        }
+    }
+}
+
+/// The members of bodies.
+extension JSONValue {
+    /// A list; empty when it is not there.
+    func list(_ name: String) throws(APIProblem) -> [JSONValue] {
+        guard let value = self[name] else { return [] }
+        guard let elements = value.elements else { throw APIProblem(400, "\(name) must be a list") }
+        return elements
+    }
+
+    /// A list of texts; empty when it is not there.
+    func texts(_ name: String) throws(APIProblem) -> [String] {
+        let elements = try list(name)
+        let texts = elements.compactMap(\.stringValue)
+        guard texts.count == elements.count else { throw APIProblem(400, "\(name) must be texts") }
+        return texts
+    }
+
+    /// A text; nil when it is not there.
+    func text(_ name: String) throws(APIProblem) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let text = value.stringValue else { throw APIProblem(400, "\(name) must be a text") }
+        return text
+    }
+
+    /// A whole number within bounds; nil when it is not there.
+    func number(_ name: String, _ range: ClosedRange<Int>) throws(APIProblem) -> Int? {
+        guard let value = self[name] else { return nil }
+        guard let number = value.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
+            throw APIProblem(400, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// `true` or `false`; nil when it is not there.
+    func flag(_ name: String) throws(APIProblem) -> Bool? {
+        switch self[name] {
+        case nil: return nil
+        case .bool(let value)?: return value
+        default: throw APIProblem(400, "\(name) must be true or false")
+        }
+    }
+
+    /// One of the environments; nil when it is not there.
+    func environment() throws(APIProblem) -> SimulatedAPNs.Environment? {
+        guard let text = try text("environment") else { return nil }
+        guard let environment = SimulatedAPNs.Environment(rawValue: text) else {
+            throw APIProblem(400, "environment must be development or production")
+        }
+        return environment
     }
 }
 
@@ -120,7 +195,7 @@ struct APIProblem: Error {
         self.detail = detail
     }
 
-    var response: HTTPResponse {
+    var answer: HTTP1Answer {
         .json(
             ["status": .number(JSONNumber(status)), "detail": .string(detail)],
             status: status,
@@ -129,20 +204,21 @@ struct APIProblem: Error {
     }
 }
 
-extension HTTPResponse {
-    static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> HTTPResponse {
-        HTTPResponse(
-            status: status,
-            fields: ["content-type": type, "cache-control": "no-store"],
-            body: Array(text.utf8)
-        )
+extension HTTP1Answer {
+    /// An answer without a body.
+    static let done = HTTP1Answer.whole(HTTPResponse(status: 204))
+
+    static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> HTTP1Answer {
+        .bytes(Array(text.utf8), status: status, type: type)
     }
 
-    static func json(_ value: JSONValue, status: Int = 200, type: String = "application/json") -> HTTPResponse {
-        HTTPResponse(
-            status: status,
-            fields: ["content-type": type, "cache-control": "no-store"],
-            body: value.encoded()
+    static func json(_ value: JSONValue, status: Int = 200, type: String = "application/json") -> HTTP1Answer {
+        .bytes(value.encoded(), status: status, type: type)
+    }
+
+    static func bytes(_ bytes: [UInt8], status: Int = 200, type: String) -> HTTP1Answer {
+        .whole(
+            HTTPResponse(status: status, fields: ["content-type": type, "cache-control": "no-store"], body: bytes)
         )
     }
 }

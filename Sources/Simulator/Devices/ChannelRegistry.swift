@@ -31,6 +31,13 @@ struct ChannelRegistry {
         apps[app]?.removeValue(forKey: ChannelID(channel))
     }
 
+    /// All channels of all apps, in the order of their names.
+    var everything: [(app: String, ChannelID, ChannelStorage)] {
+        apps.sorted { $0.key < $1.key }.flatMap { app, channels in
+            channels.sorted { $0.key.rawValue < $1.key.rawValue }.map { (app, $0.key, $0.value) }
+        }
+    }
+
     func all(of app: String) -> [ChannelID] {
         apps[app, default: [:]].keys.sorted { $0.rawValue < $1.rawValue }
     }

@@ -1,21 +1,33 @@
 internal import APNs
 
-/// The devices a simulator knows: which topics their tokens are good for, since when they are no longer, and what
-/// became of the pushes to them.
+/// The devices a simulator knows: which topics their tokens are good for, since when they are no longer, which channels
+/// they listen on, and what became of the pushes to them.
 struct DeviceRegistry {
+    /// What became of pushes, by their numbers.
+    typealias Deliveries = [(number: Int, DeliveryEvent)]
+
     /// Live Activities of tokens that nobody registered, which are remembered for their timestamps.
     private static let strangerLimit = 10_000
+    /// Devices of which a broadcast says what became of it there.
+    private static let toldSubscribers = 100
 
     private let environment: SimulatedAPNs.Environment
     private var devices: [String: SimulatedDevice] = [:]
     /// Tokens that nobody registered, oldest first.
     private var strangers: [String] = []
+    /// The tokens that listen on each channel.
+    private var subscribers: [ChannelID: Set<String>] = [:]
+    /// What channels that store keep for those who come later.
+    private var newestBroadcasts: [ChannelID: DeliveredPush] = [:]
 
     init(environment: SimulatedAPNs.Environment) {
         self.environment = environment
     }
 
     subscript(token: String) -> SimulatedDevice? { devices[token] }
+
+    /// Every token that is known.
+    var tokens: [String] { devices.keys.sorted() }
 
     mutating func register(_ token: DeviceToken, for topics: [Topic], in environment: SimulatedAPNs.Environment) {
         change(token) { device in
@@ -29,12 +41,15 @@ struct DeviceRegistry {
         change(token) { $0.unregisteredSince = milliseconds }
     }
 
-    mutating func setOnline(
-        _ isOnline: Bool,
-        _ token: DeviceToken,
-        at now: Int64
-    ) -> [(number: Int, DeliveryEvent)] {
+    mutating func setOnline(_ isOnline: Bool, _ token: DeviceToken, at now: Int64) -> Deliveries {
         change(token) { $0.setOnline(isOnline, at: now) }
+    }
+
+    /// Forgets a device.
+    mutating func remove(_ token: DeviceToken) {
+        for channel in devices[token.hex]?.channels ?? [] { subscribers[channel]?.remove(token.hex) }
+        devices[token.hex] = nil
+        strangers.removeAll { $0 == token.hex }
     }
 
     /// Changes a device, which is no stranger from then on.
@@ -43,20 +58,105 @@ struct DeviceRegistry {
         return body(&devices[token.hex, default: SimulatedDevice(environment: environment)])
     }
 
-    /// A push to a device has been accepted.
+    // MARK: Channels
+
+    /// Has a Live Activity listen on these channels and no others; of those that store it gets what is there.
+    mutating func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>, at now: Int64) -> Deliveries {
+        let before = change(token) { device in
+            defer { device.channels = channels }
+            return device.channels
+        }
+        for channel in before.subtracting(channels) { subscribers[channel]?.remove(token.hex) }
+        return channels.subtracting(before).sorted { $0.rawValue < $1.rawValue }.flatMap { channel in
+            subscribers[channel, default: []].insert(token.hex)
+            guard let push = newestBroadcasts[channel], !push.isLate(at: now) else { return Deliveries() }
+            return devices[token.hex]?.receive(push, .deliveredFromStorage, at: now).map { told($0, token.hex) } ?? []
+        }
+    }
+
+    /// A channel is no more.
+    mutating func removed(_ channel: ChannelID) {
+        newestBroadcasts[channel] = nil
+        for token in subscribers.removeValue(forKey: channel) ?? [] { devices[token]?.channels.remove(channel) }
+    }
+
+    private mutating func receive(
+        broadcast push: DeliveredPush,
+        on channel: ChannelID,
+        at now: Int64
+    ) -> Deliveries {
+        // One that expires at once is for a channel that stores nothing.
+        if push.expiration != 0 { newestBroadcasts[channel] = push }
+        let tokens = (subscribers[channel] ?? []).sorted()
+        let deliveries = tokens.flatMap { token in
+            devices[token]?.receive(push, .delivered, at: now).map { told($0, token) } ?? []
+        }
+        return Array(deliveries.prefix(DeviceRegistry.toldSubscribers))
+    }
+
+    /// An event that says at which of many devices it was.
+    private func told(_ delivery: (number: Int, DeliveryEvent), _ token: String) -> (number: Int, DeliveryEvent) {
+        let (number, event) = delivery
+        let device = "at \(token.prefix(8))…"
+        return (number, DeliveryEvent(event.kind, at: event.time, event.note.map { "\(device): \($0)" } ?? device))
+    }
+
+    // MARK: Pushes
+
+    /// A push has been accepted.
     ///
     /// - Returns: What became of it, and of others for that.
-    mutating func receive(_ push: ReceivedPush, at now: Int64) -> [(number: Int, DeliveryEvent)] {
-        guard let token = try? DeviceToken(hex: push.deviceToken).hex else { return [] }
+    mutating func receive(
+        _ push: ReceivedPush,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Deliveries {
+        if let channel = push.channel {
+            let isHeard = push.headers.expiration != "0" || subscribers[channel]?.isEmpty == false
+            return isHeard ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
+        }
         let isActivity = push.headers.pushType == PushType.liveActivity.rawValue
         // Of a stranger there is nothing to remember, save what its activity shows.
-        guard devices[token] != nil || isActivity else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
-        if devices[token] == nil {
-            devices[token] = SimulatedDevice(environment: environment)
-            strangers.append(token)
-            if strangers.count > DeviceRegistry.strangerLimit { devices[strangers.removeFirst()] = nil }
+        guard isActivity || !devices.isEmpty, let token = try? DeviceToken(hex: push.deviceToken).hex,
+            isActivity || devices[token] != nil
+        else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
+        if devices[token] == nil { add(stranger: token, SimulatedDevice(environment: environment)) }
+        let delivered = DeliveredPush(push)
+        let deliveries = devices[token]?.receive(delivered, .delivered, at: now) ?? []
+        if isActivity { start(delivered, deliveries, at: token, at: now, using: &generator) }
+        return deliveries
+    }
+
+    /// Gives an activity that a push has started a token of its own, as the app would report it to its server.
+    private mutating func start(
+        _ push: DeliveredPush,
+        _ deliveries: Deliveries,
+        at token: String,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        guard push.event == "start", deliveries.contains(where: { $0.1.kind == .delivered }),
+            let new = try? DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        else { return }
+        var device = SimulatedDevice(topics: [push.topic], environment: environment)
+        device.begin(push)
+        add(stranger: new.hex, device)
+        let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
+        if let channel {
+            device.channels = [channel]
+            devices[new.hex]?.channels = [channel]
+            subscribers[channel, default: []].insert(new.hex)
         }
-        return devices[token]?.receive(DeliveredPush(push), at: now) ?? []
+        devices[token]?.started(new, push)
+    }
+
+    private mutating func add(stranger token: String, _ device: SimulatedDevice) {
+        devices[token] = device
+        strangers.append(token)
+        guard strangers.count > DeviceRegistry.strangerLimit else { return }
+        let oldest = strangers.removeFirst()
+        for channel in devices[oldest]?.channels ?? [] { subscribers[channel]?.remove(oldest) }
+        devices[oldest] = nil
     }
 
     /// What APNs says of a push to the token in the path, as far as the device is concerned.
@@ -64,7 +164,7 @@ struct DeviceRegistry {
         guard !token.isEmpty else { return .refused(.missingDeviceToken) }
         guard let token = try? DeviceToken(hex: token) else { return .refused(.badDeviceToken) }
         // A token that nobody registered is taken for good, so that a first push needs no preparation.
-        guard let device = devices[token.hex] else { return .accepted }
+        guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }
         if device.environment != environment { return .refused(.badDeviceToken) }
         if let since = device.unregisteredSince {
             return Judge.Verdict(status: 410, reason: .unregistered, timestamp: since)

@@ -1,4 +1,4 @@
-internal import APNs
+public import APNs
 
 /// A device, or a Live Activity on one, as far as APNs and the pushes to its token know it.
 public struct SimulatedDevice: Sendable, Hashable {
@@ -12,6 +12,16 @@ public struct SimulatedDevice: Sendable, Hashable {
         public fileprivate(set) var hasEnded: Bool
     }
 
+    /// A Live Activity that a push has started on the device.
+    public struct StartedActivity: Sendable, Hashable {
+        /// The token that updates it, which the app would report to its server.
+        public let token: DeviceToken
+        /// The app's type of its attributes.
+        public let attributesType: String
+        /// The number of the push that started it.
+        public let startedBy: Int
+    }
+
     /// The topics that its token is good for; nil for all.
     public internal(set) var topics: Set<String>?
     /// The environment that gave its token.
@@ -20,13 +30,18 @@ public struct SimulatedDevice: Sendable, Hashable {
     public internal(set) var unregisteredSince: Int64?
     /// Whether it can be reached.
     public internal(set) var isOnline = true
-    /// The numbers of the pushes that wait for it, by topic: one each, as APNs keeps no more.
+    /// The numbers of the pushes that wait for it, by topic or channel: one each, as APNs keeps no more.
     public var stored: [String: Int] { storedPushes.mapValues(\.number) }
     /// The numbers of the notifications that it shows, newest last, 100 at most; a newer one of the same collapse
     /// identifier has taken the place of an older.
     public var shown: [Int] { notifications.map(\.number) }
     /// The Live Activity that the token belongs to, once a push has come for one.
     public private(set) var activity: Activity?
+
+    /// The channels that its Live Activity listens on.
+    public internal(set) var channels: Set<ChannelID> = []
+    /// The Live Activities that pushes to it have started, newest last, 100 at most.
+    public private(set) var startedActivities: [StartedActivity] = []
 
     private var storedPushes: [String: DeliveredPush] = [:]
     private var notifications: [DeliveredPush] = []
@@ -42,14 +57,18 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// A push has been accepted for it.
     ///
     /// - Returns: What became of it, and of others for that.
-    mutating func receive(_ push: DeliveredPush, at now: Int64) -> [(number: Int, DeliveryEvent)] {
-        guard !isOnline else { return [(push.number, present(push, .delivered, at: now))] }
+    mutating func receive(
+        _ push: DeliveredPush,
+        _ kind: DeliveryEvent.Kind = .delivered,
+        at now: Int64
+    ) -> [(number: Int, DeliveryEvent)] {
+        guard !isOnline else { return [(push.number, present(push, kind, at: now))] }
         guard push.expiration != 0 else { return [(push.number, DeliveryEvent(.discardedNotStored, at: now))] }
         var events: [(number: Int, DeliveryEvent)] = []
-        if let older = storedPushes[push.topic] {
+        if let older = storedPushes[push.slot] {
             events.append((older.number, DeliveryEvent(.discardedReplaced, at: now, "by push \(push.number)")))
         }
-        storedPushes[push.topic] = push
+        storedPushes[push.slot] = push
         events.append((push.number, DeliveryEvent(.storedDeviceOffline, at: now)))
         return events
     }
@@ -61,15 +80,28 @@ public struct SimulatedDevice: Sendable, Hashable {
         let waiting = storedPushes.values.sorted { $0.number < $1.number }
         storedPushes = [:]
         return waiting.map { push in
-            let isLate = push.expiration.map { $0 < now } ?? (now - push.time > SimulatedDevice.storageLimit)
             let event =
-                isLate ? DeliveryEvent(.discardedExpired, at: now) : present(push, .deliveredFromStorage, at: now)
+                push.isLate(at: now)
+                ? DeliveryEvent(.discardedExpired, at: now) : present(push, .deliveredFromStorage, at: now)
             return (push.number, event)
         }
     }
 
-    /// APNs keeps what does not expire for thirty days.
-    private static let storageLimit: Int64 = 30 * 24 * 60 * 60
+    /// A push has started an activity on it, which has this token.
+    mutating func started(_ token: DeviceToken, _ push: DeliveredPush) {
+        let type = push.payload?["aps"]?["attributes-type"]?.stringValue ?? ""
+        startedActivities.append(StartedActivity(token: token, attributesType: type, startedBy: push.number))
+        if startedActivities.count > SimulatedDevice.shownLimit { startedActivities.removeFirst() }
+    }
+
+    /// Begins the activity that a push starts.
+    mutating func begin(_ push: DeliveredPush) {
+        activity = Activity(
+            timestamp: push.payload?["aps"]?["timestamp"]?.integerValue ?? push.time,
+            contentState: push.payload?["aps"]?["content-state"]?.encoded() ?? [],
+            hasEnded: false
+        )
+    }
 
     private mutating func present(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
         if push.isLiveActivity { return change(push, kind, at: now) }
@@ -85,7 +117,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         guard let aps = push.payload?["aps"], let timestamp = aps["timestamp"]?.integerValue else {
             return DeliveryEvent(.ignored, at: now, "it has no timestamp")
         }
-        let event = aps["event"]?.stringValue
+        let event = push.event
         guard event != "start" else { return DeliveryEvent(kind, at: now, "an activity starts") }
         if let activity {
             guard !activity.hasEnded else { return DeliveryEvent(.ignored, at: now, "the activity has ended") }
@@ -111,6 +143,8 @@ struct DeliveredPush: Sendable, Hashable {
     let number: Int
     let time: Int64
     let topic: String
+    /// Where it waits for a device that is away: one place for each topic or channel.
+    let slot: String
     let expiration: Int64?
     let collapseID: String?
     let isLiveActivity: Bool
@@ -120,12 +154,25 @@ struct DeliveredPush: Sendable, Hashable {
         number = push.number
         time = push.time
         topic = push.headers.topic ?? ""
+        slot = push.channel?.rawValue ?? topic
         expiration = push.headers.expiration.flatMap { Int64($0) }
         collapseID = push.headers.collapseID
-        isLiveActivity = push.headers.pushType == PushType.liveActivity.rawValue
+        // Apple's pages write the type of broadcasts in three ways.
+        isLiveActivity = push.channel != nil || push.headers.pushType == PushType.liveActivity.rawValue
         payload = try? JSONReader.read(push.payload)
     }
 
+    /// APNs keeps what does not expire for thirty days, in seconds.
+    private static let storageLimit: Int64 = 30 * 24 * 60 * 60
+
     /// Whether a person finds it among the notifications.
     var isShown: Bool { payload?["aps"]?["alert"] != nil }
+
+    /// What a Live Activity is to do.
+    var event: String? { payload?["aps"]?["event"]?.stringValue }
+
+    /// Whether its time is over.
+    func isLate(at now: Int64) -> Bool {
+        expiration.map { $0 < now } ?? (now - time > DeliveredPush.storageLimit)
+    }
 }

@@ -117,9 +117,73 @@ extension Fault.Match {
             case "topic": topic = text
             case "push-type": pushType = text
             case "priority": priority = text
+            case "device-prefix": devicePrefix = text
             case "device-suffix": deviceSuffix = text
-            default: throw FaultError("match knows topic, push-type, priority and device-suffix, not \(member.name)")
+            default:
+                throw FaultError(
+                    "match knows topic, push-type, priority, device-prefix and device-suffix, not \(member.name)"
+                )
             }
         }
     }
+
+    fileprivate var json: JSONValue {
+        let all = [
+            ("topic", topic), ("push-type", pushType), ("priority", priority), ("device-prefix", devicePrefix),
+            ("device-suffix", deviceSuffix),
+        ]
+        return .object(all.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } })
+    }
+}
+
+extension Fault {
+    /// The fault as ``init(json:)`` takes it; what is as it is by default is left out.
+    var json: JSONValue {
+        var members = action.members
+        if match != Match() { members.append(.init("match", match.json)) }
+        if probability != 1 { members.append(.init("probability", .number(probability))) }
+        if let count { members.append(.init("count", .number(JSONNumber(count)))) }
+        if after != 0 { members.append(.init("after", .number(JSONNumber(after)))) }
+        if every != 1 { members.append(.init("every", .number(JSONNumber(every)))) }
+        return .object(members)
+    }
+}
+
+extension Fault.Action {
+    fileprivate var members: [JSONValue.Member] {
+        switch self {
+        case .respond(let reason, let status, let retryAfter):
+            [.init("do", "respond"), .init("reason", .string(reason.rawValue))]
+                + [("status", status), ("retry-after", retryAfter)].compactMap { name, value in
+                    value.map { .init(name, .number(JSONNumber($0))) }
+                }
+        case .delay(let duration, let jitter):
+            [.init("do", "delay"), seconds(duration)]
+                + (jitter == .zero ? [] : [.init("jitter", .number(jitter / .seconds(1)))])
+        case .hang: [.init("do", "hang")]
+        case .resetStream(let code): [.init("do", "reset-stream"), .init("code", .number(JSONNumber(Int(code))))]
+        case .goAway(let code, let debugData, let includesRequest):
+            [.init("do", "goaway"), .init("code", .number(JSONNumber(Int(code))))]
+                + (debugData.isEmpty ? [] : [.init("debug-data", .string(debugData))])
+                + (includesRequest ? [] : [.init("includes-request", false)])
+        case .close: [.init("do", "close")]
+        case .resetConnection: [.init("do", "reset-connection")]
+        case .refuseConnections(let count): [.init("do", "refuse-connections"), limit(count)]
+        case .limitStreams(let streams): [.init("do", "limit-streams"), limit(Int(streams))]
+        case .limitWindow(let octets): [.init("do", "limit-window"), limit(Int(octets))]
+        case .throttle(let count): [.init("do", "throttle"), limit(count)]
+        case .skewClock(let duration): [.init("do", "skew-clock"), seconds(duration)]
+        }
+    }
+
+    private func seconds(_ duration: Duration) -> JSONValue.Member {
+        .init("seconds", .number(duration / .seconds(1)))
+    }
+
+    private func limit(_ count: Int) -> JSONValue.Member { .init("limit", .number(JSONNumber(count))) }
+}
+
+extension JSONValue {
+    /// A number; 0 in place of one that JSON cannot say.
+    fileprivate static func number(_ value: Double) -> JSONValue { .number(JSONNumber(value) ?? JSONNumber(0)) }
 }

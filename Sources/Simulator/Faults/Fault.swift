@@ -10,6 +10,8 @@ public struct Fault: Sendable, Hashable {
         public var pushType: String?
         /// The priority, as it is sent.
         public var priority: String?
+        /// How the device token begins, in lower-case hexadecimal digits.
+        public var devicePrefix: String?
         /// How the device token ends, in lower-case hexadecimal digits.
         public var deviceSuffix: String?
 
@@ -18,11 +20,13 @@ public struct Fault: Sendable, Hashable {
             topic: String? = nil,
             pushType: String? = nil,
             priority: String? = nil,
+            devicePrefix: String? = nil,
             deviceSuffix: String? = nil
         ) {
             self.topic = topic
             self.pushType = pushType
             self.priority = priority
+            self.devicePrefix = devicePrefix
             self.deviceSuffix = deviceSuffix
         }
     }

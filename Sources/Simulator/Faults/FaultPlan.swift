@@ -25,8 +25,14 @@ struct FaultPlan {
     fileprivate static let longest: Double = 86_400
 
     private var rules: [Rule]
+    /// What decides what goes wrong when.
+    let seed: UInt64
+
+    /// What goes wrong.
+    var faults: [Fault] { rules.map(\.fault) }
 
     init(_ faults: [Fault], seed: UInt64) {
+        self.seed = seed
         rules = faults.enumerated().map { index, fault in
             Rule(fault: fault, random: SplitMix64(state: seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15))
         }
@@ -95,6 +101,7 @@ extension Fault.Match {
     fileprivate func matches(_ facts: FaultPlan.Facts) -> Bool {
         (topic == nil || topic == facts.headers.topic) && (pushType == nil || pushType == facts.headers.pushType)
             && (priority == nil || priority == facts.headers.priority)
+            && (devicePrefix.map { facts.device.lowercased().hasPrefix($0.lowercased()) } ?? true)
             && (deviceSuffix.map { facts.device.lowercased().hasSuffix($0.lowercased()) } ?? true)
     }
 }

@@ -14,13 +14,13 @@ struct ConnectionLaws {
 
     /// The sender of the first push that was accepted.
     private var first: Sender?
-    private var token: [UInt8] = []
+    private var token = ""
     private var tokenSince: Int64 = 0
 
     /// Why a token that is good for itself may not be used on this connection.
     mutating func problem(
         with sender: Sender,
-        authorization: [UInt8],
+        authorization: String,
         at now: Int64,
         _ leniency: Leniency
     ) -> Reason? {

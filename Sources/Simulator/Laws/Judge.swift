@@ -10,7 +10,8 @@ struct Judge {
     /// What is remembered of one connection.
     struct ConnectionState {
         /// The token of the last request and what came of it: clients send the same one for an hour.
-        fileprivate var lastAuthorization: [UInt8] = []
+        fileprivate var lastAuthorization = ""
+        fileprivate var lastGeneration = 0
         fileprivate var lastJudgement: Reason?
         fileprivate var lastSender: ConnectionLaws.Sender?
         fileprivate var laws = ConnectionLaws()
@@ -128,7 +129,9 @@ struct Judge {
             return channels.verdict(onBroadcast: request, to: String(app))
         case .channels(let app), .allChannels(let app):
             guard covers(String(app)) else { return .refused(.topicMismatch) }
-            return channels.verdict(on: request, about: String(app), using: &generator)
+            let verdict = channels.verdict(on: request, about: String(app), using: &generator)
+            if verdict.status == 204, let channel = request.channelID { devices.removed(ChannelID(channel)) }
+            return verdict
         }
     }
 
@@ -155,7 +158,7 @@ struct Judge {
 
     /// Who sends, or why nobody may with this token over this connection.
     private func judge(
-        _ authorization: [UInt8]?,
+        _ authorization: String?,
         over connection: inout ConnectionState,
         at now: Int64
     ) -> Result<ConnectionLaws.Sender, ProviderTokenVerifier.Refusal> {
@@ -163,8 +166,9 @@ struct Judge {
             .failure(ProviderTokenVerifier.Refusal(reason: reason))
         }
         guard let authorization else { return refused(.missingProviderToken) }
-        if authorization != connection.lastAuthorization {
+        if authorization != connection.lastAuthorization || tokens.generation != connection.lastGeneration {
             connection.lastAuthorization = authorization
+            connection.lastGeneration = tokens.generation
             connection.lastSender = nil
             connection.lastJudgement = nil
             switch tokens.check(authorization, leniency) {
@@ -178,7 +182,12 @@ struct Judge {
             return refused(connection.lastJudgement ?? .invalidProviderToken)
         }
         if let reason = tokens.ageProblem(of: sender.claims, at: now) { return refused(reason) }
-        if let reason = connection.laws.problem(with: sender, authorization: authorization, at: now, leniency) {
+        if let reason = connection.laws.problem(
+            with: sender,
+            authorization: connection.lastAuthorization,
+            at: now,
+            leniency
+        ) {
             return refused(reason)
         }
         return .success(sender)

@@ -10,8 +10,9 @@ struct ProviderTokenVerifier {
         var reason: Reason
     }
 
-    private struct Key {
-        var publicKey: ES256PublicKey
+    /// A key that is known.
+    struct Key {
+        fileprivate var publicKey: ES256PublicKey
         var teamID: String
         var scope: KeyScope
     }
@@ -19,15 +20,26 @@ struct ProviderTokenVerifier {
     /// How far ahead of this machine's clock a token may be.
     private static let clockTolerance: Int64 = 5 * 60
 
-    private var keys: [String: Key] = [:]
+    /// The keys that are known, by their identifiers.
+    private(set) var keys: [String: Key] = [:]
+    /// Grows with every change of the keys: what was found of a token before holds no more.
+    private(set) var generation = 0
 
     mutating func register(publicKeyPEM: String, keyID: String, teamID: String, scope: KeyScope) throws {
         keys[keyID] = Key(publicKey: try ES256PublicKey(pem: publicKeyPEM), teamID: teamID, scope: scope)
+        generation += 1
+    }
+
+    /// Forgets a key; false when it was not known.
+    mutating func remove(_ keyID: String) -> Bool {
+        generation += 1
+        return keys.removeValue(forKey: keyID) != nil
     }
 
     /// The sender with a token whose form and signature are good, from the value of `authorization`.
-    func check(_ authorization: [UInt8], _ leniency: Leniency) -> Result<ConnectionLaws.Sender, Refusal> {
+    func check(_ authorization: String, _ leniency: Leniency) -> Result<ConnectionLaws.Sender, Refusal> {
         let invalid = Refusal(reason: .invalidProviderToken)
+        let authorization = Array(authorization.utf8)
         let scheme = Array("bearer ".utf8)
         guard authorization.count > scheme.count,
             zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 }),

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// The memory of an ``HTTPFields``: each field as a header of eight bytes, its name and its value.
 final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
     /// How much of the memory is in use.
@@ -87,7 +93,18 @@ extension HTTPFields {
         var isIndexed: Bool
 
         func isNamed(_ name: StaticString) -> Bool {
-            self.name.count == name.utf8CodeUnitCount && name.withUTF8Buffer { self.name.elementsEqual($0) }
+            self.name.count == name.utf8CodeUnitCount && isNameStarting(with: name)
+        }
+
+        func isNameStarting(with prefix: StaticString) -> Bool {
+            guard let start = name.baseAddress, name.count >= prefix.utf8CodeUnitCount else { return false }
+            return memcmp(start, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+        }
+
+        func hasName(of other: Field) -> Bool {
+            guard name.count == other.name.count else { return false }
+            guard let start = name.baseAddress, let otherStart = other.name.baseAddress else { return name.isEmpty }
+            return memcmp(start, otherStart, name.count) == 0
         }
     }
 

@@ -116,15 +116,16 @@ package struct HTTPFields: @unchecked Sendable {
         } ?? 0
     }
 
-    /// The first name with this beginning that occurs more than once.
-    package func firstDuplicate(startingWith prefix: StaticString) -> String? {
+    /// The first name with one of these beginnings that occurs more than once.
+    package func firstDuplicate(startingWith one: StaticString, or other: StaticString) -> String? {
         withFields { fields in
-            var seen: [UnsafeBufferPointer<UInt8>] = []
-            for field in fields where prefix.withUTF8Buffer({ field.name.starts(with: $0) }) {
-                if seen.contains(where: { $0.elementsEqual(field.name) }) {
-                    return String(decoding: field.name, as: UTF8.self)
+            var rest = fields
+            while let field = rest.next() {
+                guard field.isNameStarting(with: one) || field.isNameStarting(with: other) else { continue }
+                var later = rest
+                while let next = later.next() {
+                    if next.hasName(of: field) { return String(decoding: field.name, as: UTF8.self) }
                 }
-                seen.append(field.name)
             }
             return nil
         }
@@ -137,7 +138,7 @@ extension HTTPFields: Hashable {
         guard left.count == right.count, left.byteCount == right.byteCount else { return false }
         return left.withFields { left in
             right.withFields { right in
-                zip(left, right).allSatisfy { $0.name.elementsEqual($1.name) && $0.value.elementsEqual($1.value) }
+                zip(left, right).allSatisfy { $0.hasName(of: $1) && $0.value.elementsEqual($1.value) }
             }
         }
     }

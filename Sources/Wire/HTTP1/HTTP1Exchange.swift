@@ -16,7 +16,7 @@ final class HTTP1Exchange: @unchecked Sendable {
     private var excess = 0
     /// The connection, while it rests.
     private var connection: OpaquePointer?
-    private var response: HTTPResponse?
+    private var answer: HTTP1Answer?
 
     private init(target: String) {
         self.target = target
@@ -62,17 +62,19 @@ final class HTTP1Exchange: @unchecked Sendable {
         _ piece: UnsafeRawBufferPointer,
         for listener: HTTP1Listener.Context
     ) -> MHD_Result {
-        if let response = listener.resting.withLock({ _ in response }) { return queue(response, on: connection) }
+        if let answer = listener.resting.withLock({ _ in answer }) {
+            return send(answer, on: connection, for: listener)
+        }
         guard let request else { return begin(method, on: connection, listener.limits) }
         guard piece.isEmpty else { return take(piece, listener.limits) }
         guard excess == 0 else { return queue(.tooLarge(listener.limits.bodyBytes), on: connection) }
         guard rest(connection, for: listener) else { return queue(.unavailable, on: connection) }
         Task {
-            let response = await listener.handler(request)
+            let answer = await listener.handler(request)
             listener.resting.withLock { resting in
                 // Gone when the listener has stopped meanwhile.
                 guard resting.exchanges.removeValue(forKey: ObjectIdentifier(self)) != nil else { return }
-                self.wake(with: response)
+                self.wake(with: answer)
             }
         }
         return .YES
@@ -132,10 +134,21 @@ final class HTTP1Exchange: @unchecked Sendable {
         }
     }
 
-    /// Wakes the resting connection with its response; the caller holds the lock.
-    func wake(with response: HTTPResponse) {
-        self.response = response
+    /// Wakes the resting connection with its answer; the caller holds the lock.
+    func wake(with answer: HTTP1Answer) {
+        self.answer = answer
         MHD_resume_connection(connection.take())
+    }
+
+    private func send(
+        _ answer: HTTP1Answer,
+        on connection: OpaquePointer,
+        for listener: HTTP1Listener.Context
+    ) -> MHD_Result {
+        switch answer {
+        case .whole(let response): queue(response, on: connection)
+        case .pieces(let fields, let pieces): queue(fields, pieces, on: connection, for: listener)
+        }
     }
 
     private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
@@ -147,13 +160,47 @@ final class HTTP1Exchange: @unchecked Sendable {
                 .RESPMEM_MUST_COPY
             )
         }
+        return queue(made, response.fields, status: response.status, on: connection)
+    }
+
+    private func queue(
+        _ fields: HTTPFields,
+        _ pieces: any AsyncSequence<[UInt8], Never> & Sendable,
+        on connection: OpaquePointer,
+        for listener: HTTP1Listener.Context
+    ) -> MHD_Result {
+        let stream = HTTP1Stream(on: connection)
+        let isTaken = listener.resting.withLock { resting in
+            if !resting.isStopping { resting.streams[ObjectIdentifier(stream)] = stream }
+            return !resting.isStopping
+        }
+        guard isTaken else { return queue(.unavailable, on: connection) }
+        let writer = Task {
+            for await piece in pieces {
+                guard await stream.write(piece) else { break }
+            }
+            stream.finish()
+        }
+        let made = stream.response {
+            writer.cancel()
+            listener.resting.withLock { $0.streams[ObjectIdentifier(stream)] = nil }
+        }
+        return queue(made, fields, status: 200, on: connection)
+    }
+
+    private func queue(
+        _ made: OpaquePointer?,
+        _ fields: HTTPFields,
+        status: Int,
+        on connection: OpaquePointer
+    ) -> MHD_Result {
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
         // libmicrohttpd counts the body itself.
-        for (name, value) in response.fields where !name.hasPrefix(":") && name != "content-length" {
+        for (name, value) in fields where !name.hasPrefix(":") && name != "content-length" {
             MHD_add_response_header(made, name, value)
         }
-        return MHD_queue_response(connection, UInt32(response.status), made)
+        return MHD_queue_response(connection, UInt32(status), made)
     }
 }
 

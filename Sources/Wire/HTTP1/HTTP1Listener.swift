@@ -34,14 +34,16 @@ package final class HTTP1Listener: Sendable {
         /// stopped while a connection rests, and a connection must not be woken after the stop.
         struct Resting {
             var exchanges: [ObjectIdentifier: HTTP1Exchange] = [:]
+            /// Answers that are still being written.
+            var streams: [ObjectIdentifier: HTTP1Stream] = [:]
             var isStopping = false
         }
 
         let limits: Limits
-        let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+        let handler: @Sendable (HTTPRequest) async -> HTTP1Answer
         let resting = Mutex(Resting())
 
-        init(limits: Limits, handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) {
+        init(limits: Limits, handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer) {
             self.limits = limits
             self.handler = handler
         }
@@ -65,7 +67,7 @@ package final class HTTP1Listener: Sendable {
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
-        handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+        handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
     ) throws(WireError) {
         guard let address = SocketAddress(literal: host, port: port) else {
             throw WireError(.cannotListen, "\(host) is no address literal such as 127.0.0.1 or ::1")
@@ -106,11 +108,13 @@ package final class HTTP1Listener: Sendable {
     /// Stops listening and cuts off the requests whose handlers still run; a second call does nothing.
     package func stop() {
         guard let daemon = daemon.withLock({ $0.take() }) else { return }
-        context.resting.withLock { resting in
+        let streams = context.resting.withLock { resting in
             resting.isStopping = true
-            for exchange in resting.exchanges.values { exchange.wake(with: .unavailable) }
+            for exchange in resting.exchanges.values { exchange.wake(with: .whole(.unavailable)) }
             resting.exchanges = [:]
+            return resting.streams.values
         }
+        for stream in streams { stream.finish() }
         MHD_stop_daemon(daemon.raw)
     }
 

@@ -94,7 +94,7 @@ import Testing
 
     @Test func `the first repeated name with a beginning is found`() {
         let fields: HTTPFields = ["x": "1", "x": "2", "apns-id": "1", "apns-topic": "2", "apns-id": "3"]
-        #expect(fields.firstDuplicate(startingWith: "apns-") == "apns-id")
-        #expect(fields.firstDuplicate(startingWith: ":") == nil)
+        #expect(fields.firstDuplicate(startingWith: "apns-", or: "authorization") == "apns-id")
+        #expect(fields.firstDuplicate(startingWith: ":", or: "authorization") == nil)
     }
 }

@@ -9,7 +9,7 @@ import Testing
         limits: HTTP1Listener.Limits = HTTP1Listener.Limits(),
         handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse = echo
     ) throws -> HTTP1Listener {
-        try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits, handler: handler)
+        try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { .whole(await handler($0)) }
     }
 
     /// Answers with what it received.
@@ -304,7 +304,11 @@ import Testing
         let first = try listener()
         defer { first.stop() }
         let error = #expect(throws: WireError.self) {
-            _ = try HTTP1Listener(host: "127.0.0.1", port: first.port, handler: HTTP1ListenerTests.echo)
+            _ = try HTTP1Listener(
+                host: "127.0.0.1",
+                port: first.port,
+                handler: { .whole(await HTTP1ListenerTests.echo($0)) }
+            )
         }
         #expect(error?.kind == .cannotListen)
         #expect(error?.description.contains("127.0.0.1:\(first.port)") == true)
@@ -315,14 +319,14 @@ import Testing
     @Test(arguments: ["localhost", "", "256.0.0.1", "127.0.0.1:80"])
     func `a host that is no address is an error`(host: String) {
         let error = #expect(throws: WireError.self) {
-            _ = try HTTP1Listener(host: host, port: 0, handler: HTTP1ListenerTests.echo)
+            _ = try HTTP1Listener(host: host, port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
         }
         #expect(error?.kind == .cannotListen)
     }
 
     @Test func `an address of another machine is an error`() {
         let error = #expect(throws: WireError.self) {
-            _ = try HTTP1Listener(host: "192.0.2.1", port: 0, handler: HTTP1ListenerTests.echo)
+            _ = try HTTP1Listener(host: "192.0.2.1", port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
         }
         #expect(error?.kind == .cannotListen)
     }
@@ -336,7 +340,7 @@ import Testing
     }
 
     @Test func `IPv6 is served as well`() async throws {
-        let listener = try HTTP1Listener(host: "::1", port: 0, handler: HTTP1ListenerTests.echo)
+        let listener = try HTTP1Listener(host: "::1", port: 0, handler: { .whole(await HTTP1ListenerTests.echo($0)) })
         defer { listener.stop() }
         let run = try await ProgramRun.curl(["-d", "six", "http://[::1]:\(listener.port)/"])
         #expect(run.text == "six")

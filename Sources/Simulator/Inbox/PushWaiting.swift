@@ -35,7 +35,7 @@ struct PushWaiting {
         /// Only pushes with higher numbers count.
         let since: Int
         let count: Int
-        private var found: [ReceivedPush]
+        private(set) var found: [ReceivedPush]
 
         init(_ query: PushQuery, since: Int, count: Int, among pushes: [ReceivedPush]) {
             self.query = query
@@ -55,14 +55,18 @@ struct PushWaiting {
 
         /// What to say when the time is over.
         func shortfall(among pushes: [ReceivedPush], lastNumber: Int) -> WaitResult {
+            .timedOut(
+                WaitResult.Shortfall(found: found, nearMisses: nearMisses(among: pushes), lastNumber: lastNumber)
+            )
+        }
+
+        /// What came close.
+        func nearMisses(among pushes: [ReceivedPush]) -> [WaitResult.NearMiss] {
             let close = pushes.filter { $0.number > since }
                 .map { WaitResult.NearMiss(push: $0, misses: query.misses($0)) }
                 .filter { !$0.misses.isEmpty }
                 .sorted { ($0.misses.count, -$0.push.number) < ($1.misses.count, -$1.push.number) }
-            let nearMisses = Array(close.prefix(PushWaiting.nearMissLimit))
-            return .timedOut(
-                WaitResult.Shortfall(found: found, nearMisses: nearMisses, lastNumber: lastNumber)
-            )
+            return Array(close.prefix(PushWaiting.nearMissLimit))
         }
     }
 

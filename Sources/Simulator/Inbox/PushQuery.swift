@@ -5,7 +5,7 @@ internal import APNs
 /// `topic:com.example.app type:alert title:"Order ready" status:200` looks in headers, alert and answer. A word
 /// without a name is looked for anywhere in the payload, `key:aps.badge=3` at a place in it. `-` or `!` in front turns
 /// a word around. Texts are found wherever they stand in the value, in capitals or not, save in `id`, `status`,
-/// `priority` and `number`, which have to be equal.
+/// `priority`, `number` and `ns`, the namespace, which have to be equal.
 public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// One word.
     struct Term: Sendable, Hashable {
@@ -36,12 +36,20 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
         case key
         case has
         case `is`
+        case ns
     }
 
     let terms: [Term]
 
+    /// The query that is true of every push.
+    public static let everything = PushQuery(terms: [])
+
     /// The words as they were written.
     public var description: String { terms.map(\.text).joined(separator: " ") }
+
+    private init(terms: [Term]) {
+        self.terms = terms
+    }
 
     /// A query from its text; the empty one is true of every push.
     ///
@@ -186,6 +194,7 @@ private struct PushFacts {
         case .key: hasKey(value)
         case .has: push.findings.contains { $0.severity.rawValue == value }
         case .is: isSo(value)
+        case .ns: push.namespace == value
         }
     }
 

@@ -1,0 +1,144 @@
+internal import APNs
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Pushes as JSON: what the HTTP interface shows, what is exported line by line, and what is kept in a file.
+extension ReceivedPush {
+    /// The push as the HTTP interface shows it, with what the rules have to say.
+    var json: JSONValue {
+        .object(members + [JSONValue.Member("findings", .array(findings.map(\.json)))])
+    }
+
+    /// The push as it is kept: everything that ``init(record:number:)`` needs.
+    var record: JSONValue { .object(members) }
+
+    private var members: [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            .init("number", .number(JSONNumber(number))),
+            .init("time", .number(JSONNumber(time))),
+            .init("connection", .number(JSONNumber(connection))),
+            channel.map { .init("channel", .string($0.rawValue)) } ?? .init("device-token", .string(deviceToken)),
+            .init("headers", headers.json),
+            .init("status", .number(JSONNumber(status))),
+            .init("apns-id", .string(id)),
+        ]
+        if let namespace { members.append(.init("namespace", .string(namespace))) }
+        if isDisturbed { members.append(.init("disturbed", true)) }
+        if let reason { members.append(.init("reason", .string(reason.rawValue))) }
+        members += payloadMembers
+        members.append(.init("deliveries", .array(deliveries.map(\.json))))
+        return members
+    }
+
+    /// The payload as JSON where it is that, and as the text it is where JSON would not be the same bytes again.
+    private var payloadMembers: [JSONValue.Member] {
+        let value = try? JSONReader.read(payload)
+        var members = value.map { [JSONValue.Member("payload", $0)] } ?? []
+        guard value?.encoded() != payload else { return members }
+        if let text = String(validating: payload, as: UTF8.self) {
+            members.append(.init("payload-text", .string(text)))
+        } else {
+            members.append(.init("payload-base64", .string(Data(payload).base64EncodedString())))
+        }
+        return members
+    }
+}
+
+/// Why a JSON value is no push.
+struct PushRecordError: Error, CustomStringConvertible {
+    /// What is wrong, in a sentence without the final stop.
+    let description: String
+}
+
+extension ReceivedPush {
+    /// A push from what ``record``, or the HTTP interface, made of one.
+    ///
+    /// - Parameters:
+    ///   - record: The JSON.
+    ///   - newNumber: The number it gets; by default the one it had.
+    /// - Throws: ``PushRecordError`` that names the first member which is missing or wrong.
+    init(record: JSONValue, number newNumber: Int? = nil) throws(PushRecordError) {
+        guard record.members != nil else { throw PushRecordError(description: "a push is a JSON object") }
+        let fields = record["headers"]
+        number = if let newNumber { newNumber } else { try Int(record.wholeNumber("number")) }
+        time = try record.wholeNumber("time")
+        connection = try Int(record.wholeNumber("connection"))
+        channel = record["channel"]?.stringValue.map(ChannelID.init(rawValue:))
+        deviceToken = channel == nil ? try record.text("device-token") : ""
+        namespace = record["namespace"]?.stringValue
+        headers = PushHeaders { fields?[$0.description]?.stringValue }
+        payload = try ReceivedPush.payload(in: record)
+        status = try Int(record.wholeNumber("status"))
+        reason = record["reason"]?.stringValue.map(Reason.init(rawValue:))
+        id = try record.text("apns-id")
+        isDisturbed = record["disturbed"] == true
+        for event in record["deliveries"]?.elements ?? [] { deliveries.append(try DeliveryEvent(record: event)) }
+    }
+
+    private static func payload(in record: JSONValue) throws(PushRecordError) -> [UInt8] {
+        if let base64 = record["payload-base64"]?.stringValue {
+            guard let bytes = Data(base64Encoded: base64) else {
+                throw PushRecordError(description: "payload-base64 is no base64")
+            }
+            return Array(bytes)
+        }
+        if let text = record["payload-text"]?.stringValue { return Array(text.utf8) }
+        guard let payload = record["payload"] else { throw PushRecordError(description: "payload is missing") }
+        return payload.encoded()
+    }
+}
+
+extension JSONValue {
+    fileprivate func wholeNumber(_ name: String) throws(PushRecordError) -> Int64 {
+        guard let number = self[name]?.integerValue else {
+            throw PushRecordError(description: "\(name) must be a whole number")
+        }
+        return number
+    }
+
+    fileprivate func text(_ name: String) throws(PushRecordError) -> String {
+        guard let text = self[name]?.stringValue else { throw PushRecordError(description: "\(name) must be a text") }
+        return text
+    }
+}
+
+extension PushHeaders {
+    fileprivate var json: JSONValue {
+        let all = [
+            ("apns-push-type", pushType), ("apns-id", id), ("apns-expiration", expiration),
+            ("apns-priority", priority), ("apns-topic", topic), ("apns-collapse-id", collapseID),
+        ]
+        return .object(all.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } })
+    }
+}
+
+extension Lint.Finding {
+    /// The finding as the HTTP interface shows it.
+    var json: JSONValue {
+        [
+            "rule": .string(rule), "severity": .string(severity.rawValue), "place": .string(place.description),
+            "message": .string(message),
+        ]
+    }
+}
+
+extension DeliveryEvent {
+    fileprivate var json: JSONValue {
+        let note = note.map { [JSONValue.Member("note", .string($0))] } ?? []
+        return .object(
+            [.init("time", .number(JSONNumber(time))), .init("kind", .string(kind.rawValue))] + note
+        )
+    }
+
+    fileprivate init(record: JSONValue) throws(PushRecordError) {
+        let name: String = try record.text("kind")
+        guard let kind = Kind(rawValue: name) else {
+            throw PushRecordError(description: "deliveries has a kind that is not known")
+        }
+        self.init(kind, at: try record.wholeNumber("time"), record["note"]?.stringValue)
+    }
+}

@@ -1,0 +1,72 @@
+public import APNs
+internal import APNsServer
+
+/// One push that came in, with the answer it got.
+public struct ReceivedPush: Sendable, Hashable {
+    /// Counts up from 1 in the order of arrival.
+    public let number: Int
+    /// When it came, in seconds since 1970.
+    public let time: Int64
+    /// Which of the simulator's connections it came over; they count up from 1.
+    public let connection: Int
+    /// The device token as it stood in the path, whatever it was; empty for a broadcast.
+    public let deviceToken: String
+    /// The channel of a broadcast, as it was sent; nil for a push to a device.
+    public let channel: ChannelID?
+    /// The namespace it belongs to; nil for none.
+    public let namespace: String?
+    /// The headers that describe it, as they were sent.
+    public let headers: PushHeaders
+    /// The payload, cut off when it was far too long.
+    public let payload: [UInt8]
+    /// The status it was answered with; 0 when a fault left it without an answer.
+    public let status: Int
+    /// The reason it was refused for; nil when it was accepted.
+    public let reason: Reason?
+    /// The `apns-id` of the answer.
+    public let id: String
+    /// Whether a ``Fault``, or the telling end of its device token, had a part in the answer.
+    public let isDisturbed: Bool
+    /// What became of it after it was accepted, oldest first; empty for what was refused and for broadcasts.
+    public internal(set) var deliveries: [DeliveryEvent] = []
+
+    /// What is wrong with it or will be surprising on the phone, worst first as the rules find it.
+    public var findings: [Lint.Finding] {
+        channel == nil ? Lint.check(headers: headers, payload: payload) : []
+    }
+}
+
+extension ReceivedPush {
+    /// A request that has been answered.
+    init(
+        _ request: APNsRequest,
+        number: Int,
+        answeredWith verdict: Judge.Verdict,
+        id: String,
+        isDisturbed: Bool,
+        in namespace: String?,
+        over connection: Int,
+        at now: Int64
+    ) {
+        self.number = number
+        time = now
+        self.connection = connection
+        deviceToken = String(request.facts.device)
+        channel = request.channelID.map(ChannelID.init(rawValue:))
+        self.namespace = namespace
+        headers = request.headers
+        payload = request.body
+        status = verdict.status
+        reason = verdict.reason
+        self.id = id
+        self.isDisturbed = isDisturbed
+    }
+}
+
+extension APNsRequest {
+    /// What decides whether something goes wrong with it.
+    var facts: FaultPlan.Facts {
+        if case .device(let token)? = target { return FaultPlan.Facts(device: token, headers: headers) }
+        return FaultPlan.Facts(device: "", headers: headers)
+    }
+}

@@ -1,0 +1,182 @@
+internal import APNs
+internal import APNsClient
+internal import APNsServer
+internal import Wire
+
+/// One client that is connected, with what is remembered of it.
+final class ServedClient {
+    let connection: ClientConnection
+    var state = Judge.ConnectionState()
+
+    init(_ connection: ClientConnection) {
+        self.connection = connection
+        state.certificate = connection.certificate
+        // Who is known by a certificate need not wait for a first answer.
+        state.hasAllStreams = connection.certificate != nil
+    }
+}
+
+/// What clients ask, and what they are answered.
+extension SimulatedAPNs {
+    func handle(
+        _ event: APNsListener.Event,
+        from connection: ClientConnection,
+        serves: (APNsRequest.Target) -> Bool
+    ) {
+        let key = ObjectIdentifier(connection)
+        switch event {
+        case .opened:
+            let client = ServedClient(connection)
+            if client.state.hasAllStreams { connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken) }
+            clients[key] = client
+        case .request(let request, let reply):
+            if let client = clients[key] { answer(request, reply, from: client, serves: serves) }
+        case .closed:
+            clients[key] = nil
+        }
+    }
+
+    /// Whether the next client may connect.
+    func admits() -> Bool {
+        guard refusals > 0 else { return true }
+        refusals -= 1
+        return false
+    }
+
+    private func answer(
+        _ request: APNsRequest,
+        _ reply: APNsReply,
+        from client: ServedClient,
+        serves: (APNsRequest.Target) -> Bool
+    ) {
+        let now = clock.secondsSince1970()
+        let actions = plan.actions(for: request.facts, at: now)
+        for case .skewClock(let duration) in actions {
+            skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
+        }
+        var verdict =
+            request.target.map(serves) ?? true
+            ? judge.verdict(on: request, over: &client.state, at: now + skew, using: &generator) : .refused(.badPath)
+        for case .respond(let reason, let status, let retryAfter) in actions {
+            verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
+        }
+        adjustStreams(of: client, after: verdict)
+        let (id, response) = response(to: request, verdict)
+        switch disturb(client.connection, reply, actions) {
+        case nil: verdict.status = 0
+        case .zero?: reply.send(response)
+        case let delay?: loop.schedule(after: delay) { reply.send(response) }
+        }
+        switch request.target {
+        case .channels, .allChannels: break
+        case .device, .broadcast, nil:
+            answers[verdict.status, default: 0] += 1
+            var push = ReceivedPush(
+                request,
+                number: inbox.log.lastNumber + 1,
+                answeredWith: verdict,
+                id: id,
+                isDisturbed: !actions.isEmpty,
+                in: namespaces.namespace(header: request.namespace, deviceToken: request.facts.device),
+                over: client.connection.id,
+                at: now
+            )
+            deliver(&push, at: now)
+            inbox.receive(push)
+            tellFollowersSoon()
+        }
+    }
+
+    /// Has the devices get a push that was accepted, and notes what became of it, and of others for that.
+    private func deliver(_ push: inout ReceivedPush, at now: Int64) {
+        guard push.status == 200 else { return }
+        for (number, event) in judge.devices.receive(push, at: now, using: &generator) {
+            if number == push.number {
+                push.deliveries.append(event)
+            } else {
+                inbox.note(event, on: number)
+            }
+        }
+    }
+
+    /// Does to the connection what is to go wrong.
+    ///
+    /// - Returns: How long the answer is to wait; nil when there will be none.
+    private func disturb(_ client: ClientConnection, _ reply: APNsReply, _ actions: [Fault.Action]) -> Duration? {
+        var delay: Duration? = .zero
+        for action in actions {
+            switch action {
+            case .respond, .throttle, .skewClock: break
+            case .delay(let more, _): delay = delay.map { $0 + more }
+            case .hang: delay = nil
+            case .resetStream(let code):
+                reply.reset(HTTP2ErrorCode(rawValue: code))
+                delay = nil
+            case .goAway(let code, let text, let includesRequest):
+                client.goAway(
+                    HTTP2ErrorCode(rawValue: code),
+                    debugData: Array(text.utf8),
+                    lastStreamID: includesRequest ? nil : max(0, reply.streamID - 2)
+                )
+                if !includesRequest { delay = nil }
+            case .close:
+                client.close()
+                delay = nil
+            case .resetConnection:
+                client.abort()
+                delay = nil
+            case .refuseConnections(let count): refusals = min(refusals, 1_000_000) + min(max(0, count), 1_000_000)
+            case .limitStreams(let limit): client.allow(concurrentStreams: limit)
+            case .limitWindow(let octets): client.allow(octetsPerStream: octets)
+            }
+        }
+        return delay
+    }
+
+    /// Gives a client all streams once its token is accepted, and one while its pushes are refused, as APNs does to
+    /// slow down senders that do not look at its answers ("Handling notification responses from APNs").
+    private func adjustStreams(of client: ServedClient, after verdict: Judge.Verdict) {
+        let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
+        if client.state.hasAllStreams, isMistake, !configuration.leniency.contains(.fullSpeedAfterRefusals) {
+            client.state.hasAllStreams = false
+            client.connection.allow(concurrentStreams: configuration.streamsBeforeToken)
+        } else if client.state.isSenderKnown, !client.state.hasAllStreams, !isMistake {
+            client.state.hasAllStreams = true
+            client.connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
+        }
+    }
+
+    /// The answer that the verdict stands for, and the identifier in it.
+    private func response(to request: APNsRequest, _ verdict: Judge.Verdict) -> (id: String, APNsResponse) {
+        var fields: [(name: String, value: String)] = []
+        let id: String
+        switch request.target {
+        case .device, nil:
+            id = request.headers.id ?? APNsID.random(using: &generator).description
+            fields.append(("apns-id", id))
+            if configuration.environment == .development {
+                fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
+            }
+        case .broadcast, .channels, .allChannels:
+            id = request.requestID ?? APNsID.random(using: &generator).description
+            fields.append(("apns-request-id", id))
+            if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
+        }
+        if let retryAfter = verdict.retryAfter { fields.append(("retry-after", String(retryAfter))) }
+        if skew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: clock.secondsSince1970() + skew))) }
+        let response = APNsResponse(
+            status: verdict.status,
+            reason: verdict.reason,
+            timestamp: verdict.timestamp,
+            fields: fields,
+            body: verdict.body
+        )
+        return (id, response)
+    }
+
+    /// No clock is further off, in seconds: three years.
+    private static let longestSkew: Int64 = 100_000_000
+
+    /// Streams that APNs was seen to allow once a token has been accepted.
+    private static let streamsAfterToken: UInt32 = 1_000
+}
