@@ -108,6 +108,7 @@ import Testing
         await bench.apns.forgetPushes(matching: try PushQuery("number:3"))
         #expect(await client.read(until: "\n\n\r\n").contains(#"event: forgotten\#ndata: {"from":3,"through":3}"#))
         await bench.apns.stop()
+        _ = await client.read()
         #expect(await client.isClosedByPeer())
     }
 
