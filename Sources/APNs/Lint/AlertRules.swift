@@ -70,7 +70,7 @@ enum AlertRules {
         Lint.Finding(
             .volumeOutOfRange,
             .payload(JSONPointer.path(path + ["volume"])),
-            "the volume of a sound goes from 0 to 1: the phone takes it to be one of these"
+            "the volume of a sound goes from 0 to 1: the phone does not play it as loud as meant"
         )
     }
 
@@ -105,8 +105,8 @@ enum AlertRules {
         return Lint.Finding(
             .interruptionLevelUnknown,
             .payload("/aps/interruption-level"),
-            "an interruption level is one of \(levels.joined(separator: ", ")), and the phone takes any other for active"
-                + Spelling.hint(for: text, among: levels)
+            "an interruption level is one of \(levels.joined(separator: ", ")), and the phone takes any other"
+                + " for active" + Spelling.hint(for: text, among: levels)
         )
     }
 

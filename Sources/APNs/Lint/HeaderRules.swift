@@ -122,7 +122,7 @@ enum HeaderRules {
     /// The first second after the year 5138: a time beyond it is one in milliseconds.
     static let farFuture: Int64 = 100_000_000_000
 
-    /// - Parameter likely: The type that topic and payload speak for.
+    /// Judges the push type, and names the one that topic and payload speak for when it is missing.
     static func pushType(_ text: String?, likely: PushType? = nil) -> Lint.Finding? {
         let place = Lint.Place.header("apns-push-type")
         guard let text else {
@@ -279,8 +279,7 @@ enum HeaderRules {
         return Lint.Finding(
             .topicSuffixDoubled,
             .header("apns-topic"),
-            "the topic has \(other) before \(suffix): unless the bundle identifier ends so, APNs knows no such app and"
-                + " answers DeviceTokenNotForTopic"
+            "the topic has \(other) before \(suffix): unless the bundle identifier ends so, APNs knows no app by it"
         )
     }
 

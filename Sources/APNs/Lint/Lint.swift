@@ -29,7 +29,7 @@ public enum Lint {
         /// How bad it is.
         public var severity: Severity { broken.severity }
         /// What is wrong and what comes of it, on the phone or at APNs, in a sentence without the final stop.
-        public var message: String { text + (reason.map { "; APNs answers \($0.rawValue)" } ?? "") }
+        public var message: String { text + (reason == nil ? "" : "; APNs refuses the push") }
         /// The address of Apple's page about it.
         public var page: String { broken.page }
     }

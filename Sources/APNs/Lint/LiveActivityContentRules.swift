@@ -48,8 +48,8 @@ enum LiveActivityContentRules {
             !attributes.isEmpty, Set(attributes.map(\.name)) == Set(state.map(\.name))
         else { return nil }
         let consequence =
-            ": attributes are what stays the same, as the app's type has it beside its ContentState; the phone starts no"
-            + " activity when they do not decode"
+            ": attributes are what stays the same, as the app's type has it beside its ContentState; the phone starts"
+            + " no activity when they do not decode"
         return Set(attributes) == Set(state)
             ? Lint.Finding(
                 .activityAttributesEqualState,

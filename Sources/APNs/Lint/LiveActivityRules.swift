@@ -134,8 +134,8 @@ enum LiveActivityRules {
         return Lint.Finding(
             .activityTimestampAhead,
             .payload("/aps/timestamp"),
-            "timestamp is more than \(Int(clockTolerance) / 60) minutes ahead: until then the phone drops every push with"
-                + " the right time as old news"
+            "timestamp is more than \(Int(clockTolerance) / 60) minutes ahead: until then the phone drops every push"
+                + " with the right time as old news"
         )
     }
 
@@ -163,7 +163,8 @@ enum LiveActivityRules {
             return Lint.Finding(
                 .activityEventMissing,
                 .payload("/aps"),
-                "without an event the phone does not know whether to start, update or end the activity, and does nothing"
+                "without an event the phone does not know whether to start, update or end the activity, and does"
+                    + " nothing"
             )
         }
         guard let text = event.stringValue, !events.contains(text) else { return nil }

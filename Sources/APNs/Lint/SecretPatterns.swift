@@ -1,4 +1,6 @@
-/// Knows secrets by their looks. Each pattern is narrow: an ordinary push has to stay without a word.
+/// Knows secrets by their looks.
+///
+/// Each pattern is narrow: an ordinary push has to stay without a word.
 enum SecretPatterns {
     /// Letters or digits after which a token is taken for one.
     private static let leastTokenLength = 16

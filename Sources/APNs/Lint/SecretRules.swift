@@ -37,8 +37,10 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about what should not travel in the clear: Apple asks for sensitive data to be encrypted ("Generating a
-/// remote notification"). One finding per rule is enough; none repeats what it has found.
+/// The rules about what should not travel in the clear.
+///
+/// Apple asks for sensitive data to be encrypted ("Generating a remote notification"). One finding per rule is enough;
+/// none repeats what it has found.
 enum SecretRules {
     static let all: [Lint.Rule] = [
         .secretPrivateKey, .secretWebToken, .secretBearerToken, .secretAccessKey, .secretCardNumber,
@@ -73,9 +75,7 @@ enum SecretRules {
         }
     }
 
-    /// The first secret that a text holds.
-    ///
-    /// - Parameter isShown: Whether a person reads the text, in which addresses are ordinary.
+    /// The first secret that a text holds; addresses are none in a text that is shown.
     private static func secret(in text: String, isShown: Bool) -> (rule: Lint.Rule, what: String)? {
         // Nothing that follows is shorter.
         guard text.utf8.count >= 6 else { return nil }

@@ -173,14 +173,16 @@ struct TrafficRules {
             )
         }
         guard !isNews, facts.timestamp != nil else { return nil }
-        let rule: Lint.Rule = timestamp < last.timestamp ? .activityTimestampOlder : .activityTimestampRepeated
+        let place = Lint.Place.payload("/aps/timestamp")
+        guard timestamp < last.timestamp else {
+            let text = "timestamp is that of the push before: which of both the phone shows is chance; count up"
+            return Lint.Finding(.activityTimestampRepeated, place, text)
+        }
+        let delay = last.timestamp.distance(since: timestamp)
         return Lint.Finding(
-            rule,
-            .payload("/aps/timestamp"),
-            timestamp < last.timestamp
-                ? "timestamp is \(last.timestamp.distance(since: timestamp)) seconds before the one before: the phone drops the push as"
-                    + " old news"
-                : "timestamp is that of the push before: which of both the phone shows is chance; count up"
+            .activityTimestampOlder,
+            place,
+            "timestamp is \(delay) seconds before that of an earlier push: the phone drops this one as old news"
         )
     }
 
@@ -197,8 +199,8 @@ struct TrafficRules {
         return Lint.Finding(
             .deviceTokenRepeated,
             .header(":path"),
-            "this device got a push of this type a moment ago: if its token is in the list twice, a person sees all of it"
-                + " twice, and of those for a phone that is away APNs keeps one"
+            "this device got a push of this type a moment ago: if its token is in the list twice, a person sees all"
+                + " of it twice, and of those for a phone that is away APNs keeps one"
         )
     }
 
@@ -216,10 +218,11 @@ struct TrafficRules {
             )
         }
         guard age < -TrafficRules.clockTolerance else { return nil }
+        let lead = token.issuedAt.distance(since: facts.time)
         return Lint.Finding(
             .providerTokenAhead,
             .header("authorization"),
-            "the provider token was issued \(token.issuedAt.distance(since: facts.time)) seconds from now: the sender's clock is ahead, or iat is in"
+            "the provider token was issued \(lead) seconds from now: the sender's clock is ahead, or iat is in"
                 + " milliseconds; APNs refuses tokens from too far ahead"
         )
     }
@@ -234,8 +237,8 @@ struct TrafficRules {
         return Lint.Finding(
             .providerTokenRefreshedEarly,
             .header("authorization"),
-            "the last provider token on this connection was \(age) seconds old: use each for 20 minutes at least, and for"
-                + " 60 at most",
+            "the last provider token on this connection was \(age) seconds old: use each for 20 minutes at least, and"
+                + " for 60 at most",
             reason: .tooManyProviderTokenUpdates
         )
     }
@@ -256,8 +259,8 @@ struct TrafficRules {
         return Lint.Finding(
             .connectionPerPush,
             .connection,
-            "the last \(TrafficRules.habit) connections carried one push each: keep one open for hours, as APNs takes those"
-                + " who open and close many for an attack and may shut them out"
+            "the last \(TrafficRules.habit) connections carried one push each: keep one open for hours, as APNs takes"
+                + " those who open and close many for an attack and may shut them out"
         )
     }
 }

@@ -1,7 +1,7 @@
 extension RuleCase {
     private static let note = "payload/note"
 
-    /// Cases of rules about what should not travel in the clear. None of what they hold is or was a secret.
+    /// Cases of rules about what should not travel in the clear; none of what they hold is or was a secret.
     static let secrets: [RuleCase] = [
         RuleCase(
             "secret-private-key",

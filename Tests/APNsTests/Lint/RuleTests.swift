@@ -1,4 +1,5 @@
 import APNs
+import Foundation
 import Testing
 
 /// Each rule with a push that breaks it, and one that nearly does.
@@ -35,6 +36,14 @@ import Testing
         for rule in Lint.rules {
             #expect(!rule.summary.isEmpty && !rule.summary.hasSuffix(".") && rule.page.hasPrefix(Self.address))
         }
+    }
+
+    @Test func `the article has every rule`() throws {
+        let path = "Sources/APNs/Documentation.docc/WhatTheRulesSay.md"
+        let article = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        #expect(rows == Lint.rules.map { "| `\($0.id)` | \($0.severity.rawValue) | \($0.summary) |" })
+        for rule in Lint.rules { #expect(article.contains("(\(rule.page))")) }
     }
 
     @Test(arguments: cases) func `only what APNs refuses has a reason`(_ example: RuleCase) {
