@@ -155,7 +155,7 @@ enum AlertRules {
     ) -> Lint.Finding? {
         // Bytes are quicker to count, and never fewer than characters.
         guard let text, text.utf8.count > length, text.count > length else { return nil }
-        let lastWords = String(text.prefix(length).suffix(12)).filter { !$0.isNewline }
+        let lastWords = text.prefix(length).suffix(12).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return Lint.Finding(
             rule,
             .payload(pointer),

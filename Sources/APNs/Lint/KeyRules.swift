@@ -132,7 +132,7 @@ enum KeyRules {
         var unknownCount = 0
         for member in members {
             if let key = table.keys.first(where: { $0.name == member.name }) {
-                if let finding = key.finding(for: member.value, at: path + [member.name]) { findings.append(finding) }
+                if let finding = key.finding(for: member.value, in: path) { findings.append(finding) }
             } else if unknownCount < unknownKeyLimit {
                 unknownCount += 1
                 findings.append(unknown(member.name, in: table, at: path))

@@ -31,13 +31,12 @@ struct PayloadKey {
     }
 
     /// What is wrong with the kind of a value; nil when nothing is.
-    func finding(for value: JSONValue, at path: [String]) -> Lint.Finding? {
+    func finding(for value: JSONValue, in path: [String]) -> Lint.Finding? {
         guard !kind.takes(value) else { return nil }
-        let found = value.kindInWords
         return Lint.Finding(
             rule,
-            .payload(JSONPointer.path(path)),
-            "\(name) has to be \(kind.inWords), not \(found): \(consequence)"
+            .payload(JSONPointer.path(path + [name])),
+            "\(name) has to be \(kind.inWords), not \(value.kindInWords): \(consequence)"
         )
     }
 }

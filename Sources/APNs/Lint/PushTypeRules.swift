@@ -68,10 +68,11 @@ enum PushTypeRules {
 
     /// Judges the header, with a guess when it is missing.
     static func pushType(_ push: PushFacts, _ payload: JSONValue?) -> Lint.Finding? {
+        if let type = push.type { return HeaderRules.pushType(type.rawValue) }
         let aps = payload?["aps"]
         // Apple names no type for updates of Wallet passes and for notifications of websites.
-        if push.type == nil, payload?.members?.isEmpty == true || aps?["url-args"] != nil { return nil }
-        return HeaderRules.pushType(push.type?.rawValue, likely: likelyType(of: push, aps))
+        guard payload?.members?.isEmpty != true, aps?["url-args"] == nil else { return nil }
+        return HeaderRules.pushType(nil, likely: likelyType(of: push, aps))
     }
 
     static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {

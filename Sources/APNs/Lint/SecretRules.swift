@@ -67,8 +67,8 @@ enum SecretRules {
                 Lint.Finding(
                     rule,
                     .payload(pointer),
-                    "this looks like \(what), which a push carries in the clear past servers, logs and the Lock Screen:"
-                        + " send it another way, or encrypted for the service extension to read"
+                    "this looks like \(what), which a push carries in the clear past servers and logs: send it"
+                        + " another way, or encrypted for the service extension to read"
                 )
             )
         case .null, .bool, .number: break
@@ -77,10 +77,8 @@ enum SecretRules {
 
     /// The first secret that a text holds; addresses are none in a text that is shown.
     private static func secret(in text: String, isShown: Bool) -> (rule: Lint.Rule, what: String)? {
-        // Nothing that follows is shorter.
-        guard text.utf8.count >= 6 else { return nil }
         let bytes = Array(text.utf8)
-        if SecretPatterns.hasPrivateKey(text) { return (.secretPrivateKey, "a private key") }
+        if SecretPatterns.hasPrivateKey(bytes, text) { return (.secretPrivateKey, "a private key") }
         if SecretPatterns.hasWebToken(bytes) { return (.secretWebToken, "a JSON Web Token") }
         if SecretPatterns.hasBearerToken(bytes) { return (.secretBearerToken, "a bearer token") }
         if SecretPatterns.hasAccessKey(bytes) { return (.secretAccessKey, "an access key") }
