@@ -3,24 +3,35 @@
 public enum Lint {
     /// One rule that a push breaks.
     public struct Finding: Sendable, Hashable {
-        /// The rule's name, which stays the same.
-        public let rule: String
-        /// How bad it is.
-        public let severity: Severity
+        private let broken: Rule
+        private let text: String
         /// Where in the push.
         public let place: Place
-        /// What is wrong and what comes of it, in a sentence without the final stop.
-        public let message: String
         /// What APNs answers; nil when it accepts the push all the same.
         public let reason: Reason?
 
-        init(_ rule: String, _ severity: Severity, _ place: Place, _ message: String, reason: Reason? = nil) {
-            self.rule = rule
-            self.severity = severity
+        /// A finding of a rule.
+        ///
+        /// - Parameters:
+        ///   - rule: The rule that is broken.
+        ///   - place: Where in the push.
+        ///   - text: What is wrong and what comes of it on the phone, in a sentence without the final stop.
+        ///   - reason: What APNs answers; nil when it accepts the push all the same.
+        package init(_ rule: Rule, _ place: Place, _ text: String, reason: Reason? = nil) {
+            broken = rule
+            self.text = text
             self.place = place
-            self.message = message
             self.reason = reason
         }
+
+        /// The rule's name, which stays the same.
+        public var rule: String { broken.id }
+        /// How bad it is.
+        public var severity: Severity { broken.severity }
+        /// What is wrong and what comes of it, on the phone or at APNs, in a sentence without the final stop.
+        public var message: String { text + (reason == nil ? "" : "; APNs refuses the push") }
+        /// The address of Apple's page about it.
+        public var page: String { broken.page }
     }
 
     /// How bad a finding is.
@@ -37,12 +48,15 @@ public enum Lint {
         case header(String)
         /// In the payload, at this JSON Pointer (RFC 6901); empty for all of it.
         case payload(String)
+        /// In how the connection is used that it came over.
+        case connection
 
-        /// The header's name, or `payload` with the pointer.
+        /// The header's name, `payload` with the pointer, or `connection`.
         public var description: String {
             switch self {
             case .header(let name): name
             case .payload(let pointer): "payload\(pointer)"
+            case .connection: "connection"
             }
         }
     }
@@ -52,22 +66,43 @@ public enum Lint {
     /// - Parameters:
     ///   - headers: Its headers, as they travel.
     ///   - payload: Its payload.
+    ///   - time: When it is sent, in seconds since 1970; nil to leave out the rules that need a clock.
     /// - Returns: The findings in the order of the rules; none when all is well.
-    public static func check(headers: PushHeaders, payload: [UInt8]) -> [Finding] {
-        let type = headers.pushType.map(PushType.init(rawValue:))
+    public static func check(headers: PushHeaders, payload: [UInt8], at time: Int64? = nil) -> [Finding] {
+        let push = PushFacts(headers, at: time)
+        let (value, flaw) = PayloadRules.read(payload)
         let findings = [
-            HeaderRules.pushType(headers.pushType),
+            PushTypeRules.pushType(push, value),
             HeaderRules.id(headers.id),
-            HeaderRules.priority(headers.priority, of: type),
+            HeaderRules.priority(headers.priority, of: push.type),
             HeaderRules.expiration(headers.expiration),
-            HeaderRules.topic(headers.topic, of: type),
+            HeaderRules.pastExpiration(headers.expiration, at: time),
+            HeaderRules.topic(headers.topic, of: push.type),
+            HeaderRules.doubledSuffix(headers.topic, of: push.type),
             HeaderRules.collapseID(headers.collapseID),
-            PayloadRules.size(payload.count, of: type),
+            PayloadRules.size(payload.count, of: push.type),
+            flaw,
         ]
-        return findings.compactMap(\.self) + PayloadRules.content(payload, of: type)
+        return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
-    /// The reason APNs has to refuse a push, if any; the same rules as ``check(headers:payload:)``, and quicker.
+    /// What is wrong inside a payload that is an object.
+    private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
+        var findings = PayloadRules.check(payload, byteCount: byteCount, of: push)
+        guard let aps = payload["aps"], aps.members != nil else {
+            return findings + SecretRules.check(payload)
+        }
+        findings += KeyRules.check(aps, of: push)
+        findings += PushTypeRules.check(aps, of: push)
+        findings += AlertRules.check(aps, of: push)
+        findings += LiveActivityRules.check(aps, of: push)
+        findings += WidgetRules.check(payload, aps, of: push)
+        findings += SecretRules.check(payload)
+        if findings.isEmpty { findings += PushTypeRules.nothingToShow(aps, of: push) }
+        return findings
+    }
+
+    /// The reason APNs has to refuse a push, if any; the same rules as ``check(headers:payload:at:)``, and quicker.
     ///
     /// - Parameters:
     ///   - headers: Its headers, as they travel.
@@ -149,5 +184,24 @@ public enum Lint {
             ?? HeaderRules.priority(broadcast.priority, of: .liveActivity)
             ?? HeaderRules.expiration(broadcast.expiration)
             ?? PayloadRules.broadcastSize(broadcast.payload.count)
+    }
+}
+
+/// What the rules about payloads know of a push besides.
+struct PushFacts {
+    /// The push type; nil when there is none.
+    var type: PushType?
+    /// `apns-topic`.
+    var topic: String?
+    /// `apns-priority`.
+    var priority: String?
+    /// When it is sent, in seconds since 1970; nil without a clock.
+    var time: Int64?
+
+    init(_ headers: PushHeaders, at time: Int64?) {
+        type = headers.pushType.map(PushType.init(rawValue:))
+        topic = headers.topic
+        priority = headers.priority
+        self.time = time
     }
 }

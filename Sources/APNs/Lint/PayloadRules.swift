@@ -1,29 +1,50 @@
-/// The rules about payloads ("Generating a remote notification" and "Pushing background updates to your App").
+extension Lint.Rule {
+    static let payloadEmpty = Lint.Rule("payload-empty", .error, .sending, "there is no payload")
+    static let payloadTooLarge = Lint.Rule(
+        "payload-too-large",
+        .error,
+        .payload,
+        "the payload is larger than the push type allows"
+    )
+    static let payloadNotJSON = Lint.Rule("payload-not-json", .error, .payload, "the payload is no JSON object")
+    static let payloadNotMinified = Lint.Rule(
+        "payload-not-minified",
+        .warning,
+        .sending,
+        "much of the payload is white space and needless escapes"
+    )
+    static let apsMissing = Lint.Rule("aps-missing", .warning, .payload, "there is no aps")
+    static let apsNotAnObject = Lint.Rule("aps-not-an-object", .error, .payload, "aps is no object")
+}
+
+/// The rules about a payload as a whole ("Generating a remote notification").
 enum PayloadRules {
-    /// Keys that Apple's tables name, which `aps` may have.
-    private static let knownKeys: [String] = [
-        "alert", "badge", "sound", "thread-id", "category", "content-available", "mutable-content",
-        "target-content-id", "interruption-level", "relevance-score", "filter-criteria", "stale-date",
-        "content-state", "timestamp", "event", "dismissal-date", "attributes-type", "attributes", "input-push-token",
-        "input-push-channel", "content-changed", "ptt-push-type", "url-args",
+    static let all: [Lint.Rule] = [
+        .payloadEmpty, .payloadTooLarge, .payloadNotJSON, .payloadNotMinified, .apsMissing, .apsNotAnObject,
     ]
 
+    /// Bytes that writing a payload more tightly has to save before it is worth a word.
+    private static let worthwhileSaving = 256
+
     static func size(_ count: Int, of type: PushType?) -> Lint.Finding? {
-        size(count, limit: type?.payloadByteLimit ?? PushLimits.payloadByteCount)
+        size(count, limit: limit(of: type))
     }
 
     static func broadcastSize(_ count: Int) -> Lint.Finding? {
         size(count, limit: PushLimits.broadcastPayloadByteCount)
     }
 
+    private static func limit(of type: PushType?) -> Int {
+        type?.payloadByteLimit ?? PushLimits.payloadByteCount
+    }
+
     private static func size(_ count: Int, limit: Int) -> Lint.Finding? {
         if count == 0 {
-            return Lint.Finding("payload-empty", .error, .payload(""), "there is no payload", reason: .payloadEmpty)
+            return Lint.Finding(.payloadEmpty, .payload(""), "there is no payload", reason: .payloadEmpty)
         }
         guard count > limit else { return nil }
         return Lint.Finding(
-            "payload-too-large",
-            .error,
+            .payloadTooLarge,
             .payload(""),
             "the payload has \(count) bytes, \(count - limit) more than the \(limit) allowed",
             reason: .payloadTooLarge
@@ -33,202 +54,85 @@ enum PayloadRules {
     static func notAnObject(_ error: JSONError?) -> Lint.Finding {
         // Apple names no answer for this on pushes to devices; it is the one of the other requests.
         Lint.Finding(
-            "payload-not-json",
-            .error,
+            .payloadNotJSON,
             .payload(""),
             error.map { "the payload is no JSON: \($0)" } ?? "the payload is no JSON object",
             reason: .badRequestPayload
         )
     }
 
-    /// What is wrong inside the payload.
-    static func content(_ payload: [UInt8], of type: PushType?) -> [Lint.Finding] {
-        guard !payload.isEmpty else { return [] }
+    /// The payload when it is an object, or what keeps it from being one; neither when it is empty.
+    static func read(_ payload: [UInt8]) -> (value: JSONValue?, flaw: Lint.Finding?) {
+        guard !payload.isEmpty else { return (nil, nil) }
         do throws(JSONError) {
             let value = try JSONReader.read(payload)
-            guard value.members != nil else { return [notAnObject(nil)] }
-            guard let aps = value["aps"] else { return missingDictionary(value, of: type) }
-            guard let members = aps.members else {
-                return [
-                    Lint.Finding(
-                        "aps-not-an-object",
-                        .error,
-                        .payload("/aps"),
-                        "aps is no object: the phone ignores it"
-                    )
-                ]
-            }
-            return unknownKeys(members) + wrongValues(aps, of: type) + backgroundRules(aps, of: type)
+            return value.members == nil ? (nil, notAnObject(nil)) : (value, nil)
         } catch {
-            return [notAnObject(error)]
+            return (nil, notAnObject(error))
+        }
+    }
+
+    /// What is wrong with a payload beside what is in `aps`.
+    static func check(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Lint.Finding] {
+        let tightness = notMinified(payload, byteCount: byteCount, of: push.type).map { [$0] } ?? []
+        let outside = KeyRules.outside(payload, of: push)
+        switch payload["aps"] {
+        case nil: return tightness + (outside.isEmpty ? missingDictionary(payload, of: push.type) : outside)
+        case .object?: return tightness + outside
+        default:
+            let text = "aps is no object: the phone ignores all of it and shows nothing"
+            return tightness + outside + [Lint.Finding(.apsNotAnObject, .payload("/aps"), text)]
         }
     }
 
     /// What typed values can still get wrong.
     static func ranges(_ payload: Payload) -> Lint.Finding? {
-        if let badge = payload.aps?.badge, badge < 0 { return negativeBadge }
-        if let score = payload.aps?.relevanceScore, !(0...1).contains(score) { return scoreOutOfRange }
-        if let volume = payload.aps?.sound?.volume, !(0...1).contains(volume) { return volumeOutOfRange }
+        if let badge = payload.aps?.badge, badge < 0 { return AlertRules.negativeBadge }
+        if let score = payload.aps?.relevanceScore, !(0...1).contains(score) { return AlertRules.scoreOutOfRange }
+        if let volume = payload.aps?.sound?.volume, !(0...1).contains(volume) {
+            return AlertRules.volumeOutOfRange(at: ["aps", "sound"])
+        }
         return nil
     }
 
     // MARK: Rules
 
-    private static func missingDictionary(_ value: JSONValue, of type: PushType?) -> [Lint.Finding] {
-        // These carry what the app, or its server, has agreed with itself.
-        let ownContent: [PushType?] = [
-            .accessory, .complication, .fileProvider, .location, .mdm, .pushToTalk, .voip,
-        ]
+    private static func notMinified(_ payload: JSONValue, byteCount: Int, of type: PushType?) -> Lint.Finding? {
+        let limit = limit(of: type)
+        // Small payloads have nothing worthwhile to save.
+        guard byteCount > limit || byteCount > worthwhileSaving else { return nil }
+        let tightCount = payload.encoded().count
+        let wouldFit = byteCount > limit && tightCount <= limit
+        guard wouldFit || byteCount - tightCount >= worthwhileSaving else { return nil }
+        return Lint.Finding(
+            .payloadNotMinified,
+            .payload(""),
+            "\(byteCount - tightCount) of \(byteCount) bytes are white space and needless escapes, which every push"
+                + " carries to the phone for nothing" + (wouldFit ? ": without them it would fit" : "")
+        )
+    }
+
+    private static func missingDictionary(_ payload: JSONValue, of type: PushType?) -> [Lint.Finding] {
         // Wallet passes are updated by an empty object.
-        if value.members?.isEmpty == true || ownContent.contains(type) { return [] }
+        guard let names = payload.members?.map(\.name), !names.isEmpty, type?.carriesOwnContent != true else {
+            return []
+        }
+        let near = names.first { $0.lowercased() == "aps" }
         return [
             Lint.Finding(
-                "aps-missing",
-                .warning,
+                .apsMissing,
                 .payload(""),
                 "there is no aps: the phone shows nothing and wakes no one"
+                    + (near.map { "; it is written in lower case, not as \($0)" } ?? "")
             )
         ]
     }
+}
 
-    private static func unknownKeys(_ members: [JSONValue.Member]) -> [Lint.Finding] {
-        members.filter { !knownKeys.contains($0.name) }.map { member in
-            let near = knownKeys.first { plain($0) == plain(member.name) }
-            return Lint.Finding(
-                "aps-key-unknown",
-                .warning,
-                .payload(JSONPointer.path(["aps", member.name])),
-                "the phone ignores the key \"\(member.name)\" in aps" + (near.map { ": was \"\($0)\" meant?" } ?? "")
-            )
-        }
-    }
-
-    private static func wrongValues(_ aps: JSONValue, of type: PushType?) -> [Lint.Finding] {
-        var findings: [Lint.Finding] = []
-        if let alert = aps["alert"], alert.stringValue == nil, alert.members == nil {
-            findings.append(
-                Lint.Finding("alert-wrong-type", .error, .payload("/aps/alert"), "an alert is an object or a string")
-            )
-        }
-        if let badge = aps["badge"] {
-            switch badge.integerValue {
-            case nil:
-                findings.append(
-                    Lint.Finding("badge-not-a-number", .error, .payload("/aps/badge"), "a badge is a whole number")
-                )
-            case .some(..<0): findings.append(negativeBadge)
-            default: break
-            }
-        }
-        for key in ["content-available", "mutable-content"] {
-            if let value = aps[key], value.integerValue != 1 {
-                findings.append(
-                    Lint.Finding(
-                        "flag-not-one",
-                        .error,
-                        .payload("/aps/\(key)"),
-                        "\(key) has to be the number 1 to have an effect"
-                    )
-                )
-            }
-        }
-        if aps["mutable-content"] != nil, aps["alert"] == nil {
-            findings.append(
-                Lint.Finding(
-                    "mutable-without-alert",
-                    .warning,
-                    .payload("/aps/mutable-content"),
-                    "without an alert the service extension is never asked"
-                )
-            )
-        }
-        return findings + [interruptionLevel(aps), relevanceScore(aps, of: type), volume(aps)].compactMap(\.self)
-    }
-
-    private static func interruptionLevel(_ aps: JSONValue) -> Lint.Finding? {
-        guard let value = aps["interruption-level"] else { return nil }
-        let levels = InterruptionLevel.all.map(\.rawValue)
-        guard let text = value.stringValue, levels.contains(text) else {
-            let near = levels.first { plain($0) == plain(value.stringValue ?? "") }
-            return Lint.Finding(
-                "interruption-level-unknown",
-                .error,
-                .payload("/aps/interruption-level"),
-                "an interruption level is one of \(levels.joined(separator: ", "))"
-                    + (near.map { ": write \"\($0)\"" } ?? "")
-            )
-        }
-        return nil
-    }
-
-    private static func relevanceScore(_ aps: JSONValue, of type: PushType?) -> Lint.Finding? {
-        guard let value = aps["relevance-score"] else { return nil }
-        guard case .number(let number) = value else {
-            return Lint.Finding(
-                "relevance-score-not-a-number",
-                .error,
-                .payload("/aps/relevance-score"),
-                "a relevance score is a number"
-            )
-        }
-        // Live Activities may rank by any number.
-        return type == .liveActivity || (0...1).contains(number.doubleValue) ? nil : scoreOutOfRange
-    }
-
-    private static func volume(_ aps: JSONValue) -> Lint.Finding? {
-        guard case .number(let number)? = aps["sound"]?["volume"], !(0...1).contains(number.doubleValue) else {
-            return nil
-        }
-        return volumeOutOfRange
-    }
-
-    private static func backgroundRules(_ aps: JSONValue, of type: PushType?) -> [Lint.Finding] {
-        guard type == .background else { return [] }
-        var findings: [Lint.Finding] = []
-        if aps["content-available"] == nil {
-            findings.append(
-                Lint.Finding(
-                    "background-without-content-available",
-                    .error,
-                    .payload("/aps"),
-                    "without content-available a background push wakes no one"
-                )
-            )
-        }
-        for key in ["alert", "badge", "sound"] where aps[key] != nil {
-            findings.append(
-                Lint.Finding(
-                    "background-with-\(key)",
-                    .error,
-                    .payload("/aps/\(key)"),
-                    "a background push has no \(key): send it with the push type alert"
-                )
-            )
-        }
-        return findings
-    }
-
-    private static let negativeBadge = Lint.Finding(
-        "badge-negative",
-        .error,
-        .payload("/aps/badge"),
-        "a badge is 0 or more"
-    )
-    private static let scoreOutOfRange = Lint.Finding(
-        "relevance-score-out-of-range",
-        .error,
-        .payload("/aps/relevance-score"),
-        "a relevance score goes from 0 to 1"
-    )
-    private static let volumeOutOfRange = Lint.Finding(
-        "volume-out-of-range",
-        .error,
-        .payload("/aps/sound/volume"),
-        "the volume of a sound goes from 0 to 1"
-    )
-
-    /// A key without what people mix up: case, hyphens and underscores.
-    private static func plain(_ key: String) -> String {
-        key.lowercased().filter { $0 != "-" && $0 != "_" }
+extension PushType {
+    /// Whether pushes of this type carry what the app, or its server, has agreed with itself.
+    var carriesOwnContent: Bool {
+        let types: [PushType] = [.accessory, .complication, .fileProvider, .location, .mdm, .pushToTalk, .voip]
+        return types.contains(self)
     }
 }

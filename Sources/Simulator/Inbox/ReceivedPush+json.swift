@@ -121,7 +121,7 @@ extension Lint.Finding {
     var json: JSONValue {
         [
             "rule": .string(rule), "severity": .string(severity.rawValue), "place": .string(place.description),
-            "message": .string(message),
+            "message": .string(message), "page": .string(page),
         ]
     }
 }

@@ -32,7 +32,7 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// What is wrong with it or will be surprising on the phone, worst first as the rules find it.
     public var findings: [Lint.Finding] {
-        channel == nil ? Lint.check(headers: headers, payload: payload) : []
+        channel == nil ? Lint.check(headers: headers, payload: payload, at: time) : []
     }
 }
 

@@ -73,57 +73,6 @@ import Testing
     }
 
     @Test(arguments: [
-        ("alert", #"{"aps":{"Badge":1}}"#, "aps-key-unknown", "payload/aps/Badge"),
-        ("alert", #"{"aps":{"threadid":"x"}}"#, "aps-key-unknown", "payload/aps/threadid"),
-        ("alert", #"{"aps":{"a/b~c":1}}"#, "aps-key-unknown", "payload/aps/a~1b~0c"),
-        ("alert", #"{"aps":[]}"#, "aps-not-an-object", "payload/aps"),
-        ("alert", #"{"alert":"x"}"#, "aps-missing", "payload"),
-        ("alert", #"{"aps":{"alert":1}}"#, "alert-wrong-type", "payload/aps/alert"),
-        ("alert", #"{"aps":{"badge":"1"}}"#, "badge-not-a-number", "payload/aps/badge"),
-        ("alert", #"{"aps":{"badge":1.5}}"#, "badge-not-a-number", "payload/aps/badge"),
-        ("alert", #"{"aps":{"badge":-1}}"#, "badge-negative", "payload/aps/badge"),
-        ("alert", #"{"aps":{"content-available":true}}"#, "flag-not-one", "payload/aps/content-available"),
-        ("alert", #"{"aps":{"alert":"x","mutable-content":"1"}}"#, "flag-not-one", "payload/aps/mutable-content"),
-        ("alert", #"{"aps":{"mutable-content":1}}"#, "mutable-without-alert", "payload/aps/mutable-content"),
-        (
-            "alert", #"{"aps":{"interruption-level":"timeSensitive"}}"#, "interruption-level-unknown",
-            "payload/aps/interruption-level"
-        ),
-        (
-            "alert", #"{"aps":{"relevance-score":1.1}}"#, "relevance-score-out-of-range",
-            "payload/aps/relevance-score"
-        ),
-        (
-            "alert", #"{"aps":{"sound":{"critical":1,"name":"x","volume":2}}}"#, "volume-out-of-range",
-            "payload/aps/sound/volume"
-        ),
-        ("background", #"{"aps":{}}"#, "background-without-content-available", "payload/aps"),
-        ("background", #"{"aps":{"content-available":1,"alert":"x"}}"#, "background-with-alert", "payload/aps/alert"),
-    ])
-    func `what the phone would ignore is found in its place`(
-        type: String,
-        payload: String,
-        rule: String,
-        place: String
-    ) {
-        let headers = PushHeaders(pushType: type, priority: "5", topic: "com.example.app")
-        let findings = Lint.check(headers: headers, payload: Array(payload.utf8))
-        #expect(findings.map(\.rule) == [rule])
-        #expect(findings.first?.place.description == place)
-        #expect(findings.first?.message.isEmpty == false)
-    }
-
-    @Test func `a mistyped key is given its right name`() {
-        let findings = Lint.check(headers: Self.good, payload: Array(#"{"aps":{"mutable_content":1}}"#.utf8))
-        #expect(findings.first?.message.contains("\"mutable-content\"") == true)
-    }
-
-    @Test func `an expiration in milliseconds is found out`() {
-        let findings = Lint.check(headers: Self.headers { $0.expiration = "1790000000000" }, payload: Self.alert)
-        #expect(findings.map(\.rule) == ["expiration-in-milliseconds"])
-    }
-
-    @Test(arguments: [
         (PushNotification.alert("x", badge: -1), "badge-negative"),
         (.alert("x", relevanceScore: 2), "relevance-score-out-of-range"),
         (.alert("x", sound: .critical(volume: -1)), "volume-out-of-range"),

@@ -1,0 +1,166 @@
+extension Lint.Rule {
+    static let badgeNegative = Lint.Rule("badge-negative", .error, .payload, "badge is below 0")
+    static let mutableWithoutAlert = Lint.Rule(
+        "mutable-without-alert",
+        .warning,
+        .serviceExtension,
+        "mutable-content stands there without an alert"
+    )
+    static let interruptionLevelUnknown = Lint.Rule(
+        "interruption-level-unknown",
+        .error,
+        .payload,
+        "interruption-level is none of Apple's levels"
+    )
+    static let criticalWithoutSound = Lint.Rule(
+        "critical-without-sound",
+        .warning,
+        .payload,
+        "a critical notification has no sound with critical 1"
+    )
+    static let relevanceScoreOutOfRange = Lint.Rule(
+        "relevance-score-out-of-range",
+        .error,
+        .payload,
+        "the relevance-score of a notification is not from 0 to 1"
+    )
+    static let volumeOutOfRange = Lint.Rule(
+        "volume-out-of-range",
+        .error,
+        .payload,
+        "the volume of a sound is not from 0 to 1"
+    )
+    static let titleCut = Lint.Rule(
+        "title-cut",
+        .warning,
+        .design,
+        "the title is longer than its line on the Lock Screen"
+    )
+    static let bodyCut = Lint.Rule(
+        "body-cut",
+        .warning,
+        .design,
+        "the body is longer than the Lock Screen shows"
+    )
+}
+
+/// The rules about what a person sees and hears ("Generating a remote notification").
+enum AlertRules {
+    static let all: [Lint.Rule] = [
+        .badgeNegative, .mutableWithoutAlert, .interruptionLevelUnknown, .criticalWithoutSound,
+        .relevanceScoreOutOfRange, .volumeOutOfRange, .titleCut, .bodyCut,
+    ]
+
+    /// Characters that fit, about: it depends on the letters, the phone, and the size of text a person likes.
+    private static let titleLength = 40
+    private static let bodyLength = 180
+
+    static let negativeBadge = Lint.Finding(
+        .badgeNegative,
+        .payload("/aps/badge"),
+        "a badge is 0 or more: the icon keeps the number it has"
+    )
+    static let scoreOutOfRange = Lint.Finding(
+        .relevanceScoreOutOfRange,
+        .payload("/aps/relevance-score"),
+        "a relevance score goes from 0 to 1: the phone ranks the notification as it likes"
+    )
+
+    static func volumeOutOfRange(at path: [String]) -> Lint.Finding {
+        Lint.Finding(
+            .volumeOutOfRange,
+            .payload(JSONPointer.path(path + ["volume"])),
+            "the volume of a sound goes from 0 to 1: the phone does not play it as loud as meant"
+        )
+    }
+
+    static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        let findings = [
+            badge(aps), mutableContent(aps), interruptionLevel(aps), criticalSound(aps),
+            relevanceScore(aps, of: push.type), volume(of: aps, at: ["aps"]),
+            volume(of: aps["alert"], at: ["aps", "alert"]),
+        ]
+        return findings.compactMap(\.self) + cuts(aps["alert"], of: push.type)
+    }
+
+    private static func badge(_ aps: JSONValue) -> Lint.Finding? {
+        guard let badge = aps["badge"]?.integerValue, badge < 0 else { return nil }
+        return negativeBadge
+    }
+
+    private static func mutableContent(_ aps: JSONValue) -> Lint.Finding? {
+        guard aps["mutable-content"] != nil, aps["alert"] == nil else { return nil }
+        return Lint.Finding(
+            .mutableWithoutAlert,
+            .payload("/aps/mutable-content"),
+            "without an alert the phone never asks the service extension"
+        )
+    }
+
+    private static func interruptionLevel(_ aps: JSONValue) -> Lint.Finding? {
+        guard let value = aps["interruption-level"] else { return nil }
+        let levels = InterruptionLevel.all.map(\.rawValue)
+        let text = value.stringValue ?? ""
+        guard !levels.contains(text) else { return nil }
+        return Lint.Finding(
+            .interruptionLevelUnknown,
+            .payload("/aps/interruption-level"),
+            "an interruption level is one of \(levels.joined(separator: ", ")), and the phone takes any other"
+                + " for active" + Spelling.hint(for: text, among: levels)
+        )
+    }
+
+    private static func criticalSound(_ aps: JSONValue) -> Lint.Finding? {
+        guard aps["interruption-level"]?.stringValue == InterruptionLevel.critical.rawValue,
+            aps["sound"]?["critical"]?.integerValue != 1
+        else { return nil }
+        return Lint.Finding(
+            .criticalWithoutSound,
+            .payload(aps["sound"] == nil ? "/aps" : "/aps/sound"),
+            "a critical notification needs a sound that is an object with critical 1: without one the mute switch keeps"
+                + " the phone silent"
+        )
+    }
+
+    private static func relevanceScore(_ aps: JSONValue, of type: PushType?) -> Lint.Finding? {
+        // Live Activities may rank by any number.
+        guard let score = aps["relevance-score"]?.doubleValue, type != .liveActivity, !(0...1).contains(score) else {
+            return nil
+        }
+        return scoreOutOfRange
+    }
+
+    private static func volume(of parent: JSONValue?, at path: [String]) -> Lint.Finding? {
+        guard let volume = parent?["sound"]?["volume"]?.doubleValue, !(0...1).contains(volume) else { return nil }
+        return volumeOutOfRange(at: path + ["sound"])
+    }
+
+    // MARK: Texts that are cut
+
+    private static func cuts(_ alert: JSONValue?, of type: PushType?) -> [Lint.Finding] {
+        guard let alert, type == nil || type == .alert || type == .liveActivity else { return [] }
+        let title = cut(alert["title"]?.stringValue, at: titleLength, "title", .titleCut, "/aps/alert/title")
+        let body =
+            cut(alert.stringValue, at: bodyLength, "body", .bodyCut, "/aps/alert")
+            ?? cut(alert["body"]?.stringValue, at: bodyLength, "body", .bodyCut, "/aps/alert/body")
+        return [title, body].compactMap(\.self)
+    }
+
+    private static func cut(
+        _ text: String?,
+        at length: Int,
+        _ name: String,
+        _ rule: Lint.Rule,
+        _ pointer: String
+    ) -> Lint.Finding? {
+        // Bytes are quicker to count, and never fewer than characters.
+        guard let text, text.utf8.count > length, text.count > length else { return nil }
+        let lastWords = text.prefix(length).suffix(12).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return Lint.Finding(
+            rule,
+            .payload(pointer),
+            "the \(name) has \(text.count) characters: the Lock Screen shows about \(length) of them, up to"
+                + " \"…\(lastWords)\""
+        )
+    }
+}

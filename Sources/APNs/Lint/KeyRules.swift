@@ -1,0 +1,155 @@
+extension Lint.Rule {
+    static let apsKeyUnknown = Lint.Rule(
+        "aps-key-unknown",
+        .warning,
+        .payload,
+        "a key in aps is none of Apple's, perhaps for a slip of the pen"
+    )
+    static let alertKeyUnknown = Lint.Rule(
+        "alert-key-unknown",
+        .warning,
+        .payload,
+        "a key in alert is none of Apple's, perhaps for a slip of the pen"
+    )
+    static let soundKeyUnknown = Lint.Rule(
+        "sound-key-unknown",
+        .warning,
+        .payload,
+        "a key in sound is none of Apple's, perhaps for a slip of the pen"
+    )
+    static let apsKeyOutside = Lint.Rule(
+        "aps-key-outside",
+        .warning,
+        .payload,
+        "a key of Apple's stands beside aps, not in it"
+    )
+    static let valueWrongType = Lint.Rule(
+        "value-wrong-type",
+        .error,
+        .payload,
+        "a value is of another JSON type than Apple's tables say"
+    )
+    static let alertWrongType = Lint.Rule(
+        "alert-wrong-type",
+        .error,
+        .payload,
+        "alert is neither an object nor a text"
+    )
+    static let badgeNotANumber = Lint.Rule("badge-not-a-number", .error, .payload, "badge is no whole number")
+    static let relevanceScoreNotANumber = Lint.Rule(
+        "relevance-score-not-a-number",
+        .error,
+        .payload,
+        "relevance-score is no number"
+    )
+    static let flagNotOne = Lint.Rule(
+        "flag-not-one",
+        .error,
+        .payload,
+        "content-available, mutable-content or input-push-token is not the number 1"
+    )
+    static let contentChangedNotTrue = Lint.Rule(
+        "content-changed-not-true",
+        .error,
+        .widgets,
+        "content-changed is not true"
+    )
+}
+
+/// The rules about keys, which Apple's tables name, and the types of their values.
+enum KeyRules {
+    static let all: [Lint.Rule] = [
+        .apsKeyOutside, .apsKeyUnknown, .alertKeyUnknown, .soundKeyUnknown, .valueWrongType, .alertWrongType,
+        .badgeNotANumber, .relevanceScoreNotANumber, .flagNotOne, .contentChangedNotTrue,
+    ]
+
+    /// Keys of `aps` that hardly anybody means for the app when they stand beside it.
+    private static let tellingKeys: Set<String> = [
+        "alert", "attributes-type", "badge", "content-available", "content-changed", "content-state", "dismissal-date",
+        "interruption-level", "mutable-content", "relevance-score", "sound", "stale-date", "target-content-id",
+        "thread-id",
+    ]
+    /// Unknown keys that are spoken of; the others are most likely as wrong.
+    private static let unknownKeyLimit = 20
+
+    /// One object of a payload with the table of its keys.
+    private struct Table {
+        var name: String
+        var keys: [PayloadKey]
+        /// Where what does not belong here may belong.
+        var neighbour: (name: String, keys: [PayloadKey])?
+        var unknown: Lint.Rule
+    }
+
+    static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        let isActivity = push.type == .liveActivity
+        let alertKeys = isActivity ? PayloadKey.activityAlert : PayloadKey.alert
+        let own = Table(
+            name: "aps",
+            keys: PayloadKey.aps,
+            neighbour: ("alert", PayloadKey.alert),
+            unknown: .apsKeyUnknown
+        )
+        let alert = Table(
+            name: "alert",
+            keys: alertKeys,
+            neighbour: ("aps", PayloadKey.aps),
+            unknown: .alertKeyUnknown
+        )
+        return check(aps, own, at: ["aps"]) + check(aps["alert"], alert, at: ["aps", "alert"])
+            + localizedTexts(of: aps["alert"])
+            + check(aps["sound"], soundTable, at: ["aps", "sound"])
+            + (isActivity ? check(aps["alert"]?["sound"], soundTable, at: ["aps", "alert", "sound"]) : [])
+    }
+
+    /// Apple's keys where the phone does not look for them.
+    static func outside(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        guard push.type?.carriesOwnContent != true else { return [] }
+        let aps = payload["aps"]
+        return (payload.members ?? []).filter { tellingKeys.contains($0.name) && aps?[$0.name] == nil }.map { member in
+            Lint.Finding(
+                .apsKeyOutside,
+                .payload(JSONPointer.path([member.name])),
+                "\(member.name) stands beside aps, where the phone takes it for the app's own and does nothing: move it"
+                    + " into aps"
+            )
+        }
+    }
+
+    private static let soundTable = Table(name: "sound", keys: PayloadKey.sound, unknown: .soundKeyUnknown)
+
+    private static func localizedTexts(of alert: JSONValue?) -> [Lint.Finding] {
+        ["title", "body"].flatMap { name in
+            let table = Table(name: name, keys: PayloadKey.localizedText, unknown: .alertKeyUnknown)
+            // Where a title may not be an object, that has been said already.
+            return check(alert?[name], table, at: ["aps", "alert", name])
+        }
+    }
+
+    private static func check(_ value: JSONValue?, _ table: Table, at path: [String]) -> [Lint.Finding] {
+        guard let members = value?.members else { return [] }
+        var findings: [Lint.Finding] = []
+        var unknownCount = 0
+        for member in members {
+            if let key = table.keys.first(where: { $0.name == member.name }) {
+                if let finding = key.finding(for: member.value, in: path) { findings.append(finding) }
+            } else if unknownCount < unknownKeyLimit {
+                unknownCount += 1
+                findings.append(unknown(member.name, in: table, at: path))
+            }
+        }
+        return findings
+    }
+
+    private static func unknown(_ name: String, in table: Table, at path: [String]) -> Lint.Finding {
+        var hint = Spelling.hint(for: name, among: table.keys.map(\.name))
+        if let neighbour = table.neighbour, neighbour.keys.contains(where: { $0.name == name }) {
+            hint = ": it belongs in \(neighbour.name)"
+        }
+        return Lint.Finding(
+            table.unknown,
+            .payload(JSONPointer.path(path + [name])),
+            "the phone ignores the key \"\(name)\" in \(table.name)" + hint
+        )
+    }
+}

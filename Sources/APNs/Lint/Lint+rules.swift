@@ -1,0 +1,64 @@
+extension Lint {
+    /// One rule: its name, how bad it is to break it, and the page of Apple's that it comes from.
+    public struct Rule: Sendable, Hashable {
+        /// The rule's name, which stays the same.
+        public let id: String
+        /// How bad it is to break it.
+        public let severity: Severity
+        /// What it looks for, in a sentence without the final stop.
+        public let summary: String
+        /// The address of Apple's page about it.
+        public let page: String
+
+        package init(_ id: String, _ severity: Severity, _ page: ApplePage, _ summary: String) {
+            self.id = id
+            self.severity = severity
+            self.summary = summary
+            self.page = page.address
+        }
+    }
+
+    /// Every rule that judges a push by itself, in the order in which ``check(headers:payload:at:)`` asks them.
+    public static let rules: [Rule] =
+        HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
+        + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + SecretRules.all
+}
+
+/// A page of Apple's documentation.
+package struct ApplePage: Sendable {
+    /// Where it is.
+    package let address: String
+
+    private init(_ path: String) {
+        address = "https://developer.apple.com/" + path
+    }
+
+    private static let notifications = "documentation/usernotifications/"
+
+    /// "Sending notification requests to APNs".
+    package static let sending = ApplePage(notifications + "sending-notification-requests-to-apns")
+    /// "Generating a remote notification".
+    package static let payload = ApplePage(notifications + "generating-a-remote-notification")
+    /// "Pushing background updates to your App".
+    package static let background = ApplePage(notifications + "pushing-background-updates-to-your-app")
+    /// "Modifying content in newly delivered notifications".
+    package static let serviceExtension = ApplePage(
+        notifications + "modifying-content-in-newly-delivered-notifications"
+    )
+    /// "Establishing a connection to Apple Push Notification service (APNs)".
+    package static let connection = ApplePage(notifications + "establishing-a-connection-to-apns")
+    /// "Establishing a token-based connection to APNs".
+    package static let providerToken = ApplePage(notifications + "establishing-a-token-based-connection-to-apns")
+    /// "Sending broadcast push notification requests to APNs".
+    package static let broadcast = ApplePage(notifications + "sending-broadcast-push-notification-requests-to-apns")
+    /// "Starting and updating Live Activities with ActivityKit push notifications".
+    package static let liveActivity = ApplePage(
+        "documentation/activitykit/starting-and-updating-live-activities-with-activitykit-push-notifications"
+    )
+    /// "Updating widgets with WidgetKit push notifications".
+    package static let widgets = ApplePage(
+        "documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications"
+    )
+    /// "Notifications" in the Human Interface Guidelines.
+    package static let design = ApplePage("design/human-interface-guidelines/notifications")
+}

@@ -1,0 +1,115 @@
+extension Lint.Rule {
+    static let activityAttributesEqualState = Lint.Rule(
+        "activity-attributes-equal-state",
+        .warning,
+        .liveActivity,
+        "attributes and content-state are the same"
+    )
+    static let activityAttributesKeyedAsState = Lint.Rule(
+        "activity-attributes-keyed-as-state",
+        .warning,
+        .liveActivity,
+        "attributes and content-state have the same keys"
+    )
+    static let activityNull = Lint.Rule(
+        "activity-null",
+        .warning,
+        .liveActivity,
+        "a value in attributes or content-state is null"
+    )
+    static let activityDateText = Lint.Rule(
+        "activity-date-text",
+        .warning,
+        .liveActivity,
+        "a value in attributes or content-state is a date as text (ISO 8601)"
+    )
+}
+
+/// The rules about what a Live Activity shows: the phone decodes it with Swift's default `JSONDecoder`, and drops in
+/// silence what does not decode.
+enum LiveActivityContentRules {
+    static let all: [Lint.Rule] = [
+        .activityAttributesEqualState, .activityAttributesKeyedAsState, .activityNull, .activityDateText,
+    ]
+
+    /// Values that are spoken of; the others are most likely as wrong.
+    private static let findingLimit = 10
+
+    static func check(_ aps: JSONValue) -> [Lint.Finding] {
+        var findings = sameness(aps).map { [$0] } ?? []
+        for key in ["content-state", "attributes"] {
+            if let value = aps[key], value.members != nil { inspect(value, at: ["aps", key], &findings) }
+        }
+        return findings
+    }
+
+    private static func sameness(_ aps: JSONValue) -> Lint.Finding? {
+        guard let attributes = aps["attributes"]?.members, let state = aps["content-state"]?.members,
+            !attributes.isEmpty, Set(attributes.map(\.name)) == Set(state.map(\.name))
+        else { return nil }
+        let consequence =
+            ": attributes are what stays the same, as the app's type has it beside its ContentState; the phone starts"
+            + " no activity when they do not decode"
+        return Set(attributes) == Set(state)
+            ? Lint.Finding(
+                .activityAttributesEqualState,
+                .payload("/aps/attributes"),
+                "attributes are the content-state once more" + consequence
+            )
+            : Lint.Finding(
+                .activityAttributesKeyedAsState,
+                .payload("/aps/attributes"),
+                "attributes have the keys of content-state" + consequence
+            )
+    }
+
+    private static func inspect(_ value: JSONValue, at path: [String], _ findings: inout [Lint.Finding]) {
+        guard findings.count < findingLimit else { return }
+        switch value {
+        case .object(let members):
+            for member in members { inspect(member.value, at: path + [member.name], &findings) }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() { inspect(element, at: path + [String(index)], &findings) }
+        case .null:
+            findings.append(
+                Lint.Finding(
+                    .activityNull,
+                    .payload(JSONPointer.path(path)),
+                    "null decodes only where the app's type has an optional, and a key left out does too: anywhere else"
+                        + " the phone drops the push"
+                )
+            )
+        case .string(let text) where isDateAndTime(text):
+            findings.append(
+                Lint.Finding(
+                    .activityDateText,
+                    .payload(JSONPointer.path(path)),
+                    "a date as text decodes only as a String: a Date is a number of seconds since 2001, and where the"
+                        + " app's type has one, the phone drops the push"
+                )
+            )
+        case .bool, .number, .string: break
+        }
+    }
+
+    /// Whether a text is a day and a time of ISO 8601 and nothing else, as in `2026-05-12T18:31:00Z`.
+    private static func isDateAndTime(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        // With seconds, a fraction and an offset.
+        guard (16...40).contains(bytes.count) else { return false }
+        let pattern = Array("0000-00-00T00:00".utf8)
+        let beginsAsOne = zip(bytes, pattern).allSatisfy { byte, sample in
+            switch sample {
+            case UInt8(ascii: "0"): byte.isDigit
+            case UInt8(ascii: "T"): byte == sample || byte == UInt8(ascii: "t") || byte == UInt8(ascii: " ")
+            default: byte == sample
+            }
+        }
+        return beginsAsOne && bytes[pattern.count...].allSatisfy { $0.isDigit || "+-.: Zz".utf8.contains($0) }
+    }
+}
+
+extension UInt8 {
+    /// Whether this is the character of a decimal digit.
+    var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+}

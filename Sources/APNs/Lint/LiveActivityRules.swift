@@ -1,0 +1,232 @@
+extension Lint.Rule {
+    static let activityTimestampMissing = Lint.Rule(
+        "activity-timestamp-missing",
+        .error,
+        .liveActivity,
+        "a push about a Live Activity has no timestamp"
+    )
+    static let activityTimeInMilliseconds = Lint.Rule(
+        "activity-time-in-milliseconds",
+        .error,
+        .liveActivity,
+        "timestamp, stale-date or dismissal-date is so far ahead that it must be in milliseconds"
+    )
+    static let activityTimestampAhead = Lint.Rule(
+        "activity-timestamp-ahead",
+        .warning,
+        .liveActivity,
+        "timestamp is more than ten minutes ahead of the clock"
+    )
+    static let activityEventMissing = Lint.Rule(
+        "activity-event-missing",
+        .error,
+        .liveActivity,
+        "a push about a Live Activity has no event"
+    )
+    static let activityEventUnknown = Lint.Rule(
+        "activity-event-unknown",
+        .error,
+        .liveActivity,
+        "event is none of start, update and end"
+    )
+    static let activityStartIncomplete = Lint.Rule(
+        "activity-start-incomplete",
+        .error,
+        .liveActivity,
+        "the start of a Live Activity lacks attributes-type, attributes or alert"
+    )
+    static let activityStateMissing = Lint.Rule(
+        "activity-state-missing",
+        .error,
+        .liveActivity,
+        "the start or update of a Live Activity has no content-state"
+    )
+    static let activityEndWithoutState = Lint.Rule(
+        "activity-end-without-state",
+        .warning,
+        .liveActivity,
+        "the end of a Live Activity that stays on the Lock Screen has no content-state"
+    )
+    static let activityDismissalLate = Lint.Rule(
+        "activity-dismissal-late",
+        .warning,
+        .liveActivity,
+        "dismissal-date is more than four hours after timestamp"
+    )
+    static let activityDismissalBeforeEnd = Lint.Rule(
+        "activity-dismissal-before-end",
+        .warning,
+        .liveActivity,
+        "dismissal-date stands in a push that does not end the Live Activity"
+    )
+    static let activityAttributesAfterStart = Lint.Rule(
+        "activity-attributes-after-start",
+        .warning,
+        .liveActivity,
+        "attributes or attributes-type stand in a push that does not start the Live Activity"
+    )
+    static let activityUpdateImmediate = Lint.Rule(
+        "activity-update-immediate",
+        .warning,
+        .liveActivity,
+        "an update without an alert has priority 10"
+    )
+}
+
+/// The rules about Live Activities ("Starting and updating Live Activities with ActivityKit push notifications").
+enum LiveActivityRules {
+    static let all: [Lint.Rule] = [
+        .activityTimestampMissing, .activityTimeInMilliseconds, .activityTimestampAhead, .activityEventMissing,
+        .activityEventUnknown, .activityStartIncomplete, .activityStateMissing, .activityEndWithoutState,
+        .activityDismissalLate, .activityDismissalBeforeEnd, .activityAttributesAfterStart, .activityUpdateImmediate,
+    ]
+
+    private static let events = ["start", "update", "end"]
+    /// Seconds by which two clocks may differ, and a server that counts up may run ahead.
+    private static let clockTolerance: Double = 10 * 60
+    /// Seconds that an activity that has ended may stay on the Lock Screen.
+    private static let longestStay: Double = 4 * 60 * 60
+
+    static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        guard push.type == .liveActivity else { return [] }
+        let event = aps["event"]?.stringValue
+        let findings = [
+            timestampMissing(aps), timestampAhead(aps, at: push.time), self.event(aps),
+            stateMissing(aps, at: event), dismissal(aps, at: event), hurry(aps, at: event, priority: push.priority),
+        ]
+        return findings.compactMap(\.self) + milliseconds(aps) + startParts(aps, at: event)
+            + startPartsAfterwards(aps, at: event) + LiveActivityContentRules.check(aps)
+    }
+
+    // MARK: Times
+
+    private static func timestampMissing(_ aps: JSONValue) -> Lint.Finding? {
+        guard aps["timestamp"] == nil else { return nil }
+        return Lint.Finding(
+            .activityTimestampMissing,
+            .payload("/aps"),
+            "without a timestamp, in seconds since 1970, the phone cannot tell whether the push is news, and drops it"
+        )
+    }
+
+    private static func isInMilliseconds(_ time: Double) -> Bool { time > Double(HeaderRules.farFuture) }
+
+    private static func milliseconds(_ aps: JSONValue) -> [Lint.Finding] {
+        let consequences = [
+            ("timestamp", "the phone takes every push with a right time after it for old news, and drops it"),
+            ("stale-date", "the content never counts as outdated"),
+            ("dismissal-date", "the activity stays for as long as the system likes"),
+        ]
+        return consequences.filter { key, _ in aps[key]?.doubleValue.map(isInMilliseconds) == true }
+            .map { key, consequence in
+                Lint.Finding(
+                    .activityTimeInMilliseconds,
+                    .payload("/aps/\(key)"),
+                    "\(key) is in seconds since 1970, and this looks like milliseconds: \(consequence)"
+                )
+            }
+    }
+
+    private static func timestampAhead(_ aps: JSONValue, at time: Int64?) -> Lint.Finding? {
+        guard let time, let timestamp = aps["timestamp"]?.doubleValue, !isInMilliseconds(timestamp),
+            timestamp > Double(time) + clockTolerance
+        else { return nil }
+        return Lint.Finding(
+            .activityTimestampAhead,
+            .payload("/aps/timestamp"),
+            "timestamp is more than \(Int(clockTolerance) / 60) minutes ahead: until then the phone drops every push"
+                + " with the right time as old news"
+        )
+    }
+
+    private static func dismissal(_ aps: JSONValue, at event: String?) -> Lint.Finding? {
+        guard let date = aps["dismissal-date"]?.doubleValue, !isInMilliseconds(date) else { return nil }
+        if event == "start" || event == "update" {
+            return Lint.Finding(
+                .activityDismissalBeforeEnd,
+                .payload("/aps/dismissal-date"),
+                "the phone heeds dismissal-date only when the event is end: the activity stays"
+            )
+        }
+        guard let timestamp = aps["timestamp"]?.doubleValue, date > timestamp + longestStay else { return nil }
+        return Lint.Finding(
+            .activityDismissalLate,
+            .payload("/aps/dismissal-date"),
+            "the phone removes the activity four hours after its end, whatever later date it is given"
+        )
+    }
+
+    // MARK: Events and what they need
+
+    private static func event(_ aps: JSONValue) -> Lint.Finding? {
+        guard let event = aps["event"] else {
+            return Lint.Finding(
+                .activityEventMissing,
+                .payload("/aps"),
+                "without an event the phone does not know whether to start, update or end the activity, and does"
+                    + " nothing"
+            )
+        }
+        guard let text = event.stringValue, !events.contains(text) else { return nil }
+        return Lint.Finding(
+            .activityEventUnknown,
+            .payload("/aps/event"),
+            "an event is start, update or end, and the phone drops any other" + Spelling.hint(for: text, among: events)
+        )
+    }
+
+    private static func stateMissing(_ aps: JSONValue, at event: String?) -> Lint.Finding? {
+        guard aps["content-state"] == nil else { return nil }
+        switch event {
+        case "start", "update":
+            return Lint.Finding(
+                .activityStateMissing,
+                .payload("/aps"),
+                "without content-state the phone has nothing to show, and drops the push"
+            )
+        case "end":
+            // What leaves the Lock Screen at once needs no last word.
+            let timestamp = aps["timestamp"]?.doubleValue ?? 0
+            if let date = aps["dismissal-date"]?.doubleValue, date <= timestamp { return nil }
+            return Lint.Finding(
+                .activityEndWithoutState,
+                .payload("/aps"),
+                "without a last content-state the Lock Screen shows for up to four hours what was true before the end"
+            )
+        default: return nil
+        }
+    }
+
+    private static func startParts(_ aps: JSONValue, at event: String?) -> [Lint.Finding] {
+        guard event == "start" else { return [] }
+        return ["attributes-type", "attributes", "alert"].filter { aps[$0] == nil }.map { key in
+            Lint.Finding(
+                .activityStartIncomplete,
+                .payload("/aps"),
+                "a start needs \(key): without it the phone starts no activity"
+            )
+        }
+    }
+
+    private static func startPartsAfterwards(_ aps: JSONValue, at event: String?) -> [Lint.Finding] {
+        guard event == "update" || event == "end" else { return [] }
+        return ["attributes-type", "attributes"].filter { aps[$0] != nil }.map { key in
+            Lint.Finding(
+                .activityAttributesAfterStart,
+                .payload("/aps/\(key)"),
+                "\(key) belongs to the start: the phone ignores it now, and it takes up room"
+            )
+        }
+    }
+
+    private static func hurry(_ aps: JSONValue, at event: String?, priority: String?) -> Lint.Finding? {
+        guard event == "update", aps["alert"] == nil, priority == nil || priority == "10" else { return nil }
+        return Lint.Finding(
+            .activityUpdateImmediate,
+            .header("apns-priority"),
+            (priority == nil ? "without a priority the update has 10, which" : "priority 10")
+                + " counts against the activity's budget: over it the phone holds updates back; those without an alert"
+                + " can mostly go with 5"
+        )
+    }
+}

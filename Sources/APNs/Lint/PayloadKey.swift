@@ -1,0 +1,165 @@
+/// A key of Apple's tables: what its value has to be, and what comes of another.
+struct PayloadKey {
+    /// What a value has to be.
+    enum Kind {
+        /// Anything; other rules look closer.
+        case any
+        case text
+        case texts
+        case number
+        case wholeNumber
+        /// The number 1, as Apple writes most flags.
+        case one
+        /// `true`, as Apple writes one flag.
+        case yes
+        case object
+        case objectOrText
+    }
+
+    let name: String
+    let kind: Kind
+    /// What comes of a value of another kind.
+    let consequence: String
+    /// The rule that such a value breaks.
+    let rule: Lint.Rule
+
+    init(_ name: String, _ kind: Kind, else consequence: String = "", rule: Lint.Rule = .valueWrongType) {
+        self.name = name
+        self.kind = kind
+        self.consequence = consequence
+        self.rule = rule
+    }
+
+    /// What is wrong with the kind of a value; nil when nothing is.
+    func finding(for value: JSONValue, in path: [String]) -> Lint.Finding? {
+        guard !kind.takes(value) else { return nil }
+        return Lint.Finding(
+            rule,
+            .payload(JSONPointer.path(path + [name])),
+            "\(name) has to be \(kind.inWords), not \(value.kindInWords): \(consequence)"
+        )
+    }
+}
+
+extension PayloadKey.Kind {
+    fileprivate func takes(_ value: JSONValue) -> Bool {
+        switch (self, value) {
+        case (.any, _), (.text, .string), (.number, .number), (.object, .object): true
+        case (.objectOrText, .object), (.objectOrText, .string): true
+        case (.texts, .array(let elements)): elements.allSatisfy { $0.stringValue != nil }
+        case (.wholeNumber, .number(let number)): number.integerValue != nil
+        case (.one, .number(let number)): number.integerValue == 1
+        case (.yes, .bool(let value)): value
+        default: false
+        }
+    }
+
+    fileprivate var inWords: String {
+        switch self {
+        case .any: "any value"
+        case .text: "a text"
+        case .texts: "a list of texts"
+        case .number: "a number"
+        case .wholeNumber: "a whole number"
+        case .one: "the number 1"
+        case .yes: "true"
+        case .object: "an object"
+        case .objectOrText: "an object or a text"
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var kindInWords: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number(let number): number.text.utf8.count < 20 ? number.text : "a number"
+        case .string: "a text"
+        case .array(let elements): elements.isEmpty ? "an empty list" : "a list with other things"
+        case .object: "an object"
+        }
+    }
+
+    /// The number in double precision; nil when this is no number.
+    var doubleValue: Double? {
+        if case .number(let number) = self { number.doubleValue } else { nil }
+    }
+}
+
+/// Apple's tables ("Generating a remote notification", and ActivityKit's article for Live Activities).
+extension PayloadKey {
+    /// Keys of `aps`.
+    static let aps: [PayloadKey] = [
+        PayloadKey("alert", .objectOrText, else: "the phone shows nothing", rule: .alertWrongType),
+        PayloadKey("badge", .wholeNumber, else: "the icon keeps the number it has", rule: .badgeNotANumber),
+        PayloadKey("sound", .objectOrText, else: "the phone plays none"),
+        PayloadKey("thread-id", .text, else: "the notification is not grouped"),
+        PayloadKey("category", .text, else: "the notification has no actions"),
+        PayloadKey("content-available", .one, else: "the app is not woken", rule: .flagNotOne),
+        PayloadKey("mutable-content", .one, else: "the service extension is not asked", rule: .flagNotOne),
+        PayloadKey("target-content-id", .text, else: "no window comes forward"),
+        PayloadKey("interruption-level", .any),
+        PayloadKey(
+            "relevance-score",
+            .number,
+            else: "the phone ranks it as if there were none",
+            rule: .relevanceScoreNotANumber
+        ),
+        PayloadKey("filter-criteria", .text, else: "no Focus can judge the notification"),
+        PayloadKey("stale-date", .number, else: "the content never counts as outdated"),
+        PayloadKey("content-state", .object, else: "the activity keeps what it shows"),
+        PayloadKey("timestamp", .number, else: "the phone cannot tell whether the push is news, and drops it"),
+        PayloadKey("event", .text, else: "the phone drops the push"),
+        PayloadKey("dismissal-date", .number, else: "the system chooses when the activity goes"),
+        PayloadKey("attributes-type", .text, else: "no activity starts"),
+        PayloadKey("attributes", .object, else: "no activity starts"),
+        PayloadKey("input-push-token", .one, else: "the activity gets no token", rule: .flagNotOne),
+        PayloadKey("input-push-channel", .text, else: "the activity does not listen on the channel"),
+        PayloadKey("content-changed", .yes, else: "nothing is reloaded", rule: .contentChangedNotTrue),
+        PayloadKey("ptt-push-type", .text, else: "the app does not update its service"),
+        PayloadKey("url-args", .texts, else: "the notification opens nothing"),
+    ]
+
+    private static let placeholders = "the placeholders are not filled"
+
+    /// Keys of `alert`.
+    static let alert: [PayloadKey] = [
+        PayloadKey("title", .text, else: "the phone does not show it"),
+        PayloadKey("subtitle", .text, else: "the phone does not show it"),
+        PayloadKey("body", .text, else: "the phone does not show it"),
+        PayloadKey("launch-image", .text, else: "the app launches with its usual image"),
+        PayloadKey("title-loc-key", .text, else: "there is no title"),
+        PayloadKey("title-loc-args", .texts, else: placeholders),
+        PayloadKey("subtitle-loc-key", .text, else: "there is no subtitle"),
+        PayloadKey("subtitle-loc-args", .texts, else: placeholders),
+        PayloadKey("loc-key", .text, else: "there is no body"),
+        PayloadKey("loc-args", .texts, else: placeholders),
+        // Of older systems, and of websites.
+        PayloadKey("action", .text, else: "the button has its usual word"),
+        PayloadKey("action-loc-key", .any),
+        PayloadKey("summary-arg", .any),
+        PayloadKey("summary-arg-count", .any),
+    ]
+
+    /// Keys of `alert` in a push about a Live Activity, whose texts may be objects.
+    static let activityAlert: [PayloadKey] =
+        [
+            PayloadKey("title", .objectOrText, else: "the phone does not show it"),
+            PayloadKey("body", .objectOrText, else: "the phone does not show it"),
+            PayloadKey("sound", .objectOrText, else: "the phone plays none"),
+        ] + alert.filter { !["title", "body"].contains($0.name) }
+
+    /// Keys of a title or body that is an object.
+    static let localizedText: [PayloadKey] = [
+        PayloadKey("loc-key", .text, else: "there is no text"),
+        PayloadKey("loc-args", .texts, else: placeholders),
+    ]
+
+    /// Keys of a sound that is an object.
+    static let sound: [PayloadKey] = [
+        PayloadKey("critical", .wholeNumber, else: "the mute switch silences it"),
+        PayloadKey("name", .text, else: "the phone plays none"),
+        PayloadKey("volume", .number, else: "it is as loud as any other"),
+    ]
+}

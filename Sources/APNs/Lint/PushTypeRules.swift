@@ -1,0 +1,163 @@
+extension Lint.Rule {
+    static let pushTypeMismatch = Lint.Rule(
+        "push-type-mismatch",
+        .error,
+        .sending,
+        "the payload has keys of another push type"
+    )
+    static let alertShouldBeBackground = Lint.Rule(
+        "alert-should-be-background",
+        .warning,
+        .background,
+        "a push of type alert only wakes the app"
+    )
+    static let alertShowsNothing = Lint.Rule(
+        "alert-shows-nothing",
+        .warning,
+        .payload,
+        "a push of type alert has neither alert nor sound nor badge"
+    )
+    static let backgroundWithoutContentAvailable = Lint.Rule(
+        "background-without-content-available",
+        .error,
+        .background,
+        "a background push lacks content-available"
+    )
+    static let backgroundWithAlert = Lint.Rule(
+        "background-with-alert",
+        .error,
+        .background,
+        "a background push has an alert"
+    )
+    static let backgroundWithBadge = Lint.Rule(
+        "background-with-badge",
+        .error,
+        .background,
+        "a background push has a badge"
+    )
+    static let backgroundWithSound = Lint.Rule(
+        "background-with-sound",
+        .error,
+        .background,
+        "a background push has a sound"
+    )
+}
+
+/// The rules about a push type that does not fit the payload ("Sending notification requests to APNs", "Pushing
+/// background updates to your App").
+enum PushTypeRules {
+    static let all: [Lint.Rule] = [
+        .pushTypeMismatch, .alertShouldBeBackground, .alertShowsNothing, .backgroundWithoutContentAvailable,
+        .backgroundWithAlert, .backgroundWithBadge, .backgroundWithSound,
+    ]
+
+    /// Keys that only pushes of some types have.
+    private static let tellingKeys: [(keys: [String], types: [PushType])] = [
+        (
+            [
+                "event", "content-state", "attributes-type", "attributes", "dismissal-date", "input-push-token",
+                "input-push-channel",
+            ], [.liveActivity]
+        ),
+        (["content-changed"], [.widgets, .controls]),
+        (["ptt-push-type"], [.pushToTalk]),
+    ]
+    private static let signs: [(key: String, rule: Lint.Rule)] = [
+        ("alert", .backgroundWithAlert), ("badge", .backgroundWithBadge), ("sound", .backgroundWithSound),
+    ]
+
+    /// Judges the header, with a guess when it is missing.
+    static func pushType(_ push: PushFacts, _ payload: JSONValue?) -> Lint.Finding? {
+        if let type = push.type { return HeaderRules.pushType(type.rawValue) }
+        let aps = payload?["aps"]
+        // Apple names no type for updates of Wallet passes and for notifications of websites.
+        guard payload?.members?.isEmpty != true, aps?["url-args"] == nil else { return nil }
+        return HeaderRules.pushType(nil, likely: likelyType(of: push, aps))
+    }
+
+    static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        guard let type = push.type, PushType.all.contains(type), !type.carriesOwnContent else { return [] }
+        return mismatches(aps, of: type) + silentAlert(aps, of: type) + background(aps, of: type)
+    }
+
+    /// An alert that shows nothing, for what no other rule explains.
+    static func nothingToShow(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        guard push.type == .alert, !hasSign(aps) else { return [] }
+        return [
+            Lint.Finding(
+                .alertShowsNothing,
+                .payload("/aps"),
+                "there is neither alert nor sound nor badge: the phone gives no sign of the push"
+            )
+        ]
+    }
+
+    private static func likelyType(of push: PushFacts, _ aps: JSONValue?) -> PushType? {
+        let typesWithSuffix = PushType.all.filter { !$0.topicSuffix.isEmpty }
+        if let topic = push.topic, let type = typesWithSuffix.first(where: { topic.hasSuffix($0.topicSuffix) }) {
+            return type
+        }
+        guard let aps, aps.members != nil else { return nil }
+        if let telling = tellingKeys.first(where: { $0.keys.contains { aps[$0] != nil } }) {
+            return telling.types.count == 1 ? telling.types.first : nil
+        }
+        if hasSign(aps) { return .alert }
+        return aps["content-available"] == nil ? nil : .background
+    }
+
+    /// Whether a person notices the push.
+    private static func hasSign(_ aps: JSONValue) -> Bool {
+        let alert = aps["alert"]
+        let isEmpty = alert?.stringValue?.isEmpty == true || alert?.members?.isEmpty == true
+        return alert != nil && !isEmpty || aps["badge"] != nil || aps["sound"] != nil
+    }
+
+    private static func mismatches(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
+        tellingKeys.filter { !$0.types.contains(type) }.compactMap { keys, types in
+            guard let key = keys.first(where: { aps[$0] != nil }) else { return nil }
+            let right = types.map(\.rawValue).joined(separator: " or ")
+            return Lint.Finding(
+                .pushTypeMismatch,
+                .header("apns-push-type"),
+                "\(key) is for pushes of type \(right), not \(type.rawValue): APNs may refuse or drop the push, and the"
+                    + " phone ignores the key"
+            )
+        }
+    }
+
+    private static func silentAlert(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
+        guard type == .alert, aps["content-available"] != nil, !hasSign(aps) else { return [] }
+        return [
+            Lint.Finding(
+                .alertShouldBeBackground,
+                .header("apns-push-type"),
+                "the push wakes the app and shows nothing: as an alert APNs may delay or drop it; send it with the push"
+                    + " type background and priority 5"
+            )
+        ]
+    }
+
+    private static func background(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
+        guard type == .background else { return [] }
+        var findings: [Lint.Finding] = []
+        if aps["content-available"] == nil {
+            findings.append(
+                Lint.Finding(
+                    .backgroundWithoutContentAvailable,
+                    .payload("/aps"),
+                    "without content-available a background push wakes no one"
+                )
+            )
+        }
+        for (key, rule) in signs where aps[key] != nil {
+            findings.append(
+                Lint.Finding(
+                    rule,
+                    .payload("/aps/\(key)"),
+                    "a background push has no \(key), and APNs may delay or drop it: send it with the push type alert"
+                )
+            )
+        }
+        return findings
+    }
+}

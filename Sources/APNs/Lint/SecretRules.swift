@@ -1,0 +1,89 @@
+extension Lint.Rule {
+    static let secretPrivateKey = Lint.Rule(
+        "secret-private-key",
+        .warning,
+        .payload,
+        "a text holds a private key"
+    )
+    static let secretWebToken = Lint.Rule(
+        "secret-web-token",
+        .warning,
+        .payload,
+        "a text holds what looks like a JSON Web Token"
+    )
+    static let secretBearerToken = Lint.Rule(
+        "secret-bearer-token",
+        .warning,
+        .payload,
+        "a text holds what looks like the value of an authorization header"
+    )
+    static let secretAccessKey = Lint.Rule(
+        "secret-access-key",
+        .warning,
+        .payload,
+        "a text holds what looks like the access key of a well-known service"
+    )
+    static let secretCardNumber = Lint.Rule(
+        "secret-card-number",
+        .warning,
+        .payload,
+        "a text holds what looks like the number of a payment card"
+    )
+    static let secretEmailAddress = Lint.Rule(
+        "secret-email-address",
+        .warning,
+        .payload,
+        "a value beside the alert is an e-mail address"
+    )
+}
+
+/// The rules about what should not travel in the clear.
+///
+/// Apple asks for sensitive data to be encrypted ("Generating a remote notification"). One finding per rule is enough;
+/// none repeats what it has found.
+enum SecretRules {
+    static let all: [Lint.Rule] = [
+        .secretPrivateKey, .secretWebToken, .secretBearerToken, .secretAccessKey, .secretCardNumber,
+        .secretEmailAddress,
+    ]
+
+    static func check(_ payload: JSONValue) -> [Lint.Finding] {
+        var findings: [Lint.Finding] = []
+        inspect(payload, at: [], &findings)
+        return findings
+    }
+
+    private static func inspect(_ value: JSONValue, at path: [String], _ findings: inout [Lint.Finding]) {
+        switch value {
+        case .object(let members):
+            for member in members { inspect(member.value, at: path + [member.name], &findings) }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() { inspect(element, at: path + [String(index)], &findings) }
+        case .string(let text):
+            guard let (rule, what) = secret(in: text, isShown: path.starts(with: ["aps", "alert"])) else { return }
+            let pointer = JSONPointer.path(path)
+            guard !findings.contains(where: { $0.rule == rule.id }) else { return }
+            findings.append(
+                Lint.Finding(
+                    rule,
+                    .payload(pointer),
+                    "this looks like \(what), which a push carries in the clear past servers and logs: send it"
+                        + " another way, or encrypted for the service extension to read"
+                )
+            )
+        case .null, .bool, .number: break
+        }
+    }
+
+    /// The first secret that a text holds; addresses are none in a text that is shown.
+    private static func secret(in text: String, isShown: Bool) -> (rule: Lint.Rule, what: String)? {
+        let bytes = Array(text.utf8)
+        if SecretPatterns.hasPrivateKey(bytes, text) { return (.secretPrivateKey, "a private key") }
+        if SecretPatterns.hasWebToken(bytes) { return (.secretWebToken, "a JSON Web Token") }
+        if SecretPatterns.hasBearerToken(bytes) { return (.secretBearerToken, "a bearer token") }
+        if SecretPatterns.hasAccessKey(bytes) { return (.secretAccessKey, "an access key") }
+        if SecretPatterns.hasCardNumber(bytes) { return (.secretCardNumber, "the number of a payment card") }
+        if !isShown, SecretPatterns.isEmailAddress(bytes) { return (.secretEmailAddress, "an e-mail address") }
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+extension Lint.Rule {
+    static let reloadWithoutContentChanged = Lint.Rule(
+        "reload-without-content-changed",
+        .error,
+        .widgets,
+        "a push to widgets or controls lacks content-changed"
+    )
+    static let reloadWithContent = Lint.Rule(
+        "reload-with-content",
+        .warning,
+        .widgets,
+        "a push to widgets or controls carries more than content-changed"
+    )
+}
+
+/// The rules about pushes that reload widgets and controls ("Updating widgets with WidgetKit push notifications",
+/// "Updating controls locally and remotely").
+enum WidgetRules {
+    static let all: [Lint.Rule] = [.reloadWithoutContentChanged, .reloadWithContent]
+
+    /// Keys that are spoken of; the others are as useless.
+    private static let findingLimit = 5
+
+    static func check(_ payload: JSONValue, _ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        guard let type = push.type, type == .widgets || type == .controls else { return [] }
+        let missing = Lint.Finding(
+            .reloadWithoutContentChanged,
+            .payload("/aps"),
+            "without content-changed the phone reloads no \(type.rawValue)"
+        )
+        return (aps["content-changed"] == nil ? [missing] : []) + extras(payload, aps, of: type)
+    }
+
+    private static func extras(_ payload: JSONValue, _ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
+        // Unknown keys in aps have been spoken of already.
+        let known = Set(PayloadKey.aps.map(\.name)).subtracting(["content-changed"])
+        let inside = (aps.members ?? []).map(\.name).filter(known.contains).map { ["aps", $0] }
+        let beside = (payload.members ?? []).map(\.name).filter { $0 != "aps" }.map { [$0] }
+        return (inside + beside).prefix(findingLimit).map { path in
+            Lint.Finding(
+                .reloadWithContent,
+                .payload(JSONPointer.path(path)),
+                "a push to \(type.rawValue) only says that something changed: the phone ignores \(path.last ?? ""), and"
+                    + " the extension fetches what it shows"
+            )
+        }
+    }
+}

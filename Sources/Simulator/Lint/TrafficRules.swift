@@ -1,0 +1,302 @@
+internal import APNs
+
+extension Lint.Rule {
+    static let activityTimestampOlder = Lint.Rule(
+        "activity-timestamp-older",
+        .error,
+        .liveActivity,
+        "a push about a Live Activity is older than the one before"
+    )
+    static let activityTimestampRepeated = Lint.Rule(
+        "activity-timestamp-repeated",
+        .warning,
+        .liveActivity,
+        "a push about a Live Activity has the timestamp of the one before"
+    )
+    static let activityAfterEnd = Lint.Rule(
+        "activity-after-end",
+        .error,
+        .liveActivity,
+        "a push about a Live Activity comes after its end"
+    )
+    static let deviceTokenRepeated = Lint.Rule(
+        "device-token-repeated",
+        .warning,
+        .sending,
+        "a device gets two pushes of one type and topic in one burst"
+    )
+    static let providerTokenRefreshedEarly = Lint.Rule(
+        "provider-token-refreshed-early",
+        .error,
+        .providerToken,
+        "a connection gets a new provider token less than 20 minutes after the last"
+    )
+    static let providerTokenTooOld = Lint.Rule(
+        "provider-token-too-old",
+        .error,
+        .providerToken,
+        "a provider token was issued more than an hour ago"
+    )
+    static let providerTokenAhead = Lint.Rule(
+        "provider-token-ahead",
+        .warning,
+        .providerToken,
+        "a provider token was issued in the future"
+    )
+    static let connectionPerPush = Lint.Rule(
+        "connection-per-push",
+        .warning,
+        .connection,
+        "each push comes over a connection of its own"
+    )
+}
+
+/// The rules that a single push cannot break, only pushes one after another.
+///
+/// It is told about each push that was accepted, and remembers of the last few thousand what it needs: so much costs
+/// a look into three tables. It knows no clock and does nothing by itself.
+struct TrafficRules {
+    /// What it has to know of a push.
+    struct Facts {
+        /// When it came, in seconds since 1970.
+        var time: Int64
+        /// Which connection it came over.
+        var connection: Int
+        /// How many pushes that connection had carried before.
+        var earlierPushCount: Int
+        /// The device token, always in the same case.
+        var deviceToken: String
+        /// `apns-topic`.
+        var topic: String
+        /// `apns-push-type`.
+        var pushType: PushType?
+        /// `timestamp` of a Live Activity.
+        var timestamp: Int64?
+        /// `event` of a Live Activity.
+        var event: String?
+        /// The provider token; nil under a certificate.
+        var providerToken: ProviderTokenFacts?
+    }
+
+    /// What it has to know of a provider token.
+    struct ProviderTokenFacts {
+        /// The same for the same token, as a hash of its bytes is.
+        var identity: Int
+        /// When it was issued, in seconds since 1970.
+        var issuedAt: Int64
+    }
+
+    static let all: [Lint.Rule] = [
+        .activityTimestampOlder, .activityTimestampRepeated, .activityAfterEnd, .deviceTokenRepeated,
+        .providerTokenRefreshedEarly, .providerTokenTooOld, .providerTokenAhead, .connectionPerPush,
+    ]
+
+    /// Seconds between pushes that count as one burst.
+    private static let burst: Int64 = 2
+    /// Seconds by which two clocks may differ.
+    private static let clockTolerance: Int64 = 60
+    /// Connections with one push each that come one after another before it is a habit, and the seconds they take.
+    private static let habit = 10
+    private static let habitDuration: Int64 = 300
+
+    private struct Target: Hashable {
+        var deviceToken: String
+        var topic: String
+    }
+
+    private struct Activity {
+        var timestamp: Int64
+        var hasEnded: Bool
+    }
+
+    private struct Arrival {
+        var time: Int64
+        var pushType: PushType?
+    }
+
+    private struct Connection {
+        var openedAt: Int64
+        var pushCount = 0
+        var token: Int?
+        var tokenSince: Int64 = 0
+    }
+
+    private var activities: RecentValues<Target, Activity>
+    private var arrivals: RecentValues<Target, Arrival>
+    private var connections: RecentValues<Int, Connection>
+    /// The connections that were opened last, oldest first.
+    private var lastOpened: [Int] = []
+
+    /// Rules that remember this many activities and devices.
+    init(capacity: Int = 4_096) {
+        activities = RecentValues(capacity: capacity)
+        arrivals = RecentValues(capacity: capacity)
+        connections = RecentValues(capacity: 256)
+    }
+
+    /// What is wrong with a push after those before it; it counts from now on.
+    mutating func findings(for facts: Facts) -> [Lint.Finding] {
+        var connection = connections[facts.connection] ?? Connection(openedAt: facts.time)
+        let findings = [
+            activity(facts), repetition(facts), age(facts), refresh(facts, on: &connection), habit(facts),
+        ]
+        connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
+        connections[facts.connection] = connection
+        return findings.compactMap(\.self)
+    }
+
+    // MARK: Live Activities
+
+    private mutating func activity(_ facts: Facts) -> Lint.Finding? {
+        guard facts.pushType == .liveActivity else { return nil }
+        let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
+        // Each start makes another activity.
+        guard facts.event != "start" else {
+            activities[target] = nil
+            return nil
+        }
+        let timestamp = facts.timestamp ?? 0
+        let last = activities[target]
+        let isNews = timestamp > last?.timestamp ?? .min
+        if isNews || last == nil {
+            activities[target] = Activity(
+                timestamp: timestamp,
+                hasEnded: last?.hasEnded == true || facts.event == "end"
+            )
+        }
+        guard let last else { return nil }
+        if last.hasEnded {
+            return Lint.Finding(
+                .activityAfterEnd,
+                .payload("/aps/event"),
+                "the activity has ended, and the phone ignores what comes after: drop its token"
+            )
+        }
+        guard !isNews, facts.timestamp != nil else { return nil }
+        let place = Lint.Place.payload("/aps/timestamp")
+        guard timestamp < last.timestamp else {
+            let text = "timestamp is that of the push before: which of both the phone shows is chance; count up"
+            return Lint.Finding(.activityTimestampRepeated, place, text)
+        }
+        let delay = last.timestamp.distance(since: timestamp)
+        return Lint.Finding(
+            .activityTimestampOlder,
+            place,
+            "timestamp is \(delay) seconds before that of an earlier push: the phone drops this one as old news"
+        )
+    }
+
+    // MARK: Devices
+
+    private mutating func repetition(_ facts: Facts) -> Lint.Finding? {
+        let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
+        let last = arrivals[target]
+        arrivals[target] = Arrival(time: facts.time, pushType: facts.pushType)
+        // An activity may well change twice in a moment.
+        guard let last, last.pushType == facts.pushType, facts.pushType != .liveActivity,
+            facts.time.distance(since: last.time) < TrafficRules.burst
+        else { return nil }
+        return Lint.Finding(
+            .deviceTokenRepeated,
+            .header(":path"),
+            "this device got a push of this type a moment ago: if its token is in the list twice, a person sees all"
+                + " of it twice, and of those for a phone that is away APNs keeps one"
+        )
+    }
+
+    // MARK: Provider tokens
+
+    private func age(_ facts: Facts) -> Lint.Finding? {
+        guard let token = facts.providerToken else { return nil }
+        let age = facts.time.distance(since: token.issuedAt)
+        if age > ProviderToken.maximumAge {
+            return Lint.Finding(
+                .providerTokenTooOld,
+                .header("authorization"),
+                "the provider token was issued \(age / 60) minutes ago, and is good for 60",
+                reason: .expiredProviderToken
+            )
+        }
+        guard age < -TrafficRules.clockTolerance else { return nil }
+        let lead = token.issuedAt.distance(since: facts.time)
+        return Lint.Finding(
+            .providerTokenAhead,
+            .header("authorization"),
+            "the provider token was issued \(lead) seconds from now: the sender's clock is ahead, or iat is in"
+                + " milliseconds; APNs refuses tokens from too far ahead"
+        )
+    }
+
+    private func refresh(_ facts: Facts, on connection: inout Connection) -> Lint.Finding? {
+        guard let token = facts.providerToken, token.identity != connection.token else { return nil }
+        let isFirst = connection.token == nil
+        let age = facts.time.distance(since: connection.tokenSince)
+        connection.token = token.identity
+        connection.tokenSince = facts.time
+        guard !isFirst, age < ProviderToken.minimumRefreshInterval else { return nil }
+        return Lint.Finding(
+            .providerTokenRefreshedEarly,
+            .header("authorization"),
+            "the last provider token on this connection was \(age) seconds old: use each for 20 minutes at least, and"
+                + " for 60 at most",
+            reason: .tooManyProviderTokenUpdates
+        )
+    }
+
+    // MARK: Connections
+
+    private mutating func habit(_ facts: Facts) -> Lint.Finding? {
+        guard facts.earlierPushCount == 0 else { return nil }
+        let before = lastOpened
+        lastOpened = before.suffix(TrafficRules.habit - 1) + [facts.connection]
+        guard before.count == TrafficRules.habit,
+            before.allSatisfy({ number in
+                guard let connection = connections[number] else { return false }
+                return connection.pushCount == 1
+                    && facts.time.distance(since: connection.openedAt) < TrafficRules.habitDuration
+            })
+        else { return nil }
+        return Lint.Finding(
+            .connectionPerPush,
+            .connection,
+            "the last \(TrafficRules.habit) connections carried one push each: keep one open for hours, as APNs takes"
+                + " those who open and close many for an attack and may shut them out"
+        )
+    }
+}
+
+/// A dictionary that forgets what was put into it first when there is too much.
+private struct RecentValues<Key: Hashable, Value> {
+    private let capacity: Int
+    private var values: [Key: Value] = [:]
+    /// The keys in the order in which they came, once around.
+    private var keys: [Key] = []
+    private var oldest = 0
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    subscript(key: Key) -> Value? {
+        get { values[key] }
+        set {
+            let old = newValue.map { values.updateValue($0, forKey: key) } ?? values.removeValue(forKey: key)
+            guard old == nil, newValue != nil else { return }
+            if keys.count < capacity {
+                keys.append(key)
+            } else {
+                if keys[oldest] != key { values[keys[oldest]] = nil }
+                keys[oldest] = key
+                oldest = (oldest + 1) % capacity
+            }
+        }
+    }
+}
+
+extension Int64 {
+    /// The seconds from another time to this one; as many as there can be when the times are beyond all measure.
+    fileprivate func distance(since other: Int64) -> Int64 {
+        let (difference, isTooMuch) = subtractingReportingOverflow(other)
+        return isTooMuch ? (self < other ? .min : .max) : difference
+    }
+}

@@ -1,0 +1,146 @@
+import APNs
+
+extension RuleCase {
+    private static let type = "apns-push-type"
+
+    /// Cases of rules about headers, and about the whole payload.
+    static let headers: [RuleCase] = [
+        RuleCase("push-type-missing", type, LintedPush(nil), near: LintedPush(nil, "{}")),
+        RuleCase(
+            "push-type-missing",
+            type,
+            LintedPush(nil),
+            near: LintedPush(nil, #"{"aps":{"alert":{"title":"News","body":"Read"},"url-args":[]}}"#)
+        ),
+        RuleCase("push-type-unknown", type, LintedPush("Alert"), near: LintedPush("alert")),
+        RuleCase(
+            "id-not-canonical",
+            "apns-id",
+            LintedPush(id: "EABEAE54-14A8-11E5-B60B-1697F925EC7B"),
+            near: LintedPush(id: "eabeae54-14a8-11e5-b60b-1697f925ec7b")
+        ),
+        RuleCase(
+            "background-priority-missing",
+            "apns-priority",
+            background.with(\.priority, nil),
+            near: background
+        ),
+        RuleCase("background-priority-immediate", "apns-priority", background.with(\.priority, "10"), near: background),
+        RuleCase("priority-unknown", "apns-priority", LintedPush(priority: "7"), near: LintedPush(priority: "1")),
+        RuleCase("priority-unknown", "apns-priority", LintedPush(priority: "high"), near: LintedPush(priority: "5")),
+        RuleCase(
+            "expiration-not-a-time",
+            "apns-expiration",
+            LintedPush(expiration: "2026-05-12T18:31:00Z"),
+            near: LintedPush(expiration: "1900000000")
+        ),
+        RuleCase(
+            "expiration-negative",
+            "apns-expiration",
+            LintedPush(expiration: "-1"),
+            near: LintedPush(expiration: "0")
+        ),
+        RuleCase(
+            "expiration-in-milliseconds",
+            "apns-expiration",
+            LintedPush(expiration: "1790000000000"),
+            near: LintedPush(expiration: "1790000000")
+        ),
+        RuleCase(
+            "expiration-past",
+            "apns-expiration",
+            LintedPush(expiration: "1700000000", time: 1_700_000_001),
+            near: LintedPush(expiration: "1700000000", time: 1_700_000_000)
+        ),
+        RuleCase(
+            "expiration-past",
+            "apns-expiration",
+            LintedPush(expiration: "1", time: 1_700_000_000),
+            near: LintedPush(expiration: "0", time: 1_700_000_000)
+        ),
+        RuleCase(
+            "expiration-past",
+            "apns-expiration",
+            LintedPush(expiration: "5", time: .max),
+            near: LintedPush(expiration: "5")
+        ),
+        RuleCase("topic-missing", "apns-topic", LintedPush().with(\.topic, nil), near: LintedPush()),
+        RuleCase(
+            "topic-malformed",
+            "apns-topic",
+            LintedPush(topic: "com example"),
+            near: LintedPush(topic: "com.example")
+        ),
+        RuleCase(
+            "topic-suffix-missing",
+            "apns-topic",
+            LintedPush("voip", "{}", topic: "com.example.app"),
+            near: LintedPush("voip", "{}")
+        ),
+        RuleCase(
+            "topic-suffix-wrong",
+            "apns-topic",
+            LintedPush(topic: "com.example.app.push-type.widgets"),
+            near: LintedPush(topic: "com.example.push-type")
+        ),
+        RuleCase(
+            "topic-suffix-doubled",
+            "apns-topic",
+            LintedPush("voip", "{}", topic: "com.example.app.voip.voip"),
+            near: LintedPush("voip", "{}", topic: "com.example.voipapp.voip")
+        ),
+        RuleCase(
+            "topic-suffix-doubled",
+            "apns-topic",
+            LintedPush("voip", "{}", topic: "com.example.app.push-type.widgets.voip"),
+            near: LintedPush("voip", "{}")
+        ),
+        RuleCase(
+            "collapse-id-too-long",
+            "apns-collapse-id",
+            LintedPush(collapseID: String(repeating: "é", count: 33)),
+            near: LintedPush(collapseID: String(repeating: "é", count: 32))
+        ),
+        RuleCase("payload-empty", "payload", LintedPush("voip", ""), near: LintedPush("voip", "{}")),
+        RuleCase("payload-too-large", "payload", filled(4_097), near: filled(4_096)),
+        RuleCase("payload-not-json", "payload", LintedPush("alert", "[1]"), near: LintedPush("location", "{}")),
+        RuleCase(
+            "payload-not-minified",
+            "payload",
+            LintedPush("alert", #"{"aps":{"alert":"Hi"}\#(String(repeating: " ", count: 256))}"#),
+            near: LintedPush("alert", #"{"aps":{"alert":"Hi"}\#(String(repeating: " ", count: 255))}"#)
+        ),
+        RuleCase(
+            "payload-not-minified",
+            "payload",
+            LintedPush("alert", #"{"aps":{"alert":"\#(String(repeating: #"\u3042"#, count: 100))"}}"#),
+            near: LintedPush("alert", #"{"aps":{"alert":"\#(String(repeating: "\u{3042}", count: 100))"}}"#)
+        ),
+        RuleCase(
+            "payload-not-minified",
+            "payload",
+            filled(4_090, spaces: 10),
+            near: filled(4_090, spaces: 6),
+            others: ["payload-too-large"]
+        ),
+        RuleCase(
+            "aps-missing",
+            "payload",
+            LintedPush("alert", #"{"APS":{}}"#),
+            near: LintedPush("mdm", #"{"mdm":"x"}"#)
+        ),
+        RuleCase("aps-not-an-object", "payload/aps", LintedPush("alert", #"{"aps":[]}"#), near: LintedPush()),
+    ]
+
+    private static let background = LintedPush("background", #"{"aps":{"content-available":1}}"#)
+
+    /// An alert with a payload of this many bytes, and white space after it.
+    private static func filled(_ byteCount: Int, spaces: Int = 0) -> LintedPush {
+        let frame = #"{"aps":{"alert":"Hi"},"n":""}"#
+        let filling = String(repeating: "x", count: byteCount - frame.utf8.count)
+        return LintedPush(
+            "alert",
+            #"{"aps":{"alert":"Hi"},"n":"\#(filling)"}"# + String(repeating: " ", count: spaces)
+        )
+    }
+}

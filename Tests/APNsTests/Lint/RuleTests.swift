@@ -1,0 +1,101 @@
+import APNs
+import Foundation
+import Testing
+
+/// Each rule with a push that breaks it, and one that nearly does.
+@Suite struct RuleTests {
+    private static let cases =
+        RuleCase.headers + RuleCase.keys + RuleCase.types + RuleCase.alerts + RuleCase.activities + RuleCase.secrets
+    private static let address = "https://developer.apple.com/"
+
+    @Test(arguments: cases) func `a rule finds what breaks it, in its place`(_ example: RuleCase) throws {
+        let findings = example.push.findings
+        #expect(Set(findings.map(\.rule)) == Set([example.rule] + example.others), "\(findings.map(\.message))")
+        let finding = try #require(findings.first { $0.rule == example.rule })
+        #expect(finding.place.description == example.place)
+        #expect(!finding.message.isEmpty && !finding.message.hasSuffix("."))
+        #expect(finding.page.hasPrefix(Self.address))
+    }
+
+    @Test(arguments: cases) func `a rule leaves alone what nearly breaks it`(_ example: RuleCase) {
+        let findings = example.near.findings
+        #expect(findings.filter { !example.others.contains($0.rule) }.isEmpty, "\(findings.map(\.message))")
+    }
+
+    @Test func `every rule is listed once, and tried`() throws {
+        let listed = Lint.rules.map(\.id)
+        #expect(Set(listed).count == listed.count)
+        let broadcasts: [(ChannelID, Topic)] = [
+            ("YQ==", "com.example.app.voip-ptt"), ("", "com.example.app"), ("?", "com.example.app"),
+        ]
+        let findings = try broadcasts.compactMap { channel, app in
+            Lint.firstError(in: try Broadcast(.end(), on: channel, of: app, timestamp: 1))?.rule
+        }
+        #expect(findings == ["broadcast-app-with-suffix", "channel-missing", "channel-malformed"])
+        #expect(Set(Self.cases.map(\.rule) + findings) == Set(listed))
+        for rule in Lint.rules {
+            #expect(!rule.summary.isEmpty && !rule.summary.hasSuffix(".") && rule.page.hasPrefix(Self.address))
+        }
+    }
+
+    @Test func `the article has every rule`() throws {
+        let path = "Sources/APNs/Documentation.docc/WhatTheRulesSay.md"
+        let article = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        #expect(rows == Lint.rules.map { "| `\($0.id)` | \($0.severity.rawValue) | \($0.summary) |" })
+        for rule in Lint.rules { #expect(article.contains("(\(rule.page))")) }
+    }
+
+    @Test(arguments: cases) func `only what APNs refuses has a reason`(_ example: RuleCase) {
+        let payload = Array(example.push.payload.utf8)
+        let refusal = Lint.firstRefusal(headers: example.push.headers, payload: payload)
+        #expect(example.push.findings.compactMap(\.reason).first == refusal)
+    }
+
+    @Test(arguments: [
+        (LintedPush.beside(#""mutable_content":1"#), "\"mutable-content\""),
+        (.beside(#""contnet-availabel":1"#), "\"content-available\""), (.beside(#""sonud":"x""#), "\"sound\""),
+        (.alert(#""titel":"x""#), "\"title\""), (.beside(#""sound":{"volumne":1}"#), "\"volume\""),
+        (.beside(#""interruption-level":"time-senstive""#), "\"time-sensitive\""),
+        (.activity(#""timestamp":1,"event":"udpate","content-state":{}"#), "\"update\""),
+        (.beside(#""title":"x""#), "belongs in alert"), (.alert(#""badge":1"#), "belongs in aps"),
+        (LintedPush("alert", #"{"APS":{}}"#), "not as APS"),
+    ])
+    func `what was meant is guessed`(push: LintedPush, hint: String) {
+        #expect(push.findings.contains { $0.message.contains(hint) }, "\(push.findings.map(\.message))")
+    }
+
+    @Test(arguments: ["data", "id", "x", "locale", "extra", String(repeating: "x", count: 1_000)])
+    func `nothing is guessed where nothing is near`(key: String) {
+        let findings = LintedPush.beside(#""\#(key)":1"#).findings
+        #expect(findings.map(\.rule) == ["aps-key-unknown"])
+        #expect(findings.allSatisfy { !$0.message.contains("meant") })
+    }
+
+    @Test(arguments: [
+        (LintedPush(nil), "looks like alert"), (LintedPush(nil, #"{"aps":{"content-available":1}}"#), "background"),
+        (LintedPush(nil, #"{"aps":{"event":"end"}}"#), "liveactivity"),
+        (LintedPush(nil, "{\"aps\":{}}", topic: "com.example.app.push-type.controls"), "controls"),
+    ])
+    func `a missing push type is guessed`(push: LintedPush, type: String) {
+        let message = push.findings.first { $0.rule == "push-type-missing" }?.message
+        #expect(message?.hasSuffix(type) == true)
+    }
+
+    @Test func `a text that is cut says where`() {
+        let push = LintedPush.alert(#""title":"Your order from the bakery is on its way to you now""#)
+        #expect(push.findings.map(\.message).joined().contains("\"…s on its way\""))
+    }
+
+    @Test func `a secret is not repeated`() {
+        let findings = RuleCase.secrets.flatMap(\.push.findings).map(\.message).joined()
+        #expect(!findings.contains("4111") && !findings.contains("AKIA") && !findings.contains("jane"))
+    }
+
+    @Test func `a payload that is nothing but mistakes is spoken of within bounds`() {
+        let members = (0..<400).map { #""k\#($0)":null"# }.joined(separator: ",")
+        #expect(LintedPush.aps(members).findings.count <= 30)
+        #expect(LintedPush.state(members).findings.count <= 30)
+        #expect(LintedPush("widgets", #"{"aps":{"content-changed":true},\#(members)}"#).findings.count <= 30)
+    }
+}

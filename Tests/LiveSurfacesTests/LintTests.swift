@@ -1,0 +1,43 @@
+import APNs
+import LiveSurfaces
+import Testing
+
+/// What comes of snapshots is what the rules want.
+@Suite struct LintTests {
+    private static func findings(_ type: PushType, _ payload: [UInt8], priority: String = "10") -> [Lint.Finding] {
+        let headers = PushHeaders(
+            pushType: type.rawValue,
+            priority: priority,
+            topic: Topic("com.example.app").qualified(for: type).rawValue
+        )
+        return Lint.check(headers: headers, payload: payload, at: 1_790_000_000)
+    }
+
+    @Test(arguments: Fixtures.examples) func `an example has no findings wherever it goes`(_ snapshot: SurfaceSnapshot)
+        throws
+    {
+        let silent = Payload(APS(isContentAvailable: true), custom: try CustomData(["surfaceSnapshot": snapshot.json]))
+        #expect(try Self.findings(.background, silent.encoded(), priority: "5").isEmpty)
+        switch snapshot {
+        case .notification(let snapshot):
+            #expect(Self.findings(.alert, snapshot.payload.encoded()).isEmpty)
+        case .liveActivity(let snapshot):
+            #expect(Self.findings(.alert, snapshot.alertPayload.encoded()).isEmpty)
+            let start = try LiveActivityStart(
+                snapshot.attributes,
+                state: snapshot.contentState,
+                alert: LiveActivityAlert(title: "On its way", body: "Two stops before you")
+            )
+            let update = try LiveActivityUpdate.update(snapshot.contentState)
+            let end = try LiveActivityUpdate.end(snapshot.contentState, dismissal: .after(.seconds(60)))
+            let payloads = [
+                try start.payload(timestamp: 1_790_000_000), try update.payload(timestamp: 1_790_000_001),
+                try end.payload(timestamp: 1_790_000_002),
+            ]
+            for payload in payloads {
+                #expect(try Self.findings(.liveActivity, payload.encoded(), priority: "5").isEmpty)
+            }
+        case .widget, .control, .lockAccessory, .standBy: break
+        }
+    }
+}
