@@ -14,7 +14,15 @@ public enum Lint {
         /// What APNs answers; nil when it accepts the push all the same.
         public let reason: Reason?
 
-        init(_ rule: String, _ severity: Severity, _ place: Place, _ message: String, reason: Reason? = nil) {
+        /// A finding from its parts, for rules that live in other modules.
+        ///
+        /// - Parameters:
+        ///   - rule: The rule's name, which stays the same.
+        ///   - severity: How bad it is.
+        ///   - place: Where in the push.
+        ///   - message: What is wrong and what comes of it, in a sentence without the final stop.
+        ///   - reason: What APNs answers; nil when it accepts the push all the same.
+        package init(_ rule: String, _ severity: Severity, _ place: Place, _ message: String, reason: Reason? = nil) {
             self.rule = rule
             self.severity = severity
             self.place = place
