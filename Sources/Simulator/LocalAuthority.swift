@@ -8,7 +8,8 @@ internal import Wire
 
 /// The certificate authority that vouches for a simulator; clients are told to trust its certificate.
 ///
-/// Its certificate may only vouch for this machine and for Apple's push hosts, so trusting it risks nothing else.
+/// Its certificate may only vouch for this machine, for Apple's push hosts, and for the names it was made for: trusting
+/// it risks nothing else.
 public final class LocalAuthority: Sendable {
     /// Names a simulator's certificate carries: this machine's, and Apple's for clients whose host cannot be changed.
     static let hostNames = [
@@ -31,10 +32,11 @@ public final class LocalAuthority: Sendable {
 
     /// A fresh authority that exists only in memory.
     ///
-    /// - Throws: ``SimulatorError`` when no key or certificate can be made.
-    public convenience init() throws(SimulatorError) {
+    /// - Parameter names: Host names and addresses that it may vouch for besides, as of a container.
+    /// - Throws: ``SimulatorError`` when no key or certificate can be made, or a name is none.
+    public convenience init(names: [String] = []) throws(SimulatorError) {
         do {
-            try self.init(CertificateAuthority())
+            try self.init(CertificateAuthority(permitting: names))
         } catch {
             throw SimulatorError("no certificate authority can be made: \(error)")
         }
@@ -44,16 +46,19 @@ public final class LocalAuthority: Sendable {
     ///
     /// The private key is readable for its owner only.
     ///
-    /// - Parameter directory: Where `ca.pem` and `ca-key.pem` are; it is made when missing.
-    /// - Throws: ``SimulatorError`` when the files cannot be read, written or understood.
-    public convenience init(directory: String) throws(SimulatorError) {
+    /// - Parameters:
+    ///   - directory: Where `ca.pem` and `ca-key.pem` are; it is made when missing.
+    ///   - names: Host names and addresses that it may vouch for besides, if it is made now.
+    /// - Throws: ``SimulatorError`` when the files cannot be read, written or understood, or a name is none.
+    public convenience init(directory: String, names: [String] = []) throws(SimulatorError) {
         let certificatePath = LocalAuthority.certificatePath(in: directory)
         let keyPath = directory + "/ca-key.pem"
         do {
             let files = FileManager.default
             // Made only where there is none: somebody may trust the one that cannot be read.
             if !files.fileExists(atPath: certificatePath), !files.fileExists(atPath: keyPath) {
-                try LocalAuthority.make(in: directory, certificatePath: certificatePath, keyPath: keyPath)
+                let fresh = try CertificateAuthority(permitting: names)
+                try LocalAuthority.keep(fresh, in: directory, certificatePath: certificatePath, keyPath: keyPath)
             }
             let certificate = try String(contentsOfFile: certificatePath, encoding: .utf8)
             let key = try String(contentsOfFile: keyPath, encoding: .utf8)
@@ -66,10 +71,14 @@ public final class LocalAuthority: Sendable {
     /// Makes an authority's files.
     ///
     /// Should two processes do so at once, the key of the first is the one that counts.
-    private static func make(in directory: String, certificatePath: String, keyPath: String) throws {
+    private static func keep(
+        _ fresh: CertificateAuthority,
+        in directory: String,
+        certificatePath: String,
+        keyPath: String
+    ) throws {
         let files = FileManager.default
         try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let fresh = try CertificateAuthority()
         let draft = directory + "/.ca-\(UInt64.random(in: .min ... .max))"
         try files.createDirectory(atPath: draft, withIntermediateDirectories: false)
         defer { try? files.removeItem(atPath: draft) }
@@ -97,12 +106,19 @@ public final class LocalAuthority: Sendable {
         directory + "/ca.pem"
     }
 
-    /// A certificate for one run of a simulator.
-    func serverIdentity() throws -> TLSContext.Identity {
+    /// A certificate for one run of a simulator, with further names and addresses besides its own.
+    func serverIdentity(names: [String] = []) throws -> TLSContext.Identity {
+        let names = try names.map(SubjectName.init)
         let issued = try authority.issueServerCertificate(
-            dnsNames: LocalAuthority.hostNames,
-            ipAddresses: LocalAuthority.addresses
+            dnsNames: LocalAuthority.hostNames + names.filter { !$0.isAddress }.map(\.text),
+            ipAddresses: LocalAuthority.addresses + names.filter(\.isAddress).map(\.text)
         )
+        guard authority.mayVouch(for: issued) else {
+            throw SimulatorError(
+                "the certificate authority may not vouch for \(names.map(\.text).joined(separator: ", ")), "
+                    + "which it was not made for: have another made for them, in a directory of its own"
+            )
+        }
         return TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
     }
 }

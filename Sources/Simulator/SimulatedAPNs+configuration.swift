@@ -38,6 +38,11 @@ extension SimulatedAPNs {
         public var seed: UInt64
         /// The certificate authority; nil, the default, for a fresh one in memory.
         public var authority: LocalAuthority?
+        /// Host names and addresses that its certificate carries besides `localhost`, `127.0.0.1`, `::1` and Apple's
+        /// hosts; none by default.
+        ///
+        /// An ``authority`` that is given has to be made for them.
+        public var names: [String]
 
         /// The defaults, save what is given.
         public init(
@@ -53,7 +58,8 @@ extension SimulatedAPNs {
             leniency: Leniency = [],
             faults: [Fault] = [],
             seed: UInt64 = .random(in: .min ... .max),
-            authority: LocalAuthority? = nil
+            authority: LocalAuthority? = nil,
+            names: [String] = []
         ) {
             self.host = host
             self.port = port
@@ -68,6 +74,7 @@ extension SimulatedAPNs {
             self.faults = faults
             self.seed = seed
             self.authority = authority
+            self.names = names
         }
     }
 }

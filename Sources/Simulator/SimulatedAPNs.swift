@@ -55,7 +55,7 @@ public actor SimulatedAPNs {
         self.clock = clock
         do {
             // The loop last, as its thread would outlive a failure.
-            authority = try configuration.authority ?? LocalAuthority()
+            authority = try configuration.authority ?? LocalAuthority(names: configuration.names)
             loop = try EventLoop()
         } catch {
             throw SimulatorError("\(error)")
@@ -92,7 +92,10 @@ public actor SimulatedAPNs {
         do {
             let tls =
                 configuration.isEncrypted
-                ? try TLSContext.server(identity: authority.serverIdentity(), asksForCertificates: true) : nil
+                ? try TLSContext.server(
+                    identity: authority.serverIdentity(names: configuration.names),
+                    asksForCertificates: true
+                ) : nil
             let listener = try listener(on: configuration.port, tls) { _ in true }
             port = listener.port
             if let channelPort = configuration.channelPort {

@@ -34,13 +34,19 @@ struct ClientRecipes {
                           --to 5d3a6a1c8f9a42d6 --topic com.example.app --body Hello
                         PushClient(APNsEndpoint(host: "localhost", port: \(endpoint.port)), authentication: .token(key),
                           configuration: .init(additionalAuthorities: String(contentsOfFile: "\(authorityFile)", encoding: .utf8)))
+          aioapns       context = ssl.create_default_context(cafile="\(authorityFile)"); context.set_alpn_protocols(["h2"])
+                        apns = aioapns.APNs(…, ssl_context=context)
+                        connection = apns.pool.protocol_class
+                        connection.APNS_SERVER, connection.APNS_PORT = "localhost", \(endpoint.port)
           node-apn      new apn.Provider({ address: "localhost", port: \(endpoint.port), ca: fs.readFileSync("\(authorityFile)"), token })
           apns2 (Go)    client.Host = "\(url)", and SSL_CERT_FILE=\(authorityFile) in the environment
           Pushy         new ApnsClientBuilder().setApnsServer("localhost", \(endpoint.port))
                           .setTrustedServerCertificateChain(new File("\(authorityFile)"))
           APNSwift      environment: .custom(url: "https://localhost", port: \(endpoint.port)), after
                           sudo cp \(authorityFile) /usr/local/share/ca-certificates/martlet.crt && sudo update-ca-certificates
-          others        the certificate is for Apple's host names, too: give this machine the name api.push.apple.com
+          gorush, rpush know Apple's hosts only, for which the certificate is good too: give this machine the name
+                        api.push.apple.com, in /etc/hosts or as a network alias, at port 443, and have
+                        SSL_CERT_FILE=\(authorityFile) in their environment ("Pointing clients at it" in the documentation)
 
         """
     }

@@ -3,12 +3,6 @@ import Commands
 import Simulator
 import Wire
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 extension Command {
     /// Keeps a local APNs running until it is told to stop.
     static let simulate = Command(
@@ -18,6 +12,7 @@ extension Command {
             "simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet",
             "simulate --h2c --environment production",
             "simulate --fault flaky --fault slow --seed 7",
+            "simulate --listen 0.0.0.0 --port 443 --name apns --ca-directory /certificates",
         ],
         Option<UInt16>("--port", "Port that answers as APNs; 0 for any free one", default: 2197),
         Option<UInt16?>(
@@ -31,10 +26,7 @@ extension Command {
             "Which of Apple's environments to play",
             default: SimulatedAPNs.Environment.development
         ),
-        Option<String?>(
-            "--ca-directory",
-            "Where its certificate authority is kept; ~/.local/share/martlet when not given"
-        ),
+        AuthorityOptions.declared,
         Option<UInt32>(
             "--streams-before-token",
             "Streams before the first valid token; load generators want more",
@@ -45,8 +37,7 @@ extension Command {
         Option<Int64?>("--seed", "Decides what goes wrong when; the same number, the same faults"),
         Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS"),
         Flag("--quiet", "Print no line for each push")
-    ) { port, channelPort, inboxPort, host, environment, directory, streams, lenient, presets, seed, isClear, isQuiet in
-        let directory = directory ?? defaultDirectory
+    ) { port, channelPort, inboxPort, host, environment, authority, streams, lenient, presets, seed, isClear, isQuiet in
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
                 host: host,
@@ -59,13 +50,14 @@ extension Command {
                 leniency: lenient.reduce([]) { $0.union($1) },
                 faults: presets.flatMap(\.faults),
                 seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
-                authority: isClear ? nil : LocalAuthority(directory: directory)
+                authority: isClear ? nil : authority.authority(),
+                names: authority.names
             )
         )
         let recipes = ClientRecipes(
             endpoint: await apns.endpoint,
             inboxPort: await apns.inboxPort ?? 0,
-            authorityFile: LocalAuthority.certificatePath(in: directory)
+            authorityFile: authority.file
         )
         Terminal.output.write(recipes.text)
         let printer = Task {
@@ -75,12 +67,6 @@ extension Command {
         try await TerminationSignal.received()
         printer.cancel()
         await apns.stop()
-    }
-
-    private static var defaultDirectory: String {
-        let environment = ProcessInfo.processInfo.environment
-        let data = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
-        return data + "/martlet"
     }
 
     private static func line(for push: ReceivedPush) -> String {

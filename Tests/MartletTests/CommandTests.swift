@@ -247,7 +247,7 @@ import Testing
         #expect(try await printed(#/200 +(alert) /#) == "alert")
         simulator.interrupt()
         #expect(simulator.wait() == 0)
-        for client in ["curl", "apns2", "Pushy", "APNSwift", "node"] {
+        for client in ["curl", "aioapns", "apns2", "Pushy", "APNSwift", "node", "gorush", "rpush"] {
             #expect(try scratch.read("output").contains(client), "\(client)")
         }
     }

@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// A local certificate authority for stand-ins of Apple's servers.
 ///
-/// Its certificate is constrained (RFC 5280 §4.2.1.10) to this machine and Apple's push hosts: a person who trusts it
-/// risks nothing else, even if its key is stolen.
+/// Its certificate is constrained (RFC 5280 §4.2.1.10) to this machine, Apple's push hosts, and the names it was made
+/// for: a person who trusts it risks nothing else, even if its key is stolen.
 package final class CertificateAuthority: Sendable {
     /// A certificate with the key that belongs to it.
     package struct Issued: Sendable, CustomStringConvertible, CustomReflectable {
@@ -29,7 +29,12 @@ package final class CertificateAuthority: Sendable {
     private let certificate: Certificate
 
     /// A fresh authority.
-    package init() throws(CryptographyError) {
+    ///
+    /// - Parameter names: Host names and address literals that it may vouch for besides.
+    /// - Throws: ``CryptographyError`` when no key or certificate can be made, or a name is none.
+    package init(permitting names: [String] = []) throws(CryptographyError) {
+        var constraints = CertificateAuthority.nameConstraints
+        for name in names { constraints += ",permitted;" + (try SubjectName(name)).constraint }
         let key = try PrivateKey()
         self.key = key
         certificate = try Certificate(
@@ -42,7 +47,7 @@ package final class CertificateAuthority: Sendable {
                 (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"),
                 (NID_key_usage, "critical,keyCertSign,cRLSign"),
                 (NID_subject_key_identifier, "hash"),
-                (NID_name_constraints, CertificateAuthority.nameConstraints),
+                (NID_name_constraints, constraints),
             ]
         )
     }
@@ -70,7 +75,7 @@ package final class CertificateAuthority: Sendable {
         try key.pem()
     }
 
-    /// A certificate, with a fresh key, for a server of these names and addresses.
+    /// A certificate, with a fresh key, for a server of these names and addresses, permitted or not.
     package func issueServerCertificate(
         dnsNames: [String],
         ipAddresses: [String]
@@ -93,5 +98,17 @@ package final class CertificateAuthority: Sendable {
             ]
         )
         return Issued(certificatePEM: try certificate.pem() + certificatePEM(), keyPEM: try key.pem())
+    }
+
+    /// Whether it may vouch for every name and address of a server's certificate.
+    package func mayVouch(for issued: Issued) -> Bool {
+        guard let server = Certificate.all(in: issued.certificatePEM).first else { return false }
+        guard let constraints = X509_get_ext_d2i(certificate.raw, NID_name_constraints, nil, nil) else { return true }
+        // Has OpenSSL take the names out of the certificate, without which it would find none to object to.
+        X509_check_purpose(server.raw, -1, 0)
+        let permitted = constraints.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
+        defer { NAME_CONSTRAINTS_free(permitted) }
+        defer { ERR_clear_error() }
+        return NAME_CONSTRAINTS_check(server.raw, permitted) == X509_V_OK
     }
 }

@@ -1,0 +1,50 @@
+/// A name that a certificate can carry: a host's, or an address.
+package struct SubjectName: Sendable, Hashable {
+    /// The name as it was given.
+    package let text: String
+    /// Whether it is an address literal.
+    package let isAddress: Bool
+
+    /// A name from its text.
+    ///
+    /// - Parameter text: A host name, whose first label may be `*`, or an address literal such as `10.0.0.5`.
+    /// - Throws: ``CryptographyError`` for anything else: in OpenSSL's notation a comma would begin another name.
+    package init(_ text: String) throws(CryptographyError) {
+        isAddress = SocketAddress(literal: text, port: 0) != nil && !text.contains("%")
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard isAddress || text.utf8.count <= 253 && SubjectName.areLabels(labels) else {
+            throw CryptographyError("\"\(text)\" is no host name such as apns or push.example.com, and no address")
+        }
+        self.text = text
+    }
+
+    /// Whether these are the parts of a host name, the first of which may stand for any.
+    private static func areLabels(_ labels: [Substring]) -> Bool {
+        let named = labels.first == "*" ? labels.dropFirst() : labels[...]
+        return !named.isEmpty && named.allSatisfy(\.isLabel)
+    }
+
+    /// What permits it, as a part of OpenSSL's notation for name constraints (x509v3_config(5)).
+    var constraint: String {
+        guard isAddress else { return "DNS:" + (text.hasPrefix("*.") ? String(text.dropFirst(2)) : text) }
+        let mask =
+            text.contains(":")
+            ? repeatElement("FFFF", count: 8).joined(separator: ":") : "255.255.255.255"
+        return "IP:\(text)/\(mask)"
+    }
+}
+
+extension Substring {
+    /// Whether it can stand between the dots of a host name; underscores are none by the book, and in use.
+    fileprivate var isLabel: Bool {
+        (1...63).contains(utf8.count)
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}

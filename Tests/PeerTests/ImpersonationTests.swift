@@ -1,0 +1,113 @@
+import APNsClient
+import Foundation
+import Simulator
+import TestSupport
+import Testing
+
+/// What "Pointing clients at it" tells, with curl in the place of clients that only know Apple's names.
+@Suite(.timeLimit(.minutes(1))) struct ImpersonationTests {
+    private struct Bench {
+        let apns: SimulatedAPNs
+        let scratch: ScratchDirectory
+        let authority: String
+        let headers: [String]
+        let port: UInt16
+
+        init(names: [String] = []) async throws {
+            apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(names: names))
+            scratch = try ScratchDirectory()
+            authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
+            let token = try SigningKey.ephemeral().token(issuedAt: Int64(Date().timeIntervalSince1970))
+            headers = [
+                "-H", "authorization: bearer " + String(decoding: token, as: UTF8.self), "-H",
+                "apns-topic: com.example.app", "-H", "apns-push-type: alert",
+            ]
+            port = await apns.port
+        }
+
+        /// What a network alias and a published port do: the name leads here.
+        func redirected(_ host: String, _ port: UInt16 = 443) -> [String] {
+            ["--connect-to", "\(host):\(port):127.0.0.1:\(self.port)"]
+        }
+
+        let push = [
+            "--http2", "--output", "/dev/null", "--write-out", "%{http_code}", "--data", #"{"aps":{"alert":"Hello"}}"#,
+        ]
+    }
+
+    @Test(arguments: ["api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com"])
+    func `a client that only knows Apple's host is served under its name`(host: String) async throws {
+        let bench = try await Bench()
+        let url = "https://\(host)/3/device/5d3a6a1c"
+        let trusting = ["--cacert", bench.authority]
+        let run = try await ProgramRun.curl(trusting + bench.redirected(host) + bench.push + bench.headers + [url])
+        #expect(run.text == "200", "\(run.complaint)")
+        // A line in /etc/hosts, and the port of the simulator.
+        let resolved = ["--resolve", "\(host):\(bench.port):127.0.0.1"]
+        let local = "https://\(host):\(bench.port)/3/device/5d3a6a1c"
+        let again = try await ProgramRun.curl(trusting + resolved + bench.push + bench.headers + [local])
+        #expect(again.text == "200", "\(again.complaint)")
+        #expect(await bench.apns.pushCount == 2)
+        await bench.apns.stop()
+    }
+
+    @Test func `the variable that names the authority is all that a client needs`() async throws {
+        let bench = try await Bench()
+        let host = "api.push.apple.com"
+        // What this machine says of its own authorities is left out.
+        let environment = ["-u", "CURL_CA_BUNDLE", "-u", "SSL_CERT_DIR", "-u", "SSL_CERT_FILE"]
+        let curl =
+            ["curl", "--silent", "--show-error", "--max-time", "20"] + bench.redirected(host) + bench.push
+            + bench.headers + ["https://\(host)/3/device/5d3a6a1c"]
+        let trusted = try await ProgramRun("env", environment + ["SSL_CERT_FILE=\(bench.authority)"] + curl)
+        #expect(trusted.text == "200", "\(trusted.complaint)")
+        let untrusted = try await ProgramRun("env", environment + curl)
+        #expect(untrusted.status == 60, "a certificate that is not trusted: \(untrusted.complaint)")
+        await bench.apns.stop()
+    }
+
+    @Test(
+        arguments: [
+            ("api-manage-broadcast.push.apple.com", 2196), ("api-manage-broadcast.sandbox.push.apple.com", 2195),
+        ] as [(String, UInt16)]
+    )
+    func `channels are managed under Apple's names`(host: String, port: UInt16) async throws {
+        let bench = try await Bench()
+        let run = try await ProgramRun.curl(
+            ["--cacert", bench.authority, "--http2"] + bench.redirected(host, port) + bench.headers
+                + ["https://\(host):\(port)/1/apps/com.example.app/all-channels"]
+        )
+        #expect(run.text.contains("channels"), "\(run.text)\(run.complaint)")
+        await bench.apns.stop()
+    }
+
+    @Test(arguments: [
+        "localhost", "127.0.0.1", "[::1]", "apns", "push.test.internal", "a.wild.internal", "10.0.0.5", "[fd00::5]",
+    ])
+    func `the certificate carries the names of this machine, and those that are given`(name: String) async throws {
+        let bench = try await Bench(names: ["apns", "push.test.internal", "*.wild.internal", "10.0.0.5", "fd00::5"])
+        let run = try await ProgramRun.curl(
+            ["--cacert", bench.authority] + bench.redirected(name) + bench.push + bench.headers
+                + ["https://\(name)/3/device/5d3a6a1c"]
+        )
+        #expect(run.text == "200", "\(run.complaint)")
+        await bench.apns.stop()
+    }
+
+    @Test func `an authority vouches only for what it was made for`() async throws {
+        let authority = try LocalAuthority(names: ["apns"])
+        let apns = try await SimulatedAPNs.start(.init(authority: authority, names: ["apns", "eu.apns"]))
+        await apns.stop()
+        for name in ["other", "10.0.0.5"] {
+            let error = await #expect(throws: SimulatorError.self) {
+                try await SimulatedAPNs.start(.init(authority: authority, names: [name]))
+            }
+            #expect(error?.description.contains("may not vouch for \(name)") == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test(arguments: ["", "a b", "a,DNS:b", "a..b", "*", "a.*.b", "fe80::1%lo", "-\n"])
+    func `what is no name is refused`(name: String) throws {
+        #expect(throws: SimulatorError.self) { try LocalAuthority(names: [name]) }
+    }
+}
