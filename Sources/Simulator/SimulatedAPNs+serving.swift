@@ -7,6 +7,8 @@ internal import Wire
 final class ServedClient {
     let connection: ClientConnection
     var state = Judge.ConnectionState()
+    /// How many pushes it has sent that were accepted.
+    var acceptedCount = 0
 
     init(_ connection: ClientConnection) {
         self.connection = connection
@@ -81,15 +83,42 @@ extension SimulatedAPNs {
                 over: client.connection.id,
                 at: now
             )
-            deliver(&push, at: now)
+            if push.status == 200 {
+                observe(&push, from: client)
+                deliver(&push, at: now)
+            }
             inbox.receive(push)
             tellFollowersSoon()
         }
     }
 
+    /// Notes what is wrong with a push that was accepted, after those before it and by the contracts there are.
+    private func observe(_ push: inout ReceivedPush, from client: ServedClient) {
+        defer { client.acceptedCount += 1 }
+        let activity = ActivityPush(push)
+        if let activity {
+            push.observations = contracts.findings(for: activity)
+            contracts.note(activity)
+        }
+        guard push.app == nil else { return }
+        push.observations += traffic.findings(
+            for: TrafficRules.Facts(
+                time: push.time,
+                connection: client.connection.id,
+                earlierPushCount: client.acceptedCount,
+                deviceToken: push.deviceToken,
+                topic: push.headers.topic ?? "",
+                pushType: push.headers.pushType.map(PushType.init(rawValue:)),
+                payloadIdentity: push.payload.hashValue,
+                timestamp: activity?.timestamp,
+                event: activity?.event.rawValue,
+                providerToken: client.state.providerToken
+            )
+        )
+    }
+
     /// Has the devices get a push that was accepted, and notes what became of it, and of others for that.
     private func deliver(_ push: inout ReceivedPush, at now: Int64) {
-        guard push.status == 200 else { return }
         for (number, event) in judge.devices.receive(push, at: now, using: &generator) {
             if number == push.number {
                 push.deliveries.append(event)

@@ -99,6 +99,27 @@ extension SimulatedAPNs {
         judge.tokens.remove(keyID)
     }
 
+    /// Has pushes to Live Activities held to what an app's types take, from now on.
+    ///
+    /// What the phone could not decode is then among the ``ReceivedPush/findings`` of a push.
+    ///
+    /// - Parameter contract: The contract; it takes the place of an older one for the same topic and type.
+    /// - Throws: ``ActivityContractError`` when there are too many.
+    public func setContract(_ contract: ActivityContract) throws(ActivityContractError) {
+        try contracts.set(contract)
+    }
+
+    /// Forgets a contract.
+    ///
+    /// - Parameters:
+    ///   - attributesType: The name of the app's type of attributes.
+    ///   - topic: The app's bundle identifier.
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func removeContract(_ attributesType: String, topic: Topic) -> Bool {
+        contracts.remove(attributesType, topic: topic)
+    }
+
     /// What goes wrong now.
     public var faults: [Fault] { plan.faults }
 

@@ -36,6 +36,8 @@ public actor SimulatedAPNs {
     var skew: Int64 = 0
     var inbox: PushInbox
     var namespaces = Namespaces()
+    var traffic = TrafficRules()
+    var contracts = ActivityContracts()
     var clients: [ObjectIdentifier: ServedClient] = [:]
     /// Pushes by the status of their answers.
     var answers: [Int: Int] = [:]

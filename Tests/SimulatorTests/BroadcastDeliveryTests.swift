@@ -17,6 +17,7 @@ import Testing
             connection: 1,
             deviceToken: "",
             channel: "c2NvcmVz",
+            app: "com.example.app",
             namespace: nil,
             headers: PushHeaders(pushType: "LiveActivity", expiration: expiration),
             payload: Array(payload.utf8),

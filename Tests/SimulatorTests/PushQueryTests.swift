@@ -11,6 +11,7 @@ import Testing
         connection: 1,
         deviceToken: "5d3a6a1c8f9a42d6",
         channel: nil,
+        app: nil,
         namespace: nil,
         headers: PushHeaders(
             pushType: "alert",

@@ -103,11 +103,11 @@ import Testing
                 #"{"aps":{"timestamp":7,"event":"update","content-state":{"minutesLeft":5}}}"#
             ),
             Expectation(
-                try .liveActivity(.end(dismissal: .immediately), timestamp: 7, priority: .immediate),
+                try .liveActivity(.end(dismissal: .immediately), timestamp: 8, priority: .immediate),
                 "liveactivity",
                 app + ".push-type.liveactivity",
                 priority: "10",
-                #"{"aps":{"timestamp":7,"event":"end","dismissal-date":1}}"#
+                #"{"aps":{"timestamp":8,"event":"end","dismissal-date":1}}"#
             ),
         ]
     }

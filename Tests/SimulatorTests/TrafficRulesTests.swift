@@ -12,6 +12,7 @@ import Testing
         after earlierPushCount: Int = 1,
         to deviceToken: String = "5d3a",
         _ type: PushType = .alert,
+        payload: String? = nil,
         timestamp: Int64? = nil,
         event: String? = nil,
         token: Int? = nil,
@@ -24,6 +25,7 @@ import Testing
             deviceToken: deviceToken,
             topic: "com.example.app" + type.topicSuffix,
             pushType: type,
+            payloadIdentity: (payload ?? type.rawValue).hashValue,
             timestamp: timestamp,
             event: event,
             providerToken: token.map { TrafficRules.ProviderTokenFacts(identity: $0, issuedAt: issuedAt ?? time) }
@@ -74,6 +76,7 @@ import Testing
     @Test(arguments: [
         ([push(at: 10), push(at: 11)], ["", "device-token-repeated"]), ([push(at: 10), push(at: 12)], ["", ""]),
         ([push(at: 10), push(at: 10, to: "5d3b")], ["", ""]), ([push(at: 10), push(at: 10, .background)], ["", ""]),
+        ([push(at: 10), push(at: 10, payload: "another")], ["", ""]),
         ([push(at: .min), push(at: .max)], ["", ""]),
     ])
     func `a device that is in the list twice is noticed`(pushes: [TrafficRules.Facts], expected: [String]) {

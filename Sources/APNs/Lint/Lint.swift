@@ -86,6 +86,37 @@ public enum Lint {
         return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
+    /// Everything that is wrong with a broadcast, headers first.
+    ///
+    /// - Parameters:
+    ///   - app: The app in the path.
+    ///   - channel: `apns-channel-id`.
+    ///   - headers: The other headers, as they travel.
+    ///   - payload: Its payload.
+    ///   - time: When it is sent, in seconds since 1970; nil to leave out the rules that need a clock.
+    /// - Returns: The findings in the order of the rules; none when all is well.
+    public static func check(
+        broadcastTo app: String,
+        channel: String?,
+        headers: PushHeaders,
+        payload: [UInt8],
+        at time: Int64? = nil
+    ) -> [Finding] {
+        var push = PushFacts(headers, at: time)
+        push.type = .liveActivity
+        let (value, flaw) = PayloadRules.read(payload)
+        let findings = [
+            HeaderRules.broadcastApp(app),
+            HeaderRules.channel(channel),
+            HeaderRules.priority(headers.priority, of: .liveActivity),
+            HeaderRules.expiration(headers.expiration),
+            HeaderRules.pastExpiration(headers.expiration, at: time),
+            PayloadRules.broadcastSize(payload.count),
+            flaw,
+        ]
+        return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
+    }
+
     /// What is wrong inside a payload that is an object.
     private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
         var findings = PayloadRules.check(payload, byteCount: byteCount, of: push)

@@ -1,4 +1,5 @@
 internal import APNs
+internal import APNsClient
 internal import Wire
 
 extension InboxAPI {
@@ -45,6 +46,32 @@ extension InboxAPI {
             await call.simulator.setFaults(faults, seed: call.simulator.plan.seed)
             return await chaos(call.simulator)
         },
+        Route(method: "GET", path: "/api/v1/schemas", summary: "What the types of apps take in Live Activities") {
+            call in
+            .json(["schemas": .array(await call.simulator.contracts.all.map(\.json))])
+        },
+        Route(
+            method: "PUT",
+            path: "/api/v1/schemas",
+            summary: "Holds Live Activities of a topic and attributes-type to JSON Schemas: content-state, attributes"
+        ) { (call) throws(APIProblem) in
+            let json = try call.json()
+            do throws(ActivityContractError) {
+                try await call.simulator.setContract(try ActivityContract(json: json))
+            } catch {
+                throw APIProblem(400, "\(error)")
+            }
+            return .done
+        },
+        Route(method: "DELETE", path: "/api/v1/schemas/{topic}/{attributes-type}", summary: "Forgets these schemas") {
+            (call) throws(APIProblem) in
+            let type = call.arguments["attributes-type"] ?? ""
+            let topic = Topic(call.arguments["topic"] ?? "")
+            guard await call.simulator.removeContract(type, topic: topic) else {
+                throw APIProblem(404, "there are no schemas for \(type) of \(topic)")
+            }
+            return .done
+        },
         Route(
             method: "POST",
             path: "/api/v1/lint",
@@ -53,7 +80,11 @@ extension InboxAPI {
             let body = try call.object(of: ["headers", "payload"])
             let fields = body["headers"]
             let headers = PushHeaders { fields?[$0.description]?.stringValue }
-            let findings = Lint.check(headers: headers, payload: body["payload"]?.encoded() ?? [])
+            let findings = Lint.check(
+                headers: headers,
+                payload: body["payload"]?.encoded() ?? [],
+                at: call.simulator.clock.secondsSince1970()
+            )
             return .json(["findings": .array(findings.map(\.json))])
         },
     ]

@@ -23,6 +23,8 @@ public struct ActivityContract: Sendable {
     /// Findings about one part of a push.
     private static let findingLimit = 20
 
+    static let rules: [Lint.Rule] = [.contractContentState, .contractAttributes, .contractAttributesTypeUnknown]
+
     /// The app's bundle identifier, without the suffix of Live Activities.
     public let topic: Topic
     /// The name of the app's type of attributes, as a start names it in `attributes-type`.
@@ -194,6 +196,8 @@ public struct ActivityPush: Sendable, Hashable {
     public let deviceToken: String
     /// What it does.
     public let event: Event
+    /// `timestamp`, in seconds since 1970; nil when it is missing or no whole number.
+    public let timestamp: Int64?
     /// The name of the app's type of attributes, which a start has.
     public let attributesType: String?
     /// `attributes`.
@@ -216,6 +220,7 @@ public struct ActivityPush: Sendable, Hashable {
         self.topic = Topic(topic).ofLiveActivities
         self.deviceToken = deviceToken.lowercased()
         self.event = event
+        timestamp = aps["timestamp"]?.integerValue
         attributesType = aps["attributes-type"]?.stringValue
         attributes = aps["attributes"]
         contentState = aps["content-state"]
@@ -225,12 +230,10 @@ public struct ActivityPush: Sendable, Hashable {
 extension ActivityPush {
     /// What a push that came in says of a Live Activity; nil when it is about none.
     ///
-    /// - Parameters:
-    ///   - push: The push.
-    ///   - app: The app that a broadcast is for, which is no part of its headers; nil for a push to a device.
-    public init?(_ push: ReceivedPush, app: String? = nil) {
+    /// - Parameter push: The push.
+    public init?(_ push: ReceivedPush) {
         self.init(
-            topic: app ?? push.headers.topic ?? "",
+            topic: push.app ?? push.headers.topic ?? "",
             pushType: push.headers.pushType,
             deviceToken: push.deviceToken,
             payload: push.payload

@@ -204,7 +204,7 @@ private struct PushFacts {
         case "disturbed": push.isDisturbed
         case "accepted": push.status == 200
         case "refused": push.status != 200
-        default: push.channel != nil
+        default: push.app != nil
         }
     }
 

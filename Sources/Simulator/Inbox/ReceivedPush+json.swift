@@ -14,18 +14,25 @@ extension ReceivedPush {
     }
 
     /// The push as it is kept: everything that ``init(record:number:)`` needs.
-    var record: JSONValue { .object(members) }
+    var record: JSONValue {
+        .object(
+            observations.isEmpty
+                ? members : members + [JSONValue.Member("observations", .array(observations.map(\.record)))]
+        )
+    }
 
     private var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [
+        let always: [JSONValue.Member?] = [
             .init("number", .number(JSONNumber(number))),
             .init("time", .number(JSONNumber(time))),
             .init("connection", .number(JSONNumber(connection))),
             channel.map { .init("channel", .string($0.rawValue)) } ?? .init("device-token", .string(deviceToken)),
+            app.map { .init("app", .string($0)) },
             .init("headers", headers.json),
             .init("status", .number(JSONNumber(status))),
             .init("apns-id", .string(id)),
         ]
+        var members = always.compactMap(\.self)
         if let namespace { members.append(.init("namespace", .string(namespace))) }
         if isDisturbed { members.append(.init("disturbed", true)) }
         if let reason { members.append(.init("reason", .string(reason.rawValue))) }
@@ -68,6 +75,7 @@ extension ReceivedPush {
         time = try record.wholeNumber("time")
         connection = try Int(record.wholeNumber("connection"))
         channel = record["channel"]?.stringValue.map(ChannelID.init(rawValue:))
+        app = record["app"]?.stringValue
         deviceToken = channel == nil ? try record.text("device-token") : ""
         namespace = record["namespace"]?.stringValue
         headers = PushHeaders { fields?[$0.description]?.stringValue }
@@ -76,6 +84,7 @@ extension ReceivedPush {
         reason = record["reason"]?.stringValue.map(Reason.init(rawValue:))
         id = try record.text("apns-id")
         isDisturbed = record["disturbed"] == true
+        observations = (record["observations"]?.elements ?? []).compactMap(Lint.Finding.init(record:))
         for event in record["deliveries"]?.elements ?? [] { deliveries.append(try DeliveryEvent(record: event)) }
     }
 
@@ -123,6 +132,36 @@ extension Lint.Finding {
             "rule": .string(rule), "severity": .string(severity.rawValue), "place": .string(place.description),
             "message": .string(message), "page": .string(page),
         ]
+    }
+}
+
+extension Lint.Finding {
+    /// The finding as it is kept: the rule by its name.
+    fileprivate var record: JSONValue {
+        ["rule": .string(rule), "place": .string(place.description), "message": .string(message)]
+    }
+
+    /// A finding that was kept; nil when its rule is no more.
+    fileprivate init?(record: JSONValue) {
+        guard
+            let rule = (TrafficRules.all + ActivityContract.rules).first(where: { $0.id == record["rule"]?.stringValue }
+            ),
+            let place = record["place"]?.stringValue, let message = record["message"]?.stringValue
+        else { return nil }
+        self.init(rule, Lint.Place(description: place), message)
+    }
+}
+
+extension Lint.Place {
+    /// The place that is described so.
+    fileprivate init(description: String) {
+        let payload = "payload"
+        self =
+            if description.hasPrefix(payload) {
+                .payload(String(description.dropFirst(payload.count)))
+            } else if description
+                == Lint.Place.connection.description
+            { .connection } else { .header(description) }
     }
 }
 

@@ -13,6 +13,8 @@ public struct ReceivedPush: Sendable, Hashable {
     public let deviceToken: String
     /// The channel of a broadcast, as it was sent; nil for a push to a device.
     public let channel: ChannelID?
+    /// The app of a broadcast, as it stood in the path; nil for a push to a device.
+    public let app: String?
     /// The namespace it belongs to; nil for none.
     public let namespace: String?
     /// The headers that describe it, as they were sent.
@@ -27,12 +29,16 @@ public struct ReceivedPush: Sendable, Hashable {
     public let id: String
     /// Whether a ``Fault``, or the telling end of its device token, had a part in the answer.
     public let isDisturbed: Bool
-    /// What became of it after it was accepted, oldest first; empty for what was refused and for broadcasts.
+    /// What became of it after it was accepted, oldest first; empty for what was refused.
     public internal(set) var deliveries: [DeliveryEvent] = []
+    /// What was wrong with it after the pushes before it, and by the contracts that were known then.
+    var observations: [Lint.Finding] = []
 
-    /// What is wrong with it or will be surprising on the phone, worst first as the rules find it.
+    /// What is wrong with it or will be surprising on the phone, in the order of the rules.
     public var findings: [Lint.Finding] {
-        channel == nil ? Lint.check(headers: headers, payload: payload, at: time) : []
+        guard let app else { return Lint.check(headers: headers, payload: payload, at: time) + observations }
+        return Lint.check(broadcastTo: app, channel: channel?.rawValue, headers: headers, payload: payload, at: time)
+            + observations
     }
 }
 
@@ -52,7 +58,8 @@ extension ReceivedPush {
         time = now
         self.connection = connection
         deviceToken = String(request.facts.device)
-        channel = request.channelID.map(ChannelID.init(rawValue:))
+        if case .broadcast(let app)? = request.target { self.app = String(app) } else { app = nil }
+        channel = app == nil ? nil : ChannelID(request.channelID ?? "")
         self.namespace = namespace
         headers = request.headers
         payload = request.body

@@ -14,6 +14,8 @@ struct Judge {
         fileprivate var lastGeneration = 0
         fileprivate var lastJudgement: Reason?
         fileprivate var lastSender: ConnectionLaws.Sender?
+        /// The provider token that was looked at last, in the words of the rules about traffic; nil when it is no good.
+        fileprivate(set) var providerToken: TrafficRules.ProviderTokenFacts?
         fileprivate var laws = ConnectionLaws()
         /// What the client has shown in the TLS handshake, if anything.
         var certificate: CertificateFacts?
@@ -170,11 +172,17 @@ struct Judge {
             connection.lastAuthorization = authorization
             connection.lastGeneration = tokens.generation
             connection.lastSender = nil
+            connection.providerToken = nil
             connection.lastJudgement = nil
             switch tokens.check(authorization, leniency) {
             case .success(let sender) where !sender.scope.covers(environment):
                 connection.lastJudgement = .badEnvironmentKeyIDInToken
-            case .success(let sender): connection.lastSender = sender
+            case .success(let sender):
+                connection.lastSender = sender
+                connection.providerToken = TrafficRules.ProviderTokenFacts(
+                    identity: authorization.hashValue,
+                    issuedAt: sender.claims.issuedAt
+                )
             case .failure(let refusal): connection.lastJudgement = refusal.reason
             }
         }

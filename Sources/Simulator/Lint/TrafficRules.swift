@@ -23,7 +23,7 @@ extension Lint.Rule {
         "device-token-repeated",
         .warning,
         .sending,
-        "a device gets two pushes of one type and topic in one burst"
+        "a device gets the same push twice in a moment"
     )
     static let providerTokenRefreshedEarly = Lint.Rule(
         "provider-token-refreshed-early",
@@ -70,6 +70,8 @@ struct TrafficRules {
         var topic: String
         /// `apns-push-type`.
         var pushType: PushType?
+        /// The same for the same payload, as a hash of its bytes is.
+        var payloadIdentity: Int
         /// `timestamp` of a Live Activity.
         var timestamp: Int64?
         /// `event` of a Live Activity.
@@ -111,7 +113,7 @@ struct TrafficRules {
 
     private struct Arrival {
         var time: Int64
-        var pushType: PushType?
+        var payloadIdentity: Int
     }
 
     private struct Connection {
@@ -191,16 +193,16 @@ struct TrafficRules {
     private mutating func repetition(_ facts: Facts) -> Lint.Finding? {
         let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
         let last = arrivals[target]
-        arrivals[target] = Arrival(time: facts.time, pushType: facts.pushType)
-        // An activity may well change twice in a moment.
-        guard let last, last.pushType == facts.pushType, facts.pushType != .liveActivity,
+        arrivals[target] = Arrival(time: facts.time, payloadIdentity: facts.payloadIdentity)
+        // Of an activity the timestamps tell.
+        guard let last, last.payloadIdentity == facts.payloadIdentity, facts.pushType != .liveActivity,
             facts.time.distance(since: last.time) < TrafficRules.burst
         else { return nil }
         return Lint.Finding(
             .deviceTokenRepeated,
             .header(":path"),
-            "this device got a push of this type a moment ago: if its token is in the list twice, a person sees all"
-                + " of it twice, and of those for a phone that is away APNs keeps one"
+            "this device got the same push a moment ago: its token may be in the list twice, and a person then sees it"
+                + " twice"
         )
     }
 

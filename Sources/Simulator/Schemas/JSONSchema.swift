@@ -5,8 +5,8 @@ public import APNs
 /// Known are `type`, `properties`, `required`, `additionalProperties`, `items`, `prefixItems`, `enum`, `const`,
 /// `anyOf`, `oneOf`, `allOf`, `not`, `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `minLength`,
 /// `maxLength`, `minItems`, `maxItems`, and `$ref` to the whole schema or to one of its `$defs` or `definitions`.
-/// Annotations such as `title`, `description` and `default` are passed over, and so are `format` and `pattern`: they say
-/// what a text means, which no decoder asks. Every other keyword is refused: nothing goes unchecked unnoticed.
+/// Annotations such as `title`, `description` and `default` are passed over, and so are `format` and `pattern`: they
+/// say what a text means, which no decoder asks. Every other keyword is refused: nothing goes unchecked unnoticed.
 ///
 /// Source: https://json-schema.org/draft/2020-12/schema
 public struct JSONSchema: Sendable, Hashable {

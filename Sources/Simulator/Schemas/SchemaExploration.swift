@@ -88,9 +88,8 @@ final class SchemaExploration {
             let note = JSONValue.Member("description", "A date as seconds since 2001-01-01.")
             known = ([.init("type", "number"), note], 0, Date(timeIntervalSinceReferenceDate: 0))
         case is UUID.Type:
-            let pattern = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
             let id = UUID()
-            known = ([.init("type", "string"), .init("pattern", .string(pattern))], .string(id.uuidString), id)
+            known = ([.init("type", "string"), .init("format", "uuid")], .string(id.uuidString), id)
         case is Data.Type:
             known = ([.init("type", "string"), .init("contentEncoding", "base64")], "", Data())
         case is URL.Type:
