@@ -62,10 +62,14 @@ final class HTTP1Exchange: @unchecked Sendable {
         _ piece: UnsafeRawBufferPointer,
         for listener: HTTP1Listener.Context
     ) -> MHD_Result {
-        if let response = listener.resting.withLock({ _ in response }) { return queue(response, on: connection) }
+        if let response = listener.resting.withLock({ _ in response }) {
+            listener.places.withLock { $0.answered(UInt(bitPattern: connection)) }
+            return queue(response, on: connection)
+        }
         guard let request else { return begin(method, on: connection, listener.limits) }
         guard piece.isEmpty else { return take(piece, listener.limits) }
         guard excess == 0 else { return queue(.tooLarge(listener.limits.bodyBytes), on: connection) }
+        listener.places.withLock { $0.rests(UInt(bitPattern: connection)) }
         guard rest(connection, for: listener) else { return queue(.unavailable, on: connection) }
         Task {
             let response = await listener.handler(request)
