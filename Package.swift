@@ -29,13 +29,26 @@ let fuzzing: [Target] =
     ? []
     : [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
-        .executableTarget(
-            name: "FuzzSurfaces",
-            dependencies: ["APNs", "CFuzzer", "LiveSurfaces"],
-            path: "Tests/Fuzzing/FuzzSurfaces",
+        .target(
+            name: "FuzzDriver",
+            dependencies: ["CFuzzer"],
+            path: "Tests/Fuzzing/FuzzDriver",
             swiftSettings: common
         ),
+        fuzzer("FuzzJSON", of: ["APNs"]),
+        fuzzer("FuzzQueries", of: ["APNs", "Simulator"]),
+        fuzzer("FuzzSurfaces", of: ["APNs", "LiveSurfaces"]),
     ]
+
+/// A program that libFuzzer drives.
+func fuzzer(_ name: String, of modules: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: modules + ["FuzzDriver"],
+        path: "Tests/Fuzzing/\(name)",
+        swiftSettings: common
+    )
+}
 
 let package = Package(
     name: "martlet",
@@ -130,7 +143,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulatorTests",
-            dependencies: ["APNsServer", "LiveSurfaces", "Simulator", "TestSupport", "Wire"],
+            dependencies: ["APNsServer", "LiveSurfaces", "Simulator", "TestSupport", "Wire", "martlet"],
             swiftSettings: common
         ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: common),
