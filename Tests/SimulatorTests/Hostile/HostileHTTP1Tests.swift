@@ -44,7 +44,7 @@ import Testing
         (
             "a query of many parameters", nil,
             {
-                "GET /api/v1/pushes?" + String(repeating: "a=b&", count: 10_000) + " HTTP/1.1\r\nHost: a\r\n\r\n"
+                "GET /api/v1/pushes?" + String(repeating: "a=b&", count: 500) + " HTTP/1.1\r\nHost: a\r\n\r\n"
             }
         ),
         (
@@ -74,7 +74,9 @@ import Testing
     @Test func `clients that never end their requests do not keep others out`() async throws {
         let witness = try await Witness()
         var crowd: [RawClient] = []
-        let beginnings = ["", "G", "GET / HTTP/1.1\r\n", Self.head + "Content-Length: 10\r\n\r\n{"]
+        // libmicrohttpd has no room for the parameters of the last, and leaves it without an answer until it was idle.
+        let parameters = "GET /?" + String(repeating: "a=b&", count: 10_000) + " HTTP/1.1\r\nHost: a\r\n\r\n"
+        let beginnings = ["", "G", "GET / HTTP/1.1\r\n", Self.head + "Content-Length: 10\r\n\r\n{", parameters]
         for number in 0..<1_100 {
             let raw = try RawClient(port: witness.simulator.inboxPort)
             raw.send(beginnings[number % beginnings.count])
