@@ -19,8 +19,8 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
-/// Settings of every target but `Wire`, the only one that may touch unsafe pointers:
-/// the compiler names each unsafe expression outside it (SE-0458).
+/// Settings of every target but `SQLite` and `Wire`, the only ones that may touch unsafe pointers:
+/// the compiler names each unsafe expression outside them (SE-0458).
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 /// Programs for libFuzzer, which needs a build of its own: see Scripts/fuzz.
@@ -29,13 +29,26 @@ let fuzzing: [Target] =
     ? []
     : [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
-        .executableTarget(
-            name: "FuzzSurfaces",
-            dependencies: ["APNs", "CFuzzer", "LiveSurfaces"],
-            path: "Tests/Fuzzing/FuzzSurfaces",
+        .target(
+            name: "FuzzDriver",
+            dependencies: ["CFuzzer"],
+            path: "Tests/Fuzzing/FuzzDriver",
             swiftSettings: common
         ),
+        fuzzer("FuzzJSON", of: ["APNs"]),
+        fuzzer("FuzzQueries", of: ["APNs", "Simulator"]),
+        fuzzer("FuzzSurfaces", of: ["APNs", "LiveSurfaces"]),
     ]
+
+/// A program that libFuzzer drives.
+func fuzzer(_ name: String, of modules: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: modules + ["FuzzDriver"],
+        path: "Tests/Fuzzing/\(name)",
+        swiftSettings: common
+    )
+}
 
 let package = Package(
     name: "martlet",
@@ -67,8 +80,9 @@ let package = Package(
         .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
         .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
 
-        // Floor 2: bytes, and the contract with the phone.
+        // Floor 2: bytes, rows, and the contract with the phone.
         .target(name: "LiveSurfaces", dependencies: ["APNs"], swiftSettings: safe),
+        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: common),
         .target(
             name: "Wire",
             dependencies: ["CLibuv", "CMicroHTTPD", "CNghttp2", "COpenSSL"],
@@ -98,6 +112,11 @@ let package = Package(
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
 
         // Tests mirror the sources.
         .testTarget(name: "APNsTests", dependencies: ["APNs", "TestSupport"], swiftSettings: common),
@@ -124,9 +143,10 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulatorTests",
-            dependencies: ["APNsServer", "LiveSurfaces", "Simulator", "TestSupport", "Wire"],
+            dependencies: ["APNsServer", "LiveSurfaces", "Simulator", "TestSupport", "Wire", "martlet"],
             swiftSettings: common
         ),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: common),
         .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     ] + fuzzing

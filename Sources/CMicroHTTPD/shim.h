@@ -10,6 +10,7 @@ typedef struct {
     const struct sockaddr *address;
     MHD_AccessHandlerCallback on_access;
     MHD_RequestCompletedCallback on_completed;
+    MHD_NotifyConnectionCallback on_connection;
     void *(*on_target)(void *context, const char *target, struct MHD_Connection *connection);
     void *context;
     size_t connection_memory;
@@ -22,11 +23,18 @@ static inline struct MHD_Daemon *martlet_MHD_start_daemon(unsigned int flags, co
         flags, 0, NULL, NULL, options->on_access, options->context,
         MHD_OPTION_SOCK_ADDR, options->address,
         MHD_OPTION_NOTIFY_COMPLETED, options->on_completed, options->context,
+        MHD_OPTION_NOTIFY_CONNECTION, options->on_connection, options->context,
         MHD_OPTION_URI_LOG_CALLBACK, options->on_target, options->context,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
         MHD_OPTION_CONNECTION_LIMIT, options->connections,
         MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
         MHD_OPTION_END);
+}
+
+/// The socket of a connection; -1 when it cannot be told.
+static inline int martlet_MHD_descriptor(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
 }
 
 /// The port a listener is bound to; 0 when it cannot be told.

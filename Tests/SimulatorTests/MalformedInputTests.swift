@@ -5,21 +5,9 @@ import Testing
 
 /// Clients that break HTTP/2: the simulator ends their connection or stream, and serves the others.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MalformedInputTests {
-    private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-    private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
-
-    /// A HEADERS frame on stream 1 that ends its fields, and perhaps the stream.
-    private static func headers(_ block: [UInt8], endsStream: Bool = true) -> [UInt8] {
-        [0, 0, UInt8(block.count), 1, endsStream ? 5 : 4, 0, 0, 0, 1] + block
-    }
-
-    /// A field written out in full, without indexing (RFC 7541 §6.2.2).
-    private static func literal(_ name: String, _ value: String) -> [UInt8] {
-        [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
-    }
-
-    /// `:method POST`, `:scheme http` and a path, as HPACK indexes them.
-    private static let request: [UInt8] = [0x83, 0x86] + literal(":path", "/3/device/5d3a")
+    private static let preface = RawHTTP2.preface
+    private static let settings = RawHTTP2.frame(.settings)
+    private static let request = RawHTTP2.request
 
     static let inputs: [(String, [UInt8])] = [
         ("HTTP/1.1", Array("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8)),
@@ -29,12 +17,15 @@ import Testing
         ("SETTINGS of five bytes", preface + [0, 0, 5, 4, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5]),
         ("DATA on a stream that is not open", preface + settings + [0, 0, 1, 0, 1, 0, 0, 0, 1, 0]),
         ("HEADERS on an even stream", preface + settings + [0, 0, 1, 1, 5, 0, 0, 0, 2, 0x82]),
-        ("HPACK that points nowhere", preface + settings + headers([0xFF, 0xFF, 0xFF, 0x7F])),
-        ("HPACK cut short", preface + settings + headers([0x00, 0x20, 0x61])),
-        ("fields without a path", preface + settings + headers([0x83, 0x86])),
-        ("a name in capitals", preface + settings + headers(request + literal("Apns-Id", "x"))),
-        ("a line break in a value", preface + settings + headers(request + literal("apns-id", "a\r\nb"))),
-        ("text that is no UTF-8", preface + settings + headers(request + [0, 2, 0x61, 0x62, 2, 0xC3, 0x28])),
+        ("HPACK that points nowhere", preface + settings + RawHTTP2.headers([0xFF, 0xFF, 0xFF, 0x7F])),
+        ("HPACK cut short", preface + settings + RawHTTP2.headers([0x00, 0x20, 0x61])),
+        ("fields without a path", preface + settings + RawHTTP2.headers([0x83, 0x86])),
+        ("a name in capitals", preface + settings + RawHTTP2.headers(request + RawHTTP2.literal("Apns-Id", "x"))),
+        (
+            "a line break in a value",
+            preface + settings + RawHTTP2.headers(request + RawHTTP2.literal("apns-id", "a\r\nb"))
+        ),
+        ("text that is no UTF-8", preface + settings + RawHTTP2.headers(request + [0, 2, 0x61, 0x62, 2, 0xC3, 0x28])),
         ("a window of no growth", preface + settings + [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
         ("a window beyond all bounds", preface + settings + [0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF]),
         ("PING of no bytes", preface + settings + [0, 0, 0, 6, 0, 0, 0, 0, 0]),
@@ -63,7 +54,8 @@ import Testing
         var random = SplitMix64(state: seed)
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         for _ in 0..<10 {
-            var bytes = Self.preface + Self.settings + Self.headers(Self.request + Self.literal("apns-topic", "a"))
+            var bytes =
+                Self.preface + Self.settings + RawHTTP2.headers(Self.request + RawHTTP2.literal("apns-topic", "a"))
             for _ in 0..<Int.random(in: 1...6, using: &random) {
                 let place = Int.random(in: Self.preface.count..<bytes.count, using: &random)
                 bytes[place] = UInt8.random(in: 0...255, using: &random)

@@ -65,6 +65,12 @@ import Testing
         #expect(query.description == #"topic:example -status:410 title:"Order late""#)
     }
 
+    @Test(arguments: ["a\r\u{354}b", "\u{600}\nb", "-\u{301} \"\u{301}\""])
+    func `a query means the same when it is written out`(text: String) throws {
+        let query = try PushQuery(text)
+        #expect(try PushQuery(query.description) == query)
+    }
+
     @Test func `any text at all is read or refused`() {
         var random = SplitMix64(state: 5)
         let letters = Array(#"a:"-! =.key is has 3"#)

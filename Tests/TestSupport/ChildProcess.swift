@@ -7,6 +7,15 @@ import Foundation
 package struct ChildProcess: Sendable {
     private let processID: pid_t
 
+    /// Bytes of memory it has at the moment; nil where the system does not tell, and under a sanitizer, which takes
+    /// more than the program.
+    package var memory: Int? {
+        guard dlsym(nil, "__sanitizer_set_report_path") == nil else { return nil }
+        let pages = (try? String(contentsOfFile: "/proc/\(processID)/statm", encoding: .utf8))?.split(separator: " ")
+        guard let pages, pages.count > 1, let resident = Int(pages[1]) else { return nil }
+        return resident * Int(sysconf(CInt(_SC_PAGESIZE)))
+    }
+
     /// Starts a program; relative names are looked up on the path, and where servers are kept.
     package init(
         _ program: String,

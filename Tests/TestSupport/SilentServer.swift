@@ -70,13 +70,16 @@ package final class ReservedPort: Sendable {
 }
 
 enum SocketAddressOnLoopback {
-    /// A socket connected to a port.
-    static func connected(to port: UInt16) throws -> CInt {
+    /// A socket connected to a port, perhaps with less room than usual for what comes.
+    static func connected(to port: UInt16, receiveBuffer: Int32? = nil) throws -> CInt {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -115,7 +115,7 @@ extension PushQuery.Term {
     }
 }
 
-/// Takes a query apart into words.
+/// Takes a query apart into words, scalar by scalar, as a space and the accent after it would be one character.
 struct PushQueryWords {
     struct Word {
         var name: String?
@@ -124,39 +124,39 @@ struct PushQueryWords {
         var source: String
     }
 
-    private var rest: Substring
+    private var rest: Substring.UnicodeScalarView
 
     init(_ text: String) {
-        rest = text[...]
+        rest = text[...].unicodeScalars
     }
 
     mutating func next() throws(PushQueryError) -> Word? {
-        rest = rest.drop(while: \.isWhitespace)
+        rest = rest.drop(while: \.properties.isWhitespace)
         guard !rest.isEmpty else { return nil }
         let start = rest
         let isNegated = rest.first == "-" || rest.first == "!"
         if isNegated { rest = rest.dropFirst() }
         var name: String?
-        var value = ""
-        while let character = rest.first, !character.isWhitespace {
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.first, !scalar.properties.isWhitespace {
             rest = rest.dropFirst()
-            switch character {
+            switch scalar {
             case ":" where name == nil && !value.isEmpty:
-                name = value
-                value = ""
+                name = String(value)
+                value = String.UnicodeScalarView()
             case "\"":
                 guard let end = rest.firstIndex(of: "\"") else {
-                    throw PushQueryError(description: "a quote does not end: \(start)")
+                    throw PushQueryError(description: "a quote does not end: \(String(start))")
                 }
-                value += rest[..<end]
+                value.append(contentsOf: rest[..<end])
                 rest = rest[end...].dropFirst()
             default:
-                value.append(character)
+                value.append(scalar)
             }
         }
         return Word(
             name: name,
-            value: value,
+            value: String(value),
             isNegated: isNegated,
             source: String(start[..<rest.startIndex])
         )

@@ -9,8 +9,8 @@ internal import Synchronization
 
 /// One thread that waits for sockets and timers through libuv and runs Swift jobs in between.
 ///
-/// `Wire` moves bytes: sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops, and knows nothing of pushes. It is the
-/// only module that touches unsafe pointers.
+/// `Wire` moves bytes: sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops, and knows nothing of pushes. Its unsafe
+/// pointers stay within it.
 ///
 /// A loop is a `SerialExecutor`, so an actor can live on it and needs no lock against its own socket, and a
 /// `TaskExecutor`, so whole tasks can run there without changing threads. Each turn of the loop runs the jobs that

@@ -63,11 +63,14 @@ final class HTTP1Exchange: @unchecked Sendable {
         for listener: HTTP1Listener.Context
     ) -> MHD_Result {
         if let answer = listener.resting.withLock({ _ in answer }) {
+            // An answer that goes on keeps its place.
+            if case .whole = answer { listener.places.withLock { $0.answered(UInt(bitPattern: connection)) } }
             return send(answer, on: connection, for: listener)
         }
         guard let request else { return begin(method, on: connection, listener.limits) }
         guard piece.isEmpty else { return take(piece, listener.limits) }
         guard excess == 0 else { return queue(.tooLarge(listener.limits.bodyBytes), on: connection) }
+        listener.places.withLock { $0.rests(UInt(bitPattern: connection)) }
         guard rest(connection, for: listener) else { return queue(.unavailable, on: connection) }
         Task {
             let answer = await listener.handler(request)

@@ -17,7 +17,8 @@ package final class HTTP1Listener: Sendable {
         package var connectionMemory = 64 * 1024
         /// Bytes of one request's body; a longer one is answered 413.
         package var bodyBytes = 1 << 20
-        /// Connections at once.
+        /// Connections at once; with the last place taken, whoever has been without a whole request for the longest
+        /// leaves.
         package var connections: UInt32 = 1_024
         /// Seconds a connection may be idle, or a request be on its way without progress.
         package var idleSeconds: UInt32 = 60
@@ -42,10 +43,22 @@ package final class HTTP1Listener: Sendable {
         let limits: Limits
         let handler: @Sendable (HTTPRequest) async -> HTTP1Answer
         let resting = Mutex(Resting())
+        let places: Mutex<HTTP1Places>
 
         init(limits: Limits, handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer) {
             self.limits = limits
             self.handler = handler
+            places = Mutex(HTTP1Places(limit: Int(limits.connections)))
+        }
+
+        /// A client has come, or gone.
+        func noteConnection(_ connection: OpaquePointer, _ event: MHD_ConnectionNotificationCode) {
+            let key = UInt(bitPattern: connection)
+            guard event == .CONNECTION_NOTIFY_STARTED else { return places.withLock { $0.left(key) } }
+            let descriptor = martlet_MHD_descriptor(connection)
+            let leaving = places.withLock { $0.arrived(key, descriptor: descriptor) }
+            // libmicrohttpd sees the end of what it reads, and closes.
+            if let leaving { shutdown(leaving, CInt(SHUT_RDWR)) }
         }
     }
 
@@ -83,6 +96,10 @@ package final class HTTP1Listener: Sendable {
                     HTTP1Exchange.access(context, connection, method, upload, uploadSize, exchange)
                 },
                 on_completed: { _, _, exchange, _ in HTTP1Exchange.completed(exchange) },
+                on_connection: { context, connection, _, event in
+                    guard let context, let connection else { return }
+                    Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().noteConnection(connection, event)
+                },
                 on_target: { _, target, _ in HTTP1Exchange.began(target) },
                 context: Unmanaged.passUnretained(context).toOpaque(),
                 connection_memory: limits.connectionMemory,

@@ -4,26 +4,12 @@
 /// It lives on its loop: every call and every report is there. The transport decides nothing but TLS, the session
 /// decides everything that HTTP/2 decides, and the owner the rest.
 package final class HTTP2Connection {
-    /// What a connection reports to its owner.
-    package enum Event {
-        /// The TLS handshake is done and requests may be sent.
-        case ready
-        /// A client asks (servers only): the whole request is in the stream, see ``HTTP2Stream/isBodyTooLong``.
-        case request(HTTP2Stream)
-        /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
-        case settings
-        /// The peer takes no more streams.
-        case goAway(HTTP2GoAway)
-        /// The peer answered ``ping()``.
-        case pong
-        /// The connection is over, in order or by an error; what was open on it ends right after.
-        case closed(WireError)
-    }
-
     /// Size of one TLS record (RFC 8446 §5.1): output is written in pieces that fill it.
     private static let recordLength = 16 * 1024
     /// Reads before other connections of the loop get their turn.
     private static let readsPerTurn = 64
+    /// Frames for a client that may gather before they are written and more of what it sends is read.
+    private static let outputFrames = 1_000
 
     private enum State {
         case idle
@@ -34,11 +20,13 @@ package final class HTTP2Connection {
         case closed
     }
 
-    private let loop: EventLoop
+    let loop: EventLoop
     private let role: HTTP2Session.Role
     private let timeout: Duration
     private let endpoint: Endpoint?
-    private let session: HTTP2Session
+    let session: HTTP2Session
+    /// A server's notes on how long its client keeps it waiting.
+    private(set) var watch: HTTP2Watch?
     private var transport: Box<Transport>?
     private var watcher: SocketWatcher?
     private var onEvent: ((Event) -> Void)?
@@ -49,6 +37,8 @@ package final class HTTP2Connection {
     private var readTimer: LoopTimer?
     /// Output the socket did not take yet.
     private var unwritten: [UInt8] = []
+    /// Whether the socket takes no output for now.
+    private var isStalled = false
     /// Memory for the next list of events.
     private var spareEvents: [HTTP2Event] = []
     /// Why the connection will close once its last output is written.
@@ -81,11 +71,12 @@ package final class HTTP2Connection {
         from peer: String,
         tls: TLSContext?,
         limits: HTTP2Limits,
-        timeout: Duration,
+        patience: HTTP2Patience,
         on loop: EventLoop
     ) throws(WireError) {
         self.loop = loop
-        self.timeout = timeout
+        timeout = patience.handshake
+        watch = HTTP2Watch(patience, at: loop.now)
         endpoint = nil
         role = .server
         session = try HTTP2Session(.server, limits: limits)
@@ -97,13 +88,13 @@ package final class HTTP2Connection {
     package func start(onEvent: @escaping (Event) -> Void) {
         guard case .idle = state else { return }
         self.onEvent = onEvent
-        timer = loop.schedule(after: timeout) { [weak self] in
-            guard let self else { return }
-            close(WireError(.timedOut, "no connection within \(timeout)"))
-        }
         guard let endpoint else {
             handshake()
             return
+        }
+        timer = loop.schedule(after: timeout) { [weak self] in
+            guard let self else { return }
+            close(WireError(.timedOut, "no connection within \(timeout)"))
         }
         let dialer = Dialer(
             host: endpoint.proxy?.host ?? endpoint.host,
@@ -149,51 +140,10 @@ package final class HTTP2Connection {
         return stream
     }
 
-    /// Ends a stream that is no longer wanted; its completion is called with a failure.
-    package func cancel(_ stream: HTTP2Stream) {
-        reset(stream, .cancel)
-    }
-
-    /// Answers a request (servers only); does nothing when its stream has gone.
-    package func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
-        session.answer(stream, with: response)
-        scheduleFlush()
-    }
-
-    /// Ends a stream with a code.
-    package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
-        session.reset(stream, code)
-        scheduleFlush()
-    }
-
-    /// Changes how many streams the peer may open at once.
-    package func allow(concurrentStreams: UInt32) {
-        session.allow(concurrentStreams: concurrentStreams)
-        scheduleFlush()
-    }
-
-    /// Asks the peer for a sign of life, which is reported as ``Event/pong``.
-    package func ping() {
-        session.ping()
-        scheduleFlush()
-    }
-
-    /// Changes how many octets the peer may send on a stream before it has to wait for more room.
-    package func allow(octetsPerStream: UInt32) {
-        session.allow(octetsPerStream: octetsPerStream)
-        scheduleFlush()
-    }
-
-    /// Takes no more streams from the peer and closes when those up to `lastStreamID` are over, by default all it has.
-    package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
-        session.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
-        scheduleFlush()
-    }
-
     /// Ends the connection with a TCP reset, without a word before it.
-    package func abort() {
+    package func abort(_ reason: WireError = WireError(.closedLocally, "the connection was reset")) {
         transport?.value.resetOnClose()
-        finish(WireError(.closedLocally, "the connection was reset"))
+        finish(reason)
     }
 
     /// Closes now, after writing what the socket takes at once; open streams end as broken.
@@ -248,7 +198,10 @@ package final class HTTP2Connection {
         case .handshaking:
             handshake()
         case .open:
-            if ready.contains(.writable) { flush() }
+            if ready.contains(.writable) {
+                outputMoved()
+                flush()
+            }
             read()
         case .idle, .dialing, .tunnelling, .closed:
             break
@@ -278,7 +231,8 @@ package final class HTTP2Connection {
 
     private func read() {
         for _ in 0..<HTTP2Connection.readsPerTurn {
-            guard isOpen, let transport else { return }
+            // Who does not read is not read from: the answers to more would only pile up here.
+            guard isOpen, !isStalled || role == .client, let transport else { return }
             var count = 0
             let outcome = transport.value.fill(loop.readBuffer, &count)
             if count > 0 { received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])) }
@@ -300,16 +254,18 @@ package final class HTTP2Connection {
     }
 
     private func received(_ bytes: UnsafeRawBufferPointer) {
+        let now = loop.now
+        watch?.heard(at: now)
         do throws(WireError) {
-            try session.receive(bytes)
+            try session.receive(bytes, at: now)
         } catch {
             ending = error
         }
         reportEvents()
-        scheduleFlush()
+        if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
     }
 
-    private func scheduleFlush() {
+    func scheduleFlush() {
         guard !isFlushScheduled else { return }
         isFlushScheduled = true
         loop.atEndOfTurn { [weak self] in
@@ -330,8 +286,8 @@ package final class HTTP2Connection {
                 unwritten.removeAll(keepingCapacity: true)
             case .moved(let count):
                 unwritten.removeFirst(count)
-            case .mustWait:
-                watcher?.wait(for: [.readable, .writable])
+            case .mustWait(let toWrite):
+                outputStalled(toWrite)
                 return
             case .ended:
                 finish(WireError(.closedByPeer, "the peer closed the connection"))
@@ -341,14 +297,26 @@ package final class HTTP2Connection {
         }
     }
 
+    private func outputStalled(_ toWrite: Bool) {
+        isStalled = toWrite
+        watch?.stalled(at: loop.now)
+        watcher?.wait(for: toWrite && role == .server ? .writable : [.readable, .writable])
+    }
+
+    private func outputMoved() {
+        isStalled = false
+        watch?.moved()
+    }
+
     /// Sees to it that everything the transport has taken goes out.
     private func flushTransport(_ transport: Box<Transport>) {
         switch transport.value.flush() {
-        case .mustWait:
-            watcher?.wait(for: [.readable, .writable])
+        case .mustWait(let toWrite):
+            outputStalled(toWrite)
         case .failed(let error):
             finish(ending ?? error)
         case .moved, .ended:
+            outputMoved()
             watcher?.wait(for: .readable)
             reportEvents()
             if session.isOver || ending != nil { finish(endingReason) }
@@ -404,6 +372,7 @@ package final class HTTP2Connection {
             case .goAway(let goAway):
                 onEvent?(.goAway(goAway))
             case .settings:
+                watch?.greeted()
                 onEvent?(.settings)
             case .pong:
                 onEvent?(.pong)

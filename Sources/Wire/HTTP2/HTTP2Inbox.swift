@@ -5,6 +5,8 @@ final class HTTP2Inbox {
     let role: HTTP2Session.Role
     let limits: HTTP2Limits
     @exclusivity(unchecked) var events: [HTTP2Event] = []
+    /// When the bytes arrived that nghttp2 is looking at.
+    @exclusivity(unchecked) var now = MonotonicTime.zero
     /// What nghttp2 last had to complain of.
     var complaint = "no details"
     /// What the peer did against the rules, so that the connection had to be ended.
@@ -39,6 +41,10 @@ final class HTTP2Inbox {
         last.place = stream.place
     }
 
+    func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
+        open.filter { !$0.isMessageComplete && $0.began <= time }
+    }
+
     func takeOpenStreams() -> [HTTP2Stream] {
         defer { open = [] }
         for stream in open { stream.isClosed = true }
@@ -58,6 +64,7 @@ final class HTTP2Inbox {
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
             let stream = HTTP2Stream()
             stream.id = frame.hd.stream_id
+            stream.began = now
             nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
             add(stream)
         } else if role == .client, let stream = HTTP2Session.stream(session, frame.hd.stream_id),

@@ -2,6 +2,8 @@
 package final class HTTP2Listener {
     /// How long a listener that has run out of descriptors waits before it looks again.
     private static let pauseWhenExhausted = Duration.milliseconds(100)
+    /// How often it looks for clients that it has waited for long enough: one timer for all, not several for each.
+    private static let patrolInterval = Duration.seconds(1)
 
     /// How a listener treats its connections.
     package struct Configuration: Sendable {
@@ -9,21 +11,24 @@ package final class HTTP2Listener {
         package var tls: TLSContext?
         /// What each client is allowed.
         package var limits: HTTP2Limits
-        /// Bound on the TLS handshake.
-        package var handshakeTimeout: Duration
-        /// Connections at once; further ones wait in the system's queue.
+        /// How long clients are waited for.
+        package var patience: HTTP2Patience
+        /// Connections at once.
+        ///
+        /// For a further one the client leaves that has been idle for the longest; when none is idle, further ones wait
+        /// in the system's queue.
         package var connections: Int
 
         /// A configuration from its parts.
         package init(
             tls: TLSContext?,
             limits: HTTP2Limits,
-            handshakeTimeout: Duration = .seconds(10),
+            patience: HTTP2Patience = HTTP2Patience(),
             connections: Int = 10_000
         ) {
             self.tls = tls
             self.limits = limits
-            self.handshakeTimeout = handshakeTimeout
+            self.patience = patience
             self.connections = connections
         }
     }
@@ -35,6 +40,7 @@ package final class HTTP2Listener {
     private let admits: () -> Bool
     private var watcher: SocketWatcher?
     private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
+    private var patrol: LoopTimer?
     private var onDrained: (() -> Void)?
 
     /// The port that is listened on.
@@ -94,13 +100,15 @@ package final class HTTP2Listener {
 
     private func acceptWaiting() {
         while let watcher {
-            guard connections.count < configuration.connections else {
+            if connections.count >= configuration.connections, longestIdle == nil {
                 watcher.wait(for: [])
                 return
             }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
-                if admits() { serve(Box(socket), from: peer) }
+                guard admits() else { continue }
+                if connections.count >= configuration.connections { longestIdle?.makeRoom() }
+                serve(Box(socket), from: peer)
             case .nobodyWaits:
                 return
             case .exhausted:
@@ -113,6 +121,16 @@ package final class HTTP2Listener {
         }
     }
 
+    /// Who leaves when there is no place for another client.
+    private var longestIdle: HTTP2Connection? {
+        var longest: (HTTP2Connection, since: MonotonicTime)?
+        for connection in connections.values {
+            guard let since = connection.idleSince, since < longest?.since ?? .never else { continue }
+            longest = (connection, since)
+        }
+        return longest?.0
+    }
+
     private func serve(_ socket: Box<Socket>, from peer: SocketAddress) {
         // A client that cannot be served is dropped with its socket; the others do not notice.
         guard
@@ -121,11 +139,12 @@ package final class HTTP2Listener {
                 from: peer.description,
                 tls: configuration.tls,
                 limits: configuration.limits,
-                timeout: configuration.handshakeTimeout,
+                patience: configuration.patience,
                 on: loop
             )
         else { return }
         connections[ObjectIdentifier(connection)] = connection
+        startPatrol()
         connection.start { [weak self, unowned connection] event in
             guard let self else { return }
             if case .closed = event {
@@ -134,6 +153,16 @@ package final class HTTP2Listener {
             }
             onEvent(connection, event)
             finishIfDrained()
+        }
+    }
+
+    private func startPatrol() {
+        guard patrol == nil, !connections.isEmpty else { return }
+        patrol = loop.schedule(after: HTTP2Listener.patrolInterval) { [weak self] in
+            guard let self else { return }
+            patrol = nil
+            for connection in connections.values { connection.giveUpWaiting() }
+            startPatrol()
         }
     }
 

@@ -125,7 +125,8 @@ struct HTTP2Session: ~Copyable {
     ///
     /// - Throws: ``WireError`` of kind `.protocolViolation` when the connection cannot go on. A violation that
     ///   HTTP/2 has an answer for does not throw: the answer is among the output, and then ``isOver`` is true.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
+    func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(WireError) {
+        inbox.now = now
         let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         guard count >= 0 else {
             throw WireError(.protocolViolation, "the peer broke HTTP/2: \(nghttp2Message(CInt(count)))")
@@ -143,6 +144,9 @@ struct HTTP2Session: ~Copyable {
         let count = nghttp2_session_mem_send(raw, &pointer)
         return UnsafeRawBufferPointer(start: pointer, count: max(0, count))
     }
+
+    /// How many frames wait to be written.
+    var outputFrameCount: Int { nghttp2_session_get_outbound_queue_size(raw) }
 
     /// Whether neither side has anything more to say.
     var isOver: Bool {
@@ -184,6 +188,11 @@ struct HTTP2Session: ~Copyable {
     /// The streams that are open, which the session forgets: its end is theirs.
     func takeOpenStreams() -> [HTTP2Stream] {
         inbox.takeOpenStreams()
+    }
+
+    /// Requests that began at this time or before and are still not complete (servers only).
+    func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
+        inbox.requestsUnfinished(since: time)
     }
 
     /// Answers the request of a stream; one that has closed in the meantime is let go.

@@ -20,6 +20,8 @@ package final class HTTP2Stream {
     /// The body to send and how much of it has been handed to nghttp2.
     @exclusivity(unchecked) var outgoingBody: [UInt8]
     @exclusivity(unchecked) var outgoingOffset = 0
+    /// When the first of a request arrived (servers only).
+    @exclusivity(unchecked) var began = MonotonicTime.zero
     /// Where the session keeps it among its open streams.
     @exclusivity(unchecked) var place = 0
     /// What a client does when the stream has ended.

@@ -10,13 +10,18 @@ actor EchoServer {
     private var connections: [HTTP2Connection] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var requests = 0
+    /// Clients that are connected and have shaken hands.
+    var clientCount: Int { connections.count }
 
     init(on loop: EventLoop) {
         self.loop = loop
     }
 
     func start(tls: TLSContext? = nil, limits: HTTP2Limits = .test) throws {
-        let configuration = HTTP2Listener.Configuration(tls: tls, limits: limits)
+        try start(HTTP2Listener.Configuration(tls: tls, limits: limits))
+    }
+
+    func start(_ configuration: HTTP2Listener.Configuration) throws {
         let listener = try HTTP2Listener(host: "127.0.0.1", port: 0, configuration: configuration, on: loop) {
             connection,
             event in

@@ -1,0 +1,18 @@
+// SQLite 3: rows in a file. The functions below stand for a macro that makes a function pointer of a number, which Swift
+// cannot import.
+#ifndef MARTLET_CSQLITE_H
+#define MARTLET_CSQLITE_H
+
+#include <sqlite3.h>
+
+/// Binds a copy of the text; SQLite takes a null pointer for NULL, which an empty text is not.
+static inline int martlet_sqlite3_bind_text(sqlite3_stmt *statement, int position, const void *text, sqlite3_uint64 count) {
+    return sqlite3_bind_text64(statement, position, text ? text : "", count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/// Binds a copy of the bytes; SQLite takes a null pointer for NULL, which no bytes are not.
+static inline int martlet_sqlite3_bind_blob(sqlite3_stmt *statement, int position, const void *bytes, sqlite3_uint64 count) {
+    return sqlite3_bind_blob64(statement, position, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/// What owners ask for, which goes out at the end of the turn.
+extension HTTP2Connection {
+    /// Ends a stream that is no longer wanted; its completion is called with a failure.
+    package func cancel(_ stream: HTTP2Stream) {
+        reset(stream, .cancel)
+    }
+
+    /// Answers a request (servers only); does nothing when its stream has gone.
+    package func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
+        session.answer(stream, with: response)
+        scheduleFlush()
+    }
+
+    /// Ends a stream with a code.
+    package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+        session.reset(stream, code)
+        scheduleFlush()
+    }
+
+    /// Changes how many streams the peer may open at once.
+    package func allow(concurrentStreams: UInt32) {
+        session.allow(concurrentStreams: concurrentStreams)
+        scheduleFlush()
+    }
+
+    /// Asks the peer for a sign of life, which is reported as ``Event/pong``.
+    package func ping() {
+        session.ping()
+        scheduleFlush()
+    }
+
+    /// Changes how many octets the peer may send on a stream before it has to wait for more room.
+    package func allow(octetsPerStream: UInt32) {
+        session.allow(octetsPerStream: octetsPerStream)
+        scheduleFlush()
+    }
+
+    /// Takes no more streams from the peer and closes when those up to `lastStreamID` are over, by default all it has.
+    package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
+        session.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
+        scheduleFlush()
+    }
+}

@@ -1,0 +1,17 @@
+extension HTTP2Connection {
+    /// What a connection reports to its owner.
+    package enum Event {
+        /// The TLS handshake is done and requests may be sent.
+        case ready
+        /// A client asks (servers only): the whole request is in the stream, see ``HTTP2Stream/isBodyTooLong``.
+        case request(HTTP2Stream)
+        /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
+        case settings
+        /// The peer takes no more streams.
+        case goAway(HTTP2GoAway)
+        /// The peer answered ``ping()``.
+        case pong
+        /// The connection is over, in order or by an error; what was open on it ends right after.
+        case closed(WireError)
+    }
+}

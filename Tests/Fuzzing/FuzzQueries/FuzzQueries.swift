@@ -1,0 +1,37 @@
+import APNs
+import FuzzDriver
+
+@testable import Simulator
+
+/// Looks for queries, and payloads to ask them of, that crash, hang, or mean something else when they are written out.
+///
+/// The first line is the query, the rest the payload.
+@main
+struct FuzzQueries: FuzzTarget {
+    static func look(at bytes: [UInt8]) {
+        let parts = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let query = try? PushQuery(String(decoding: parts[0], as: UTF8.self)) else { return }
+        let again = try? PushQuery(query.description)
+        precondition(again == query, "what was read is not what is written")
+        let push = push(with: parts.count > 1 ? Array(parts[1]) : [])
+        let misses = query.misses(push)
+        precondition(query.matches(push) == misses.isEmpty, "a query that is true has no words that are not")
+        precondition(misses.allSatisfy(query.terms.map(\.text).contains), "only words of the query can be untrue")
+    }
+
+    private static func push(with payload: [UInt8]) -> ReceivedPush {
+        ReceivedPush(
+            number: 42,
+            time: 1_790_000_000,
+            connection: 1,
+            deviceToken: "5d3a6a1c8f9a42d6",
+            channel: nil,
+            headers: PushHeaders(pushType: "alert", priority: "10", topic: "com.example.app", collapseID: "order-42"),
+            payload: payload,
+            status: 410,
+            reason: .unregistered,
+            id: "123e4567-e89b-12d3-a456-4266554400a0",
+            isDisturbed: true
+        )
+    }
+}
