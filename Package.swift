@@ -74,7 +74,11 @@ let package = Package(
         ),
 
         // Floor 4: what plays Apple's part.
-        .target(name: "Simulator", dependencies: ["APNs", "APNsClient", "APNsServer", "Wire"], swiftSettings: safe),
+        .target(
+            name: "Simulator",
+            dependencies: ["APNs", "APNsClient", "APNsServer", "SQLite", "Wire"],
+            swiftSettings: safe
+        ),
 
         // Floor 3: the two halves of the protocol.
         .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
@@ -143,7 +147,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SimulatorTests",
-            dependencies: ["APNsServer", "LiveSurfaces", "Simulator", "TestSupport", "Wire", "martlet"],
+            dependencies: ["APNsServer", "LiveSurfaces", "SQLite", "Simulator", "TestSupport", "Wire", "martlet"],
             swiftSettings: common
         ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: common),

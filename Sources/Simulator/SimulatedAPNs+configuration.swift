@@ -26,6 +26,9 @@ extension SimulatedAPNs {
         public var keptPushes: Int
         /// How long a push is remembered; seven days by default.
         public var keptTime: Duration
+        /// A SQLite file that keeps what is remembered, and the channels, from one run to the next; nil, the default,
+        /// for memory alone.
+        public var dataFile: String?
         /// Streams a connection may have open before its first valid token; 1, as with Apple, by default.
         ///
         /// Load generators that cannot wait for the first answer want more.
@@ -54,6 +57,7 @@ extension SimulatedAPNs {
             environment: Environment = .development,
             keptPushes: Int = 1_000,
             keptTime: Duration = .seconds(7 * 86_400),
+            dataFile: String? = nil,
             streamsBeforeToken: UInt32 = 1,
             leniency: Leniency = [],
             faults: [Fault] = [],
@@ -69,6 +73,7 @@ extension SimulatedAPNs {
             self.environment = environment
             self.keptPushes = keptPushes
             self.keptTime = keptTime
+            self.dataFile = dataFile
             self.streamsBeforeToken = streamsBeforeToken
             self.leniency = leniency
             self.faults = faults

@@ -70,7 +70,7 @@ extension SimulatedAPNs {
         case let delay?: loop.schedule(after: delay) { reply.send(response) }
         }
         switch request.target {
-        case .channels, .allChannels: break
+        case .channels, .allChannels: keepChannel(of: request, verdict)
         case .device, .broadcast, nil:
             answers[verdict.status, default: 0] += 1
             var push = ReceivedPush(

@@ -42,6 +42,12 @@ public actor SimulatedAPNs {
     /// Pushes by the status of their answers.
     var answers: [Int: Int] = [:]
     var generator: SplitMix64
+    var archive: PushArchive?
+    /// What the archive has not been told yet.
+    var unkept = ArchiveChanges(lastNumber: 0)
+    var isKeeping = false
+    /// Why what comes in cannot be kept in the file that was asked for; nil when it can.
+    public internal(set) var archiveProblem: SimulatorError?
     var isTellingSoon = false
     var isKeepingToTell = false
 
@@ -86,6 +92,7 @@ public actor SimulatedAPNs {
         clock: WallClock
     ) async throws(SimulatorError) -> SimulatedAPNs {
         let simulator = try SimulatedAPNs(configuration, clock: clock)
+        if let file = configuration.dataFile { try await simulator.restore(from: PushArchive(file: file)) }
         try await simulator.listen()
         return simulator
     }
@@ -156,6 +163,8 @@ public actor SimulatedAPNs {
                 listener.close(grace: .seconds(1)) { continuation.resume() }
             }
         }
+        await keepAll()
+        archive = nil
     }
 
     deinit {

@@ -10,7 +10,7 @@ extension Command {
         "Run a local stand-in for Apple's push servers and show what comes in",
         examples: [
             "simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet",
-            "simulate --h2c --environment production",
+            "simulate --h2c --environment production --data pushes.sqlite",
             "simulate --fault flaky --fault slow --seed 7",
             "simulate --listen 0.0.0.0 --port 443 --name apns --ca-directory /certificates",
         ],
@@ -32,12 +32,26 @@ extension Command {
             "Streams before the first valid token; load generators want more",
             default: 1
         ),
+        InboxOptions.declared,
         Option<[Leniency]>("--lenient", "A law of Apple's to let rest"),
         Option<[Fault.Preset]>("--fault", "Something that goes wrong"),
         Option<Int64?>("--seed", "Decides what goes wrong when; the same number, the same faults"),
         Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS"),
         Flag("--quiet", "Print no line for each push")
-    ) { port, channelPort, inboxPort, host, environment, authority, streams, lenient, presets, seed, isClear, isQuiet in
+    ) {
+        port,
+        channelPort,
+        inboxPort,
+        host,
+        environment,
+        authority,
+        streams,
+        inbox,
+        lenient,
+        presets,
+        seed,
+        isClear,
+        isQuiet in
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
                 host: host,
@@ -46,6 +60,9 @@ extension Command {
                 inboxPort: inboxPort,
                 isEncrypted: !isClear,
                 environment: environment,
+                keptPushes: Int(inbox.keptPushes),
+                keptTime: .seconds(Int64(inbox.keptDays) * 86_400),
+                dataFile: inbox.dataFile,
                 streamsBeforeToken: streams,
                 leniency: lenient.reduce([]) { $0.union($1) },
                 faults: presets.flatMap(\.faults),
@@ -81,6 +98,22 @@ extension Command {
         let findings = push.findings.map { "      \($0.severity.rawValue): \($0.place): \($0.message)\n" }
         return facts.filter { !$0.isEmpty }.joined(separator: "  ") + "\n" + findings.joined()
     }
+}
+
+/// The options that say how much is remembered, and where.
+struct InboxOptions: Sendable {
+    var keptPushes: UInt32
+    var keptDays: UInt16
+    var dataFile: String?
+
+    static let declared = Group(
+        Option<UInt32>("--keep", "Pushes that are remembered", default: 1_000),
+        Option<UInt16>("--keep-days", "Days that a push is remembered", default: 7),
+        Option<String?>(
+            "--data",
+            "SQLite file that keeps them, and the channels, from run to run; memory when not given"
+        )
+    ) { InboxOptions(keptPushes: $0, keptDays: $1, dataFile: $2) }
 }
 
 extension SimulatedAPNs.Environment: ArgumentValue {

@@ -18,7 +18,7 @@ import Testing
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
         let port = try #require(await apns.inboxPort)
         for url in [address(port), "http://localhost:\(port)"] {
-            let run = try await martlet("healthcheck", "--url", url)
+            let run = try await martlet("healthcheck", "--url", url, "--wait", "30")
             #expect(run.status == 0 && run.text == "\(url) is ready\n", "\(run.complaint)")
         }
         let elsewhere = try await martlet("healthcheck", "--url", "http://127.0.0.1:\(port)/nowhere")

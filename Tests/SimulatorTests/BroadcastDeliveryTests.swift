@@ -11,20 +11,12 @@ import Testing
 
     private mutating func broadcast(_ number: Int, expiration: String, timestamp: Int) -> [String] {
         let payload = #"{"aps":{"timestamp":\#(timestamp),"event":"update","content-state":{"score":\#(timestamp)}}}"#
-        let push = ReceivedPush(
-            number: number,
-            time: 0,
-            connection: 1,
-            deviceToken: "",
-            channel: "c2NvcmVz",
+        let push = ReceivedPush.sample(
+            number,
             app: "com.example.app",
-            namespace: nil,
+            channel: "c2NvcmVz",
             headers: PushHeaders(pushType: "LiveActivity", expiration: expiration),
-            payload: Array(payload.utf8),
-            status: 200,
-            reason: nil,
-            id: "",
-            isDisturbed: false
+            payload
         )
         return words(registry.receive(push, at: 0, using: &random))
     }

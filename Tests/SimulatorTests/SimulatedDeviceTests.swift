@@ -18,20 +18,11 @@ import Testing
         _ payload: String = #"{"aps":{"alert":"Hi"}}"#
     ) -> DeliveredPush {
         DeliveredPush(
-            ReceivedPush(
-                number: number,
-                time: time,
-                connection: 1,
-                deviceToken: "5d3a",
-                channel: nil,
-                app: nil,
-                namespace: nil,
+            .sample(
+                number,
+                at: time,
                 headers: PushHeaders(pushType: type, expiration: expiration, topic: topic, collapseID: collapseID),
-                payload: Array(payload.utf8),
-                status: 200,
-                reason: nil,
-                id: "",
-                isDisturbed: false
+                payload
             )
         )
     }
@@ -106,23 +97,8 @@ import Testing
         var registry = DeviceRegistry(environment: .development)
         let token = try DeviceToken(hex: "5d3a")
         _ = registry.setOnline(false, token, at: 0)
-        let waiting = ReceivedPush(
-            number: 1,
-            time: 0,
-            connection: 1,
-            deviceToken: "5d3a",
-            channel: nil,
-            app: nil,
-            namespace: nil,
-            headers: PushHeaders(topic: "app"),
-            payload: Array("{}".utf8),
-            status: 200,
-            reason: nil,
-            id: "",
-            isDisturbed: false
-        )
         var random = SplitMix64(state: 7)
-        _ = registry.receive(waiting, at: 0, using: &random)
+        _ = registry.receive(.sample(), at: 0, using: &random)
         registry.register(token, for: ["app"], in: .development)
         #expect(registry["5d3a"]?.stored == ["app": 1])
         #expect(words(registry.setOnline(true, token, at: 1)) == ["1 delivered-from-storage"])

@@ -12,7 +12,7 @@ package final class SimulatorProcess: Sendable {
     private let scratch: ScratchDirectory
 
     /// Starts the program that was built with these tests and waits until it listens.
-    package init(isEncrypted: Bool = false) async throws {
+    package init(isEncrypted: Bool = false, _ more: String...) async throws {
         let scratch = try ScratchDirectory()
         self.scratch = scratch
         let pipe = scratch.path + "/output"
@@ -22,7 +22,7 @@ package final class SimulatorProcess: Sendable {
         guard output >= 0 else { throw POSIXError(.EIO) }
         let martlet = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
         let trust = isEncrypted ? ["--ca-directory", scratch.path + "/ca"] : ["--h2c"]
-        let arguments = ["simulate", "--port", "0", "--channel-port", "0", "--inbox-port", "0"] + trust
+        let arguments = ["simulate", "--port", "0", "--channel-port", "0", "--inbox-port", "0"] + trust + more
         process = try ChildProcess(martlet, arguments, output: pipe)
         _ = fcntl(output, F_SETFL, 0)
         let words = await withCheckedContinuation { continuation in
@@ -35,6 +35,11 @@ package final class SimulatorProcess: Sendable {
     }
 
     deinit {
+        process.kill()
+    }
+
+    /// Ends it, whatever it does.
+    package func kill() {
         process.kill()
     }
 

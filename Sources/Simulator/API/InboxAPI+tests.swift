@@ -32,7 +32,7 @@ extension InboxAPI {
             path: "/api/v1/namespaces",
             summary: "A part of the inbox for one test: for pushes to device tokens that begin with its name"
         ) { (call) throws(APIProblem) in
-            let body = try call.object(of: ["seconds"])
+            let body = call.body.isEmpty ? [:] : try call.object(of: ["seconds"])
             let seconds = try body.number("seconds", 1...maximumNamespaceTime) ?? defaultNamespaceTime
             let namespace = await call.simulator.makeNamespace(lasting: seconds)
             return .json(

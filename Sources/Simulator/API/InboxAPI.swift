@@ -18,7 +18,9 @@ struct InboxAPI: Sendable {
             },
             Route(method: "GET", path: "/livez", summary: "Whether the process runs") { _ in .text("ok\n") },
             Route(method: "GET", path: "/readyz", summary: "Whether it takes pushes") { call in
-                await call.simulator.isReady ? .text("ok\n") : .text("stopped\n", status: 503)
+                guard await call.simulator.isReady else { return .text("stopped\n", status: 503) }
+                guard let problem = await call.simulator.archiveProblem else { return .text("ok\n") }
+                return .text("ok, but \(problem)\n")
             },
             Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
                 .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")

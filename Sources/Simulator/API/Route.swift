@@ -111,9 +111,9 @@ struct APICall: Sendable {
         }
     }
 
-    /// The body as a JSON object, whose members have to be among these; an empty body is an empty object.
+    /// The body as a JSON object, whose members have to be among these.
     func object(of names: [String]) throws(APIProblem) -> JSONValue {
-        let value = body.isEmpty ? [:] : try json()
+        let value = try json()
         guard let members = value.members else { throw APIProblem(400, "the body must be a JSON object") }
         if let unknown = members.first(where: { !names.contains($0.name) }) {
             throw APIProblem(400, "unknown member \(unknown.name); known: " + names.joined(separator: ", "))

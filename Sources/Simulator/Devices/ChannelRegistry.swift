@@ -23,6 +23,11 @@ struct ChannelRegistry {
         return id
     }
 
+    /// Puts back a channel that there was.
+    mutating func restore(_ channel: ChannelID, of app: String, storing storage: ChannelStorage) {
+        apps[app, default: [:]][channel] = storage
+    }
+
     func storage(of channel: String, in app: String) -> ChannelStorage? {
         apps[app]?[ChannelID(channel)]
     }

@@ -16,6 +16,11 @@ struct PushInbox {
 
     // MARK: Pushes
 
+    /// Begins with what came in earlier, oldest first; nobody is told.
+    mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) {
+        log.restore(pushes, lastNumber: lastNumber)
+    }
+
     /// Takes in a push.
     mutating func receive(_ push: ReceivedPush) {
         note(forgotten: log.append(push))

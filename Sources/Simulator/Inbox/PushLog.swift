@@ -23,6 +23,12 @@ struct PushLog {
         index(of: number).map { ring[$0] }
     }
 
+    /// Begins with the newest of what there was, oldest first.
+    mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) {
+        (ring, start) = (pushes.suffix(limit), 0)
+        self.lastNumber = max(lastNumber, ring.last?.number ?? 0)
+    }
+
     /// Remembers a push, whose number has to be higher than all before.
     ///
     /// - Returns: The numbers between which all have been forgotten for it.
