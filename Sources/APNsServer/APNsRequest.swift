@@ -45,7 +45,7 @@ package struct APNsRequest: Sendable {
     /// What a path is about.
     package enum Target: Equatable, Sendable {
         /// A device, by the text after `/3/device/`.
-        case device(Substring)
+        case device(String)
         /// Everybody who listens on a channel of an app.
         case broadcast(app: Substring)
         /// One channel of an app, or a new one.
@@ -60,7 +60,7 @@ extension APNsRequest.Target {
     init?(path: String) {
         let devices = "/3/device/"
         if path.hasPrefix(devices) {
-            let device = Substring(path.utf8.dropFirst(devices.utf8.count))
+            let device = String(Substring(path.utf8.dropFirst(devices.utf8.count)))
             guard !device.utf8.contains(UInt8(ascii: "/")) else { return nil }
             self = .device(device)
             return

@@ -109,7 +109,7 @@ extension SimulatedAPNs {
                 deviceToken: push.deviceToken,
                 topic: push.headers.topic ?? "",
                 pushType: push.headers.pushType.map(PushType.init(rawValue:)),
-                payloadIdentity: push.payload.hashValue,
+                payload: push.payload,
                 timestamp: activity?.timestamp,
                 event: activity?.event.rawValue,
                 providerToken: client.state.providerToken

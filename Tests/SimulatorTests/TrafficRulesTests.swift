@@ -25,7 +25,7 @@ import Testing
             deviceToken: deviceToken,
             topic: "com.example.app" + type.topicSuffix,
             pushType: type,
-            payloadIdentity: (payload ?? type.rawValue).hashValue,
+            payload: Array((payload ?? type.rawValue).utf8),
             timestamp: timestamp,
             event: event,
             providerToken: token.map { TrafficRules.ProviderTokenFacts(identity: $0, issuedAt: issuedAt ?? time) }

@@ -26,7 +26,9 @@ actor PushArchive {
     private static let migrations = [
         """
         CREATE TABLE pushes (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
-        CREATE TABLE channels (app TEXT, channel TEXT, storage INTEGER NOT NULL, PRIMARY KEY (app, channel)) WITHOUT ROWID;
+        CREATE TABLE channels (
+            app TEXT, channel TEXT, storage INTEGER NOT NULL, PRIMARY KEY (app, channel)
+        ) WITHOUT ROWID;
         CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
         """
     ]

@@ -160,7 +160,7 @@ struct DeviceRegistry {
     }
 
     /// What APNs says of a push to the token in the path, as far as the device is concerned.
-    func verdict(on token: Substring, topic: String) -> Judge.Verdict {
+    func verdict(on token: String, topic: String) -> Judge.Verdict {
         guard !token.isEmpty else { return .refused(.missingDeviceToken) }
         guard let token = try? DeviceToken(hex: token) else { return .refused(.badDeviceToken) }
         // A token that nobody registered is taken for good, so that a first push needs no preparation.

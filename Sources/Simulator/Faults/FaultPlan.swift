@@ -5,7 +5,7 @@ internal import Wire
 struct FaultPlan {
     /// What is to be known of a request.
     struct Facts {
-        var device: Substring
+        var device: String
         var headers: PushHeaders
     }
 
@@ -17,7 +17,7 @@ struct FaultPlan {
         var matches = 0
         var times = 0
         /// Requests to each device in this second.
-        var devices: [Substring: Int] = [:]
+        var devices: [String: Int] = [:]
         var second: Int64 = 0
     }
 
@@ -49,7 +49,7 @@ struct FaultPlan {
     ///
     /// `…00dead` is unregistered, `…00deaf` never gets an answer; `…000429` and the like get that status; with
     /// `…00c105` the connection ends, with `…00fa11` it is reset, and with `…00e5e7` the stream is.
-    static func magic(_ device: Substring) -> Fault.Action? {
+    static func magic(_ device: String) -> Fault.Action? {
         let end = device.utf8.suffix(6)
         guard end.count == 6, end.starts(with: "00".utf8) else { return nil }
         return switch String(decoding: end.dropFirst(2), as: UTF8.self) {

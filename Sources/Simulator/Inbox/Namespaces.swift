@@ -50,7 +50,7 @@ struct Namespaces {
     }
 
     /// The namespace of a push with this header and device token.
-    func namespace(header: String?, deviceToken: Substring) -> String? {
+    func namespace(header: String?, deviceToken: String) -> String? {
         if let header { return header }
         guard !list.isEmpty else { return nil }
         return list[deviceToken.prefix(Namespaces.nameLength).lowercased()]?.name

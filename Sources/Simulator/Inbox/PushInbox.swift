@@ -24,8 +24,9 @@ struct PushInbox {
     /// Takes in a push.
     mutating func receive(_ push: ReceivedPush) {
         note(forgotten: log.append(push))
-        followers.note(.received(push))
         waiting.arrived(push)
+        // Nothing is made for nobody.
+        if hasFollowers { followers.note(.received(push)) }
     }
 
     /// Notes what became of a push; one that has been forgotten stays so.

@@ -57,7 +57,7 @@ extension ReceivedPush {
         self.number = number
         time = now
         self.connection = connection
-        deviceToken = String(request.facts.device)
+        deviceToken = request.facts.device
         if case .broadcast(let app)? = request.target { self.app = String(app) } else { app = nil }
         channel = app == nil ? nil : ChannelID(request.channelID ?? "")
         self.namespace = namespace

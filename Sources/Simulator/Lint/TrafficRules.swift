@@ -70,8 +70,8 @@ struct TrafficRules {
         var topic: String
         /// `apns-push-type`.
         var pushType: PushType?
-        /// The same for the same payload, as a hash of its bytes is.
-        var payloadIdentity: Int
+        /// The payload.
+        var payload: [UInt8]
         /// `timestamp` of a Live Activity.
         var timestamp: Int64?
         /// `event` of a Live Activity.
@@ -112,8 +112,9 @@ struct TrafficRules {
     }
 
     private struct Arrival {
+        var target: Target
         var time: Int64
-        var payloadIdentity: Int
+        var payload: [UInt8]
     }
 
     private struct Connection {
@@ -124,15 +125,17 @@ struct TrafficRules {
     }
 
     private var activities: RecentValues<Target, Activity>
-    private var arrivals: RecentValues<Target, Arrival>
+    /// The last push to each device, in the place that its token has by chance: who shares one is forgotten early,
+    /// which costs a warning now and then, where a dictionary would cost every push.
+    private var arrivals: [Arrival?]
     private var connections: RecentValues<Int, Connection>
     /// The connections that were opened last, oldest first.
     private var lastOpened: [Int] = []
 
-    /// Rules that remember this many activities and devices.
+    /// Rules that remember this many activities, and a quarter as many devices with the last push of each.
     init(capacity: Int = 4_096) {
         activities = RecentValues(capacity: capacity)
-        arrivals = RecentValues(capacity: capacity)
+        arrivals = Array(repeating: nil, count: max(1, capacity / 4))
         connections = RecentValues(capacity: 256)
     }
 
@@ -192,11 +195,13 @@ struct TrafficRules {
 
     private mutating func repetition(_ facts: Facts) -> Lint.Finding? {
         let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
-        let last = arrivals[target]
-        arrivals[target] = Arrival(time: facts.time, payloadIdentity: facts.payloadIdentity)
+        let place = Int(UInt(bitPattern: facts.deviceToken.hashValue) % UInt(arrivals.count))
+        let last = arrivals[place]
+        arrivals[place] = Arrival(target: target, time: facts.time, payload: facts.payload)
         // Of an activity the timestamps tell.
-        guard let last, last.payloadIdentity == facts.payloadIdentity, facts.pushType != .liveActivity,
-            facts.time.distance(since: last.time) < TrafficRules.burst
+        guard let last, last.target == target, facts.pushType != .liveActivity,
+            facts.time.distance(since: last.time) < TrafficRules.burst,
+            last.payload == facts.payload
         else { return nil }
         return Lint.Finding(
             .deviceTokenRepeated,

@@ -7,6 +7,8 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) var events: [HTTP2Event] = []
     /// When the bytes arrived that nghttp2 is looking at.
     @exclusivity(unchecked) var now = MonotonicTime.zero
+    /// Bytes of the longest fields so far: what the next message's will fit into, without growing on the way.
+    @exclusivity(unchecked) private var usualFieldBytes = 256
     /// What nghttp2 last had to complain of.
     var complaint = "no details"
     /// What the peer did against the rules, so that the connection had to be ended.
@@ -63,6 +65,7 @@ final class HTTP2Inbox {
         guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
             let stream = HTTP2Stream()
+            stream.fields = HTTPFields(capacity: usualFieldBytes)
             stream.id = frame.hd.stream_id
             stream.began = now
             nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
@@ -98,6 +101,7 @@ final class HTTP2Inbox {
                 let stream = HTTP2Session.stream(session, frame.hd.stream_id)
             else { return }
             stream.isMessageComplete = true
+            usualFieldBytes = max(usualFieldBytes, stream.fields.byteCount)
             // A server has heard of a too long message already.
             if role == .client || !stream.isBodyTooLong { events.append(.message(stream)) }
         case NGHTTP2_SETTINGS where !isAcknowledgement:
