@@ -52,7 +52,7 @@ extension SimulatedAPNs {
         serves: (APNsRequest.Target) -> Bool
     ) {
         let now = clock.secondsSince1970()
-        let actions = plan.actions(for: request.facts, at: now)
+        let actions = plan.actions(on: request.deviceToken, request.headers, at: now)
         for case .skewClock(let duration) in actions {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
         }
@@ -79,7 +79,7 @@ extension SimulatedAPNs {
                 answeredWith: verdict,
                 id: id,
                 isDisturbed: !actions.isEmpty,
-                in: namespaces.namespace(header: request.namespace, deviceToken: request.facts.device),
+                in: namespaces.namespace(header: request.namespace, deviceToken: request.deviceToken),
                 over: client.connection.id,
                 at: now
             )
@@ -119,6 +119,11 @@ extension SimulatedAPNs {
 
     /// Has the devices get a push that was accepted, and notes what became of it, and of others for that.
     private func deliver(_ push: inout ReceivedPush, at now: Int64) {
+        // Mostly nothing is known of the device.
+        guard judge.devices.concerns(push) else {
+            push.deliveries = [DeliveryEvent(.delivered, at: now)]
+            return
+        }
         for (number, event) in judge.devices.receive(push, at: now, using: &generator) {
             if number == push.number {
                 push.deliveries.append(event)

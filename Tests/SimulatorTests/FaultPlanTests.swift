@@ -5,15 +5,13 @@ import Testing
 
 /// When things go wrong.
 @Suite struct FaultPlanTests {
-    private let facts = FaultPlan.Facts(
-        device: "5d3a6a1c",
-        headers: PushHeaders(pushType: "alert", topic: "com.example.app")
-    )
+    private let device = "5d3a6a1c"
+    private let headers = PushHeaders(pushType: "alert", topic: "com.example.app")
 
     /// Which of so many requests have something go wrong.
     private func times(_ faults: [Fault], seed: UInt64 = 1, of count: Int = 20) -> [Int] {
         var plan = FaultPlan(faults, seed: seed)
-        return (1...count).filter { _ in !plan.actions(for: facts, at: 0).isEmpty }
+        return (1...count).filter { _ in !plan.actions(on: device, headers, at: 0).isEmpty }
     }
 
     @Test func `a fault happens after, every and at most as often as it says`() {
@@ -33,7 +31,7 @@ import Testing
         #expect((2_700...3_300).contains(first.count), "\(first.count)")
         #expect(times([Fault(.close, count: 0), fault], seed: 7, of: 10_000) != first, "each fault has its own chance")
         var plan = FaultPlan([fault, Fault(.close, probability: 0.5)], seed: 7)
-        let hangs = (1...10_000).filter { _ in plan.actions(for: facts, at: 0).contains(.hang) }
+        let hangs = (1...10_000).filter { _ in plan.actions(on: device, headers, at: 0).contains(.hang) }
         #expect(hangs == first, "what else goes wrong changes nothing")
     }
 
@@ -44,20 +42,20 @@ import Testing
         #expect(!matches(Fault.Match(pushType: "background")))
         #expect(!matches(Fault.Match(priority: "5")))
         #expect(!matches(Fault.Match(deviceSuffix: "0000")))
+        #expect(matches(Fault.Match(devicePrefix: "5D3A")) && !matches(Fault.Match(devicePrefix: "6a1c")))
     }
 
     @Test func `one device gets too many in a second, and the next second begins anew`() {
         var plan = FaultPlan([Fault(.throttle(perDevice: 2))], seed: 1)
-        let other = FaultPlan.Facts(device: "ffff", headers: PushHeaders())
-        let answers = [(facts, 1), (facts, 1), (other, 1), (facts, 1), (facts, 2)].map { facts, second in
-            plan.actions(for: facts, at: Int64(second))
+        let answers = [(device, 1), (device, 1), ("ffff", 1), (device, 1), (device, 2)].map { device, second in
+            plan.actions(on: device, headers, at: Int64(second))
         }
         #expect(answers == [[], [], [], [.respond(.tooManyRequests)], []])
     }
 
     @Test func `a delay with jitter is within its bounds`() {
         var plan = FaultPlan([Fault(.delay(.seconds(1), jitter: .seconds(2)))], seed: 1)
-        let delays = (0..<100).flatMap { _ in plan.actions(for: facts, at: 0) }
+        let delays = (0..<100).flatMap { _ in plan.actions(on: device, headers, at: 0) }
         let isWithin = delays.allSatisfy { action in
             if case .delay(let delay, _) = action { (.seconds(1)...(.seconds(3))).contains(delay) } else { false }
         }
@@ -71,7 +69,7 @@ import Testing
     ])
     func `the end of a device token tells what goes wrong`(device: String, action: Fault.Action) {
         var plan = FaultPlan([], seed: 1)
-        #expect(plan.actions(for: FaultPlan.Facts(device: device, headers: PushHeaders()), at: 0) == [action])
+        #expect(plan.actions(on: device, PushHeaders(), at: 0) == [action])
     }
 
     @Test(arguments: ["", "00", "dead", "11dead", "000200", "5d3a6a1c8f9a42d6"])

@@ -24,9 +24,11 @@ public struct DeviceToken: Sendable, Hashable {
         guard !digits.isEmpty else { throw .empty }
         guard digits.count <= 2 * DeviceToken.maximumByteCount else { throw .tooLong(byteCount: digits.count / 2) }
         var hasUpperCase = false
-        for (offset, digit) in digits.enumerated() {
+        var offset = 0
+        for digit in digits {
             guard digit.isHexadecimalDigit else { throw .notHexadecimal(offset: offset) }
-            if digit <= UInt8(ascii: "F"), digit >= UInt8(ascii: "A") { hasUpperCase = true }
+            hasUpperCase = hasUpperCase || digit & 0xE0 == 0x40
+            offset += 1
         }
         guard digits.count.isMultiple(of: 2) else { throw .oddDigitCount(digits.count) }
         self.hex = hasUpperCase ? hex.lowercased() : String(hex)

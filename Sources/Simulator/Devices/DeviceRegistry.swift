@@ -103,6 +103,11 @@ struct DeviceRegistry {
 
     // MARK: Pushes
 
+    /// Whether more becomes of a push than that its device, of which nothing is known, has it at once.
+    func concerns(_ push: ReceivedPush) -> Bool {
+        !devices.isEmpty || push.app != nil || push.headers.pushType == PushType.liveActivity.rawValue
+    }
+
     /// A push has been accepted.
     ///
     /// - Returns: What became of it, and of others for that.
@@ -117,7 +122,7 @@ struct DeviceRegistry {
         }
         let isActivity = push.headers.pushType == PushType.liveActivity.rawValue
         // Of a stranger there is nothing to remember, save what its activity shows.
-        guard isActivity || !devices.isEmpty, let token = try? DeviceToken(hex: push.deviceToken).hex,
+        guard let token = try? DeviceToken(hex: push.deviceToken).hex,
             isActivity || devices[token] != nil
         else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
         if devices[token] == nil { add(stranger: token, SimulatedDevice(environment: environment)) }

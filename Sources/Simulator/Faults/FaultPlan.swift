@@ -3,12 +3,6 @@ internal import Wire
 
 /// Decides what goes wrong with which request: a struct without I/O or a clock, the same for the same seed.
 struct FaultPlan {
-    /// What is to be known of a request.
-    struct Facts {
-        var device: String
-        var headers: PushHeaders
-    }
-
     /// A fault with what has come of it.
     fileprivate struct Rule {
         let fault: Fault
@@ -39,10 +33,17 @@ struct FaultPlan {
     }
 
     /// What goes wrong with a request that comes at this time, in seconds since 1970; mostly nothing.
-    mutating func actions(for facts: Facts, at now: Int64) -> [Fault.Action] {
-        var actions = rules.indices.compactMap { rules[$0].action(for: facts, at: now) }
-        if let magic = FaultPlan.magic(facts.device) { actions.append(magic) }
-        return actions
+    ///
+    /// - Parameters:
+    ///   - device: The device token as it stands in the path; empty for a request about none.
+    ///   - headers: The request's headers.
+    ///   - now: The time.
+    /// - Returns: What goes wrong, in the order of the faults.
+    mutating func actions(on device: String, _ headers: PushHeaders, at now: Int64) -> [Fault.Action] {
+        let magic = FaultPlan.magic(device)
+        guard !rules.isEmpty || magic != nil else { return [] }
+        let actions = rules.indices.compactMap { rules[$0].action(on: device, headers, at: now) }
+        return actions + (magic.map { [$0] } ?? [])
     }
 
     /// What device tokens with a telling end have go wrong, without any setup.
@@ -70,8 +71,8 @@ struct FaultPlan {
 }
 
 extension FaultPlan.Rule {
-    fileprivate mutating func action(for facts: FaultPlan.Facts, at now: Int64) -> Fault.Action? {
-        guard fault.match.matches(facts) else { return nil }
+    fileprivate mutating func action(on device: String, _ headers: PushHeaders, at now: Int64) -> Fault.Action? {
+        guard fault.match.matches(device, headers) else { return nil }
         matches += 1
         if let count = fault.count, times >= count { return nil }
         guard matches > fault.after, (matches - fault.after - 1).isMultiple(of: fault.every) else { return nil }
@@ -79,11 +80,11 @@ extension FaultPlan.Rule {
         guard Double.random(in: 0..<1, using: &random) < fault.probability else { return nil }
         switch fault.action {
         case .throttle(let limit):
-            guard !facts.device.isEmpty else { return nil }
+            guard !device.isEmpty else { return nil }
             if now != second { devices = [:] }
             second = now
-            devices[facts.device, default: 0] += 1
-            guard devices[facts.device, default: 0] > limit else { return nil }
+            devices[device, default: 0] += 1
+            guard devices[device, default: 0] > limit else { return nil }
             times += 1
             return .respond(.tooManyRequests)
         case .delay(let delay, let jitter):
@@ -98,11 +99,11 @@ extension FaultPlan.Rule {
 }
 
 extension Fault.Match {
-    fileprivate func matches(_ facts: FaultPlan.Facts) -> Bool {
-        (topic == nil || topic == facts.headers.topic) && (pushType == nil || pushType == facts.headers.pushType)
-            && (priority == nil || priority == facts.headers.priority)
-            && (devicePrefix.map { facts.device.lowercased().hasPrefix($0.lowercased()) } ?? true)
-            && (deviceSuffix.map { facts.device.lowercased().hasSuffix($0.lowercased()) } ?? true)
+    fileprivate func matches(_ device: String, _ headers: PushHeaders) -> Bool {
+        (topic == nil || topic == headers.topic) && (pushType == nil || pushType == headers.pushType)
+            && (priority == nil || priority == headers.priority)
+            && (devicePrefix.map { device.lowercased().hasPrefix($0.lowercased()) } ?? true)
+            && (deviceSuffix.map { device.lowercased().hasSuffix($0.lowercased()) } ?? true)
     }
 }
 

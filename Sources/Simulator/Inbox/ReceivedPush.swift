@@ -57,7 +57,7 @@ extension ReceivedPush {
         self.number = number
         time = now
         self.connection = connection
-        deviceToken = request.facts.device
+        deviceToken = request.deviceToken
         if case .broadcast(let app)? = request.target { self.app = String(app) } else { app = nil }
         channel = app == nil ? nil : ChannelID(request.channelID ?? "")
         self.namespace = namespace
@@ -71,9 +71,8 @@ extension ReceivedPush {
 }
 
 extension APNsRequest {
-    /// What decides whether something goes wrong with it.
-    var facts: FaultPlan.Facts {
-        if case .device(let token)? = target { return FaultPlan.Facts(device: token, headers: headers) }
-        return FaultPlan.Facts(device: "", headers: headers)
+    /// The device token as it stands in the path; empty for a request about none.
+    var deviceToken: String {
+        if case .device(let token)? = target { token } else { "" }
     }
 }

@@ -121,7 +121,7 @@ struct Judge {
         }
         switch target {
         case .device(let token):
-            let headers = forgiving(request.headers)
+            let headers = leniency.isEmpty ? request.headers : forgiving(request.headers)
             if let reason = Lint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
             let topic = headers.topic ?? ""
             guard covers(topic) else { return .refused(.topicDisallowed) }
@@ -139,7 +139,6 @@ struct Judge {
 
     /// The headers as the laws want them, where they are let rest.
     private func forgiving(_ headers: PushHeaders) -> PushHeaders {
-        guard !leniency.isEmpty else { return headers }
         var headers = headers
         if leniency.contains(.upperCaseIDs) { headers.id = headers.id?.lowercased() }
         if leniency.contains(.pushTypeCase) { headers.pushType = headers.pushType?.lowercased() }

@@ -142,12 +142,15 @@ struct TrafficRules {
     /// What is wrong with a push after those before it; it counts from now on.
     mutating func findings(for facts: Facts) -> [Lint.Finding] {
         var connection = connections[facts.connection] ?? Connection(openedAt: facts.time)
-        let findings = [
-            activity(facts), repetition(facts), age(facts), refresh(facts, on: &connection), habit(facts),
-        ]
+        var findings: [Lint.Finding] = []
+        if let finding = activity(facts) { findings.append(finding) }
+        if let finding = repetition(facts) { findings.append(finding) }
+        if let finding = age(facts) { findings.append(finding) }
+        if let finding = refresh(facts, on: &connection) { findings.append(finding) }
+        if let finding = habit(facts) { findings.append(finding) }
         connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
         connections[facts.connection] = connection
-        return findings.compactMap(\.self)
+        return findings
     }
 
     // MARK: Live Activities
