@@ -35,8 +35,20 @@ class PushTests(unittest.TestCase):
 
     def test_things_go_wrong_on_command(self):
         rule = {"do": "respond", "reason": "ServiceUnavailable", "retry-after": 1, "count": 1}
-        self.assertEqual(call("PUT", "/api/v1/chaos", {"rules": [rule], "seed": 7}), (200, {"faults": 1}))
-        self.assertEqual(call("PUT", "/api/v1/chaos", {}), (200, {"faults": 0}))
+        self.assertEqual(call("PUT", "/api/v1/chaos", {"rules": [rule], "seed": 7})[1]["rules"], [rule])
+        self.assertEqual(call("PUT", "/api/v1/chaos", {})[1]["rules"], [])
+
+    def test_many_expectations_at_once(self):
+        expected = [{"query": "title:ready", "at-least": 1}, {"query": "is:refused", "at-most": 0}]
+        status, verdict = call("POST", "/api/v1/assertions", {"assertions": expected})
+        self.assertEqual(status, 200, verdict)
+
+    def test_a_part_of_the_inbox_for_itself(self):
+        name = call("POST", "/api/v1/namespaces")[1]["namespace"]
+        # Whatever sends: pushes to device tokens that begin with the name belong to this test alone.
+        status, missed = call("GET", "/api/v1/pushes/wait", query=f"ns:{name} title:ready", timeout=0)
+        self.assertEqual((status, missed["pushes"]), (408, []))
+        call("DELETE", f"/api/v1/namespaces/{name}")
 
 
 if __name__ == "__main__":
