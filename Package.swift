@@ -76,7 +76,7 @@ let package = Package(
         // Floor 4: what plays Apple's part.
         .target(
             name: "Simulator",
-            dependencies: ["APNs", "APNsClient", "APNsServer", "SQLite", "Wire"],
+            dependencies: ["APNs", "APNsClient", "APNsServer", "InboxPage", "SQLite", "Wire"],
             swiftSettings: safe
         ),
 
@@ -86,6 +86,7 @@ let package = Package(
 
         // Floor 2: bytes, rows, and the contract with the phone.
         .target(name: "LiveSurfaces", dependencies: ["APNs"], swiftSettings: safe),
+        .target(name: "InboxPage", dependencies: ["CInboxPage"], swiftSettings: common),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: common),
         .target(
             name: "Wire",
@@ -95,6 +96,7 @@ let package = Package(
 
         // Floor 1: words, and the C libraries.
         .target(name: "APNs", swiftSettings: safe),
+        .target(name: "CInboxPage", exclude: ["page"]),
         .target(name: "Commands", swiftSettings: safe),
         .systemLibrary(
             name: "CLibuv",
@@ -153,5 +155,7 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: common),
         .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
-    ] + fuzzing
+    ] + fuzzing,
+    // What takes the page's files in is C23.
+    cLanguageStandard: .c2x
 )

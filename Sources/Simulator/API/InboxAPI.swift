@@ -13,9 +13,6 @@ struct InboxAPI: Sendable {
 
     static let routes: [Route] =
         [
-            Route(method: "GET", path: "/", summary: "What this is") { _ in
-                .text("Martlet's simulator of APNs. What it received: /api/v1/pushes. All it can do: /openapi.json\n")
-            },
             Route(method: "GET", path: "/livez", summary: "Whether the process runs") { _ in .text("ok\n") },
             Route(method: "GET", path: "/readyz", summary: "Whether it takes pushes") { call in
                 guard await call.simulator.isReady else { return .text("stopped\n", status: 503) }
@@ -30,6 +27,7 @@ struct InboxAPI: Sendable {
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         let path = request.path
+        if let page = InboxFiles.answer(request) { return page }
         let here = InboxAPI.routes.compactMap { route in route.arguments(of: path[...]).map { (route, $0) } }
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
         let method = request.method == "HEAD" ? "GET" : request.method

@@ -1,0 +1,55 @@
+#include "CInboxPage.h"
+
+// A C compiler takes a file in as it is (C23, 6.10.4), where a Swift literal of it would be compiled for minutes.
+static const unsigned char index_html[] = {
+#embed "page/index.html"
+};
+static const unsigned char style_css[] = {
+#embed "page/style.css"
+};
+static const unsigned char preview_css[] = {
+#embed "page/preview.css"
+};
+static const unsigned char app_js[] = {
+#embed "page/app.js"
+};
+static const unsigned char api_js[] = {
+#embed "page/api.js"
+};
+static const unsigned char dom_js[] = {
+#embed "page/dom.js"
+};
+static const unsigned char inbox_js[] = {
+#embed "page/inbox.js"
+};
+static const unsigned char list_js[] = {
+#embed "page/list.js"
+};
+static const unsigned char detail_js[] = {
+#embed "page/detail.js"
+};
+static const unsigned char payload_js[] = {
+#embed "page/payload.js"
+};
+static const unsigned char preview_js[] = {
+#embed "page/preview.js"
+};
+static const unsigned char copies_js[] = {
+#embed "page/copies.js"
+};
+
+#define FILE_AT(path, type, name) {path, type, name, sizeof name}
+#define SCRIPT(name) FILE_AT("/page/" #name ".js", "text/javascript; charset=utf-8", name##_js)
+#define STYLE(name) FILE_AT("/page/" #name ".css", "text/css; charset=utf-8", name##_css)
+
+static const martlet_page_file files[] = {
+    FILE_AT("/", "text/html; charset=utf-8", index_html),
+    STYLE(style), STYLE(preview),
+    SCRIPT(app), SCRIPT(api), SCRIPT(dom), SCRIPT(inbox), SCRIPT(list), SCRIPT(detail), SCRIPT(payload), SCRIPT(preview),
+    SCRIPT(copies),
+};
+
+martlet_page_file martlet_page_file_at(size_t index) {
+    static const martlet_page_file none = {NULL, NULL, NULL, 0};
+    return index < sizeof files / sizeof files[0] ? files[index] : none;
+}

@@ -1,0 +1,29 @@
+// Asks the simulator, and listens to it.
+
+/** The answer to a request; an error with what the simulator says is wrong. */
+export async function ask(path, method = "GET") {
+  const answer = await fetch(path, { method })
+  const text = await answer.text()
+  const body = text ? JSON.parse(text) : null
+  if (!answer.ok) throw new Error(body?.detail ?? `the simulator answered ${answer.status}`)
+  return body
+}
+
+export const pushes = (query, limit) => ask(`/api/v1/pushes?${new URLSearchParams({ query, limit })}`)
+export const removePush = (number) => ask(`/api/v1/pushes/${number}`, "DELETE")
+export const removePushes = (query) => ask(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE")
+
+/**
+ * Calls the handlers `open`, `lost`, `push`, `changed` and `forgotten` as things happen; returns what ends it.
+ *
+ * The browser comes back by itself when the simulator was away.
+ */
+export function follow(query, handlers) {
+  const source = new EventSource(`/api/v1/events?${new URLSearchParams({ query })}`)
+  source.addEventListener("open", handlers.open)
+  source.addEventListener("error", handlers.lost)
+  for (const name of ["push", "changed", "forgotten"]) {
+    source.addEventListener(name, (event) => handlers[name](JSON.parse(event.data)))
+  }
+  return () => source.close()
+}

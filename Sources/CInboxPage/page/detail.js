@@ -1,0 +1,102 @@
+// One push, from all sides.
+
+import { removePush } from "./api.js"
+import * as copies from "./copies.js"
+import { element, time } from "./dom.js"
+import { app, headline, kind } from "./inbox.js"
+import { payloadTree, sizeBar } from "./payload.js"
+import { previews } from "./preview.js"
+
+const limits = { voip: 5120, broadcast: 5120 }
+const tabs = {
+  Preview: (push) => previews(push),
+  Payload: (push) => [
+    sizeBar(new TextEncoder().encode(copies.payloadText(push)).length, limits[kind(push)] ?? 4096),
+    push.payload === undefined
+      ? element("pre", {}, push["payload-text"] ?? push["payload-base64"] ?? "")
+      : payloadTree(push.payload, push.findings),
+  ],
+  Headers: (push) => facts(push.headers),
+  Findings: (push) => findings(push),
+  Timeline: (push) => timeline(push),
+  Raw: (push) => element("pre", {}, copies.payloadText(push)),
+}
+
+export class Detail {
+  #place
+  #tab = "Preview"
+  #push = null
+
+  constructor(place, inbox) {
+    this.#place = place
+    inbox.addEventListener("select", ({ detail }) => this.show(detail))
+    this.show(null)
+  }
+
+  show(push) {
+    this.#push = push
+    document.body.toggleAttribute("data-detail", push !== null)
+    if (!push) {
+      this.#place.replaceChildren(element("p", { class: "empty" }, "Choose a push to see it as the phone would."))
+      return
+    }
+    this.#place.replaceChildren(
+      element("h2", {}, headline(push)),
+      facts({
+        app: app(push), to: push.channel === undefined ? push["device-token"] : `channel ${push.channel}`,
+        answer: `${push.status || "none"} ${push.reason ?? ""}`, kind: kind(push), "apns-id": push["apns-id"],
+        received: `${time(push.time)}, push ${push.number}, connection ${push.connection}`,
+      }),
+      element("div", { class: "tabs", role: "tablist" }, Object.keys(tabs).map((name) => this.#tabButton(name))),
+      element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push)),
+      element("div", { class: "actions" },
+        copyButton("Copy as curl", () => copies.curl(push, "https://localhost:2197")),
+        copyButton("Copy as Swift", () => copies.swift(push)),
+        copyButton("Copy as .apns", () => copies.simulatorFile(push)),
+        element("button", { type: "button", onclick: () => removePush(push.number) }, "Delete")))
+  }
+
+  #tabButton(name) {
+    const count = name === "Findings" ? this.#push.findings.length : 0
+    return element("button", {
+      type: "button", role: "tab", "aria-selected": String(name === this.#tab),
+      onclick: () => {
+        this.#tab = name
+        this.show(this.#push)
+      },
+    }, count ? `${name} ${count}` : name)
+  }
+}
+
+function facts(values) {
+  return element("dl", {}, Object.entries(values).flatMap(([name, value]) =>
+    [element("dt", {}, name), element("dd", {}, value)]))
+}
+
+function findings(push) {
+  if (push.findings.length === 0) return element("p", {}, "The rules have nothing to say.")
+  return element("ul", { class: "findings" }, push.findings.map((finding) =>
+    element("li", { "data-severity": finding.severity },
+      element("strong", {}, `${finding.severity}: ${finding.place}`), element("p", {}, finding.message),
+      element("a", { href: finding.page, rel: "noreferrer", target: "_blank" }, `${finding.rule}: Apple's page`))))
+}
+
+function timeline(push) {
+  const events = [
+    { time: push.time, kind: `answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.disturbed ? "by a fault" : "" },
+    ...push.deliveries,
+  ]
+  return element("ol", { class: "timeline" }, events.map((event) =>
+    element("li", {}, element("time", {}, time(event.time)), " ", event.kind, event.note ? ` (${event.note})` : "")))
+}
+
+function copyButton(name, text) {
+  return element("button", {
+    type: "button",
+    onclick: async ({ target }) => {
+      await navigator.clipboard.writeText(text())
+      target.textContent = "Copied"
+      setTimeout(() => { target.textContent = name }, 1500)
+    },
+  }, name)
+}

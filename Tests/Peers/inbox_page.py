@@ -1,0 +1,207 @@
+"""Looks at the inbox's page with Chromium, as a person would: inbox_page.py MARTLET-PROGRAM
+
+Starts a simulator of its own, puts pushes into it through its import, and takes the page for a walk.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+import urllib.request
+
+from playwright.sync_api import expect, sync_playwright
+
+MARTLET = sys.argv.pop(1)
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202eevil\u2066'
+
+
+def push(number, **more):
+    return {
+        "number": number, "time": 1_795_000_000 + number, "connection": 1, "device-token": f"{number:08x}",
+        "headers": {"apns-push-type": "alert", "apns-topic": "com.example.app"}, "status": 200, "apns-id": "",
+        "payload": {"aps": {"alert": {"title": f"Order {number}", "body": "Tap to open it."}}}, "deliveries": [], **more,
+    }
+
+
+class Simulator:
+    def __init__(self, inbox_port=0):
+        self.process = subprocess.Popen(
+            [MARTLET, "simulate", "--h2c", "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000"],
+            stdout=subprocess.PIPE, text=True)
+        for line in self.process.stdout:
+            if found := re.search(r"http://localhost:(\d+)/", line):
+                self.port = int(found[1])
+            if "ends it" in line:
+                break
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def take_in(self, *pushes):
+        lines = "\n".join(json.dumps(each) for each in pushes).encode()
+        urllib.request.urlopen(urllib.request.Request(self.url + "/api/v1/import", lines, method="POST")).read()
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class InboxPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.playwright = sync_playwright().start()
+        cls.browser = cls.playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.playwright.stop()
+
+    def setUp(self):
+        self.simulator = Simulator()
+        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
+        self.page = self.context.new_page()
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda request: self.requests.append(request))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
+
+    def tearDown(self):
+        self.context.close()
+        self.simulator.stop()
+
+    def open(self, *pushes):
+        if pushes:
+            self.simulator.take_in(*pushes)
+        self.page.goto(self.simulator.url)
+        expect(self.page.locator("#live")).to_have_text("live")
+
+    def rows(self):
+        return self.page.locator(".row")
+
+    def test_pushes_are_there_and_come_in(self):
+        self.open(push(1), push(2))
+        expect(self.rows()).to_have_count(2)
+        expect(self.rows().first.locator(".headline")).to_have_text("Order 2")
+        self.simulator.take_in(push(3))
+        expect(self.rows().first.locator(".headline")).to_have_text("Order 3")
+        expect(self.page).to_have_title("(1) Martlet inbox")
+        self.rows().first.click()
+        expect(self.page).to_have_title("Martlet inbox")
+        self.assertEqual(self.complaints, [])
+
+    def test_a_push_from_all_sides(self):
+        wrong = push(1)
+        wrong["payload"]["aps"]["badge"] = "3"
+        wrong["deliveries"] = [{"time": 1_795_000_001, "kind": "delivered"}]
+        self.open(wrong)
+        self.rows().first.click()
+        detail = self.page.locator("#detail")
+        expect(detail.locator("h2")).to_have_text("Order 1")
+        lock_screen = self.page.frame_locator("iframe[title='Lock Screen']")
+        expect(lock_screen.locator(".title")).to_have_text("Order 1")
+        width = lock_screen.locator(".notification").evaluate("card => card.getBoundingClientRect().width")
+        self.assertEqual(width, 393 - 2 * 8)
+        detail.get_by_role("tab", name="Payload").click()
+        found = detail.locator("[data-found]")
+        expect(found).to_have_count(1)
+        expect(found).to_contain_text('badge: "3"')
+        detail.get_by_role("tab", name="Findings 1").click()
+        expect(detail.locator(".findings a")).to_have_attribute("href", re.compile("^https://developer.apple.com/"))
+        detail.get_by_role("tab", name="Timeline").click()
+        expect(detail.locator(".timeline li")).to_have_count(2)
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        detail.get_by_role("button", name="Copy as .apns").click()
+        expect(detail.get_by_role("button", name="Copied")).to_be_visible()
+        copied = json.loads(self.page.evaluate("navigator.clipboard.readText()"))
+        self.assertEqual(copied["Simulator Target Bundle"], "com.example.app")
+        detail.get_by_role("button", name="Delete").click()
+        expect(self.rows()).to_have_count(0)
+        self.assertEqual(self.complaints, [])
+
+    def test_search_filters_and_keys(self):
+        silent = push(2, payload={"aps": {"content-available": 1}})
+        silent["headers"]["apns-push-type"] = "background"
+        self.open(push(1), silent, push(3))
+        self.page.keyboard.press("/")
+        self.page.keyboard.type('title:"Order 3"')
+        expect(self.rows()).to_have_count(1)
+        self.page.locator("#search").fill("colour:red")
+        expect(self.page.locator("#mistake")).to_contain_text("colour: is not known")
+        self.page.get_by_role("button", name="Silent").click()
+        expect(self.rows()).to_have_count(1)
+        self.page.get_by_role("button", name="All", exact=True).click()
+        expect(self.rows()).to_have_count(3)
+        for key, number in [("j", 3), ("j", 2), ("ArrowDown", 1), ("k", 2)]:
+            self.page.keyboard.press(key)
+            expect(self.page.locator("[aria-selected=true] .headline, #detail h2").first).to_be_visible()
+            expect(self.page.locator(f"#push-{number}[aria-selected=true]")).to_have_count(1)
+        self.page.keyboard.press("Escape")
+        expect(self.page.locator("[aria-selected=true].row")).to_have_count(0)
+
+    def test_five_thousand_arrive_while_somebody_scrolls(self):
+        self.open(push(0))
+        for start in range(1, 5001, 500):
+            self.simulator.take_in(*[push(number) for number in range(start, start + 500)])
+            self.page.mouse.move(400, 400)
+            self.page.mouse.wheel(0, 3000)
+        expect(self.page.locator("#list .rows")).to_have_css("height", f"{5001 * 60}px", timeout=20_000)
+        self.assertLess(self.rows().count(), 60)
+        self.page.locator("#list").evaluate("list => { list.scrollTop = list.scrollHeight }")
+        expect(self.page.locator(".row .headline", has_text=re.compile("^Order 0$"))).to_be_visible()
+
+    def test_it_comes_back_when_the_simulator_does(self):
+        self.open(push(1))
+        self.simulator.stop()
+        expect(self.page.locator("#live")).to_have_attribute("data-state", "lost")
+        self.simulator = Simulator(self.simulator.port)
+        self.simulator.take_in(push(1), push(2, payload={"aps": {"alert": "after"}}))
+        expect(self.page.locator("#live")).to_have_text("live", timeout=20_000)
+        expect(self.rows().first.locator(".headline")).to_have_text("after")
+
+    def test_a_hostile_payload_stays_text(self):
+        alert = {"title": HOSTILE, "subtitle": HOSTILE, "body": HOSTILE + "x" * 200_000}
+        state = {"headline": HOSTILE, HOSTILE: HOSTILE, "progress": "</style>"}
+        activity = push(2, payload={"aps": {"event": HOSTILE, "timestamp": 1, "content-state": state}})
+        activity["headers"]["apns-push-type"] = "liveactivity"
+        self.open(push(1, payload={"aps": {"alert": alert}, HOSTILE: [HOSTILE]}), activity)
+        for row in range(2):
+            self.rows().nth(row).click()
+            for name in ["Preview", "Payload", "Headers", "Findings", "Timeline", "Raw"]:
+                self.page.get_by_role("tab", name=name).click()
+                expect(self.page.locator(".panel")).to_be_visible()
+        for frame in self.page.frames[:1]:
+            self.assertIsNone(frame.evaluate("window.hacked ?? null"))
+        self.assertEqual(self.page.locator("img, #detail script").count(), 0)
+        self.assertEqual([line for line in self.complaints if "hacked" in line or "Refused" in line], [])
+
+    def test_it_is_light_and_stays_at_home(self):
+        self.open(push(1))
+        self.rows().first.click()
+        self.page.wait_for_timeout(300)
+        hosts = {request.url.split("/")[2] for request in self.requests if request.url.startswith("http")}
+        self.assertEqual(hosts, {f"127.0.0.1:{self.simulator.port}"})
+        files = [request for request in self.requests if "/api/" not in request.url and request.url.startswith("http")]
+        weight = sum(len(request.response().body()) for request in files)
+        self.assertLess(weight, 250_000)
+        paint = self.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        print(f"{weight} bytes, first paint after {paint:.0f} ms", file=sys.stderr)
+        self.assertLess(paint, 2_000)
+
+    def test_it_is_usable_on_a_phone_and_in_the_dark(self):
+        self.page.set_viewport_size({"width": 390, "height": 800})
+        self.page.emulate_media(color_scheme="dark")
+        self.open(push(1))
+        self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
+        paper = self.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        self.assertEqual(paper, "rgb(26, 27, 30)")
+        self.rows().first.click()
+        expect(self.page.locator("#detail h2")).to_be_visible()
+        expect(self.page.locator("#list")).to_be_hidden()
+        self.page.keyboard.press("Escape")
+        expect(self.page.locator("#list")).to_be_visible()
+
+
+if __name__ == "__main__":
+    unittest.main()
