@@ -46,11 +46,6 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    /// A row that holds something else than who wrote it put there.
-    package init(unreadable what: String) {
-        self.init(SQLITE_CORRUPT, what)
-    }
-
     /// The failure that a connection has just met, or a code without one.
     init(_ code: CInt, on connection: OpaquePointer?, during what: String) {
         let words = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)

@@ -1,11 +1,15 @@
 internal import APNs
 internal import APNsServer
+internal import Wire
 
 /// What outlives the simulator, where a file was asked for.
 extension SimulatedAPNs {
     /// Begins with what the file holds, and has everything that changes kept there.
     func restore(from archive: PushArchive) async throws(SimulatorError) {
         let contents = try await archive.contents()
+        if contents.unreadable > 0 {
+            archiveProblem = SimulatorError("\(contents.unreadable) pushes of an earlier run cannot be read")
+        }
         inbox.restore(contents.pushes, lastNumber: contents.lastNumber)
         for (app, channel, storage) in contents.channels { judge.channels.restore(channel, of: app, storing: storage) }
         unkept = ArchiveChanges(lastNumber: contents.lastNumber)
@@ -27,34 +31,57 @@ extension SimulatedAPNs {
         let app = String(name)
         if verdict.status == 201, let channel = verdict.channel {
             let storage = judge.channels.storage(of: channel.rawValue, in: app)
-            unkept.note(ArchiveChanges.Channel(app: app, channel: channel, storage: storage))
+            unkept.note(ArchiveChanges.Channel(app: app, channel: channel), storage)
         } else if verdict.status == 204, let channel = request.channelID {
-            unkept.note(ArchiveChanges.Channel(app: app, channel: ChannelID(channel)))
+            unkept.note(ArchiveChanges.Channel(app: app, channel: ChannelID(channel)), nil)
         }
         keepSoon()
     }
 
-    /// Writes what has changed, one transaction at a time: what changes meanwhile is the next.
+    /// Has what changed be written, one transaction at a time: what changes meanwhile is the next.
     private func keepSoon() {
-        guard archive != nil, !isKeeping, !unkept.isEmpty else { return }
-        isKeeping = true
-        Task { await keepAll() }
-    }
-
-    /// Writes until nothing is left; gives up for now when the file cannot be written to.
-    func keepAll() async {
-        defer { isKeeping = false }
-        while let archive, !unkept.isEmpty {
-            let changes = unkept
-            unkept = ArchiveChanges(lastNumber: changes.lastNumber)
-            do throws(SimulatorError) {
-                try await archive.keep(changes)
-                archiveProblem = nil
-            } catch {
-                unkept.putBack(changes)
-                archiveProblem = error
+        guard archive != nil, keeping == nil, !unkept.isEmpty else { return }
+        keeping = Task {
+            while !unkept.isEmpty, await keep() {}
+            guard archiveProblem != nil, !isStopped else {
+                keeping = nil
                 return
+            }
+            // Whatever is wrong with the disk will not be mended sooner.
+            loop.schedule(after: SimulatedAPNs.archivePause) { [weak self] in
+                self?.assumeIsolated { simulator in
+                    simulator.keeping = nil
+                    simulator.keepSoon()
+                }
             }
         }
     }
+
+    /// Writes what has changed so far; false when it cannot be written.
+    private func keep() async -> Bool {
+        guard let archive else { return false }
+        let changes = unkept
+        unkept = ArchiveChanges(lastNumber: changes.lastNumber)
+        do throws(SimulatorError) {
+            try await archive.keep(changes)
+            archiveProblem = nil
+            return true
+        } catch {
+            unkept.putBack(changes)
+            if archiveProblem == nil { inbox.note(.trouble(error)) }
+            archiveProblem = error
+            tellFollowersSoon()
+            return false
+        }
+    }
+
+    /// Writes the rest, as far as that is possible, and lets the file go.
+    func finishKeeping() async {
+        await keeping?.value
+        while !unkept.isEmpty, await keep() {}
+        archive = nil
+    }
+
+    /// How long a disk that could not be written to is left alone.
+    private static let archivePause: Duration = .seconds(5)
 }

@@ -6,8 +6,7 @@ internal import Wire
 extension SimulatedAPNs {
     /// What has come in, oldest first, as far back as the simulator remembers.
     public var pushes: [ReceivedPush] {
-        inbox.prune(at: clock.secondsSince1970())
-        tellFollowersSoon()
+        forgetWhatIsOver()
         return inbox.log.pushes
     }
 
@@ -25,6 +24,16 @@ extension SimulatedAPNs {
         }
     }
 
+    /// Why what comes in cannot be kept in the file that was asked for, as often as that begins.
+    ///
+    /// - Returns: A sequence for one reader, until the simulator stops.
+    public func troubles() -> AsyncStream<SimulatorError> {
+        follow(holding: .bufferingNewest(1), beginningWith: []) { reader, event in
+            guard case .trouble(let error) = event, case .terminated = reader.yield(error) else { return true }
+            return false
+        }
+    }
+
     /// A sequence of what happens from now on, until the simulator stops.
     ///
     /// - Parameters:
@@ -37,6 +46,8 @@ extension SimulatedAPNs {
         beginningWith first: [Element],
         _ tell: @escaping (AsyncStream<Element>.Continuation, SimulatorEvent) -> Bool
     ) -> AsyncStream<Element> {
+        // What has happened is not told to who follows from now on.
+        inbox.tell()
         let (stream, reader) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         for element in first { reader.yield(element) }
         guard !isStopped else {
@@ -62,13 +73,16 @@ extension SimulatedAPNs {
         after number: Int = 0,
         timeout: Duration = .seconds(10)
     ) async -> WaitResult {
-        await withCheckedContinuation { continuation in
+        forgetWhatIsOver()
+        return await withCheckedContinuation { continuation in
             let canWait = !isStopped && timeout > .zero
+            var timer: LoopTimer?
             let id = inbox.wait(for: query, count: count, after: number, canWait: canWait) {
+                timer?.cancel()
                 continuation.resume(returning: $0)
             }
             guard let id else { return }
-            loop.schedule(after: timeout) { [weak self] in self?.assumeIsolated { $0.inbox.giveUp(id) } }
+            timer = loop.schedule(after: timeout) { [weak self] in self?.assumeIsolated { $0.inbox.giveUp(id) } }
         }
     }
 
@@ -88,12 +102,18 @@ extension SimulatedAPNs {
         return inbox.remove(where: isUnwanted)
     }
 
+    /// Whether one more may wait, or follow, over HTTP: the rest of the places is for questions that are short.
+    var hasRoomForLongCalls: Bool { inbox.listenerCount < SimulatedAPNs.longCallLimit }
+
+    private static let longCallLimit = 500
+
     /// What happens, for somebody who may be slow: one who falls far behind is let go, and comes back with the number
     /// of the last push they heard of.
     ///
     /// - Parameter number: Pushes with higher numbers come first, as far as they are remembered; nil for none.
     /// - Returns: The sequence, for one reader.
     func events(after number: Int?) -> AsyncStream<SimulatorEvent> {
+        inbox.tell()
         let missed = number.map { number in pushes.filter { $0.number > number } } ?? []
         let limit = missed.count + SimulatedAPNs.untoldEvents
         keepTelling()
@@ -123,34 +143,41 @@ extension SimulatedAPNs {
     /// Proxies and browsers take a connection for dead when it is silent for a minute.
     private static let longestSilence: Duration = .seconds(15)
 
-    /// Makes a namespace; those whose time is over end with their pushes and devices.
-    func makeNamespace(lasting seconds: Int) -> Namespaces.Namespace {
-        let now = clock.secondsSince1970()
-        let (namespace, ended) = namespaces.make(lasting: seconds, at: now, using: &generator)
-        for name in ended { forgetNamespace(name) }
-        return namespace
+    /// Makes a namespace; nil when there are too many.
+    func makeNamespace(lasting seconds: Int) -> Namespaces.Namespace? {
+        forgetWhatIsOver()
+        return namespaces.make(lasting: seconds, at: clock.secondsSince1970(), using: &generator)
     }
 
     /// Ends a namespace; false when there is none of this name.
     func endNamespace(_ name: String) -> Bool {
         guard namespaces.remove(name) else { return false }
-        forgetNamespace(name)
+        forget(namespaces: [name])
         return true
     }
 
-    private func forgetNamespace(_ name: String) {
-        forgetPushes { $0.namespace == name }
-        for token in judge.devices.tokens where token.hasPrefix(name) {
-            if let token = try? DeviceToken(hex: token) { judge.devices.remove(token) }
-        }
+    private func forget(namespaces names: Set<String>) {
+        guard !names.isEmpty else { return }
+        forgetPushes { $0.namespace.map(names.contains) ?? false }
+        judge.devices.remove(prefixes: names)
+    }
+
+    /// Forgets pushes that are too old, and namespaces whose time is over with all that belongs to them.
+    private func forgetWhatIsOver() {
+        let now = clock.secondsSince1970()
+        inbox.prune(at: now)
+        forget(namespaces: namespaces.removeEnded(at: now))
+        tellFollowersSoon()
     }
 
     /// Takes in pushes of an export; those that are none are left out.
     ///
     /// - Returns: The number of the last push there is now.
     func takeIn(_ records: [JSONValue]) -> Int {
+        let now = clock.secondsSince1970()
         for record in records {
-            guard let push = try? ReceivedPush(record: record, number: inbox.log.lastNumber + 1) else { continue }
+            let number = inbox.log.lastNumber + 1
+            guard let push = try? ReceivedPush(record: record, number: number, arrival: now) else { continue }
             inbox.receive(push)
         }
         tellFollowersSoon()

@@ -56,9 +56,11 @@ extension SimulatedAPNs {
         for case .skewClock(let duration) in actions {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
         }
-        var verdict =
+        let judged =
             request.target.map(serves) ?? true
             ? judge.verdict(on: request, over: &client.state, at: now + skew, using: &generator) : .refused(.badPath)
+        // A fault changes the answer, not what came of the request.
+        var verdict = judged
         for case .respond(let reason, let status, let retryAfter) in actions {
             verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
         }
@@ -70,7 +72,7 @@ extension SimulatedAPNs {
         case let delay?: loop.schedule(after: delay) { reply.send(response) }
         }
         switch request.target {
-        case .channels, .allChannels: keepChannel(of: request, verdict)
+        case .channels, .allChannels: keepChannel(of: request, judged)
         case .device, .broadcast, nil:
             answers[verdict.status, default: 0] += 1
             var push = ReceivedPush(
@@ -106,7 +108,7 @@ extension SimulatedAPNs {
                 time: push.time,
                 connection: client.connection.id,
                 earlierPushCount: client.acceptedCount,
-                deviceToken: push.deviceToken,
+                deviceToken: push.deviceToken.lowercased(),
                 topic: push.headers.topic ?? "",
                 pushType: push.headers.pushType.map(PushType.init(rawValue:)),
                 payload: push.payload,

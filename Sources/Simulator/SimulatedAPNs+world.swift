@@ -10,9 +10,10 @@ extension SimulatedAPNs {
     /// - Parameters:
     ///   - token: The device's token.
     ///   - topics: The topics it is registered for.
-    ///   - environment: The environment that gave the token; in the other one APNs calls it bad.
-    public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment = .development) {
-        judge.devices.register(token, for: topics, in: environment)
+    ///   - environment: The environment that gave the token, in the other of which APNs calls it bad; nil, the default,
+    ///     for the one that this simulator plays.
+    public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment? = nil) {
+        judge.devices.register(token, for: topics, in: environment ?? configuration.environment)
     }
 
     /// Marks a device's token as no longer valid since a time, as when the app was removed.
@@ -30,7 +31,7 @@ extension SimulatedAPNs {
     ///   - isOnline: Whether it can be reached.
     ///   - token: The device's token.
     public func setOnline(_ isOnline: Bool, _ token: DeviceToken) {
-        note(judge.devices.setOnline(isOnline, token, at: clock.secondsSince1970()))
+        note(judge.devices.setOnline(isOnline, token, at: clock.secondsSince1970(), using: &generator))
     }
 
     /// Has the Live Activity that a token belongs to listen on these channels, and on no others.
@@ -122,6 +123,34 @@ extension SimulatedAPNs {
 
     /// What goes wrong now.
     public var faults: [Fault] { plan.faults }
+
+    /// Has one more thing go wrong from now on.
+    ///
+    /// - Parameter fault: What goes wrong.
+    /// - Throws: ``SimulatorError`` when there are 1 000 already.
+    public func addFault(_ fault: Fault) throws(SimulatorError) {
+        guard plan.faults.count < SimulatedAPNs.faultLimit else {
+            throw SimulatorError("there are \(SimulatedAPNs.faultLimit) faults already: remove some first")
+        }
+        plan.add(fault)
+        inbox.note(.faultsChanged)
+        tellFollowersSoon()
+    }
+
+    private static let faultLimit = 1_000
+
+    /// Has one thing go wrong no more.
+    ///
+    /// - Parameter index: Its place among ``faults``.
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func removeFault(at index: Int) -> Bool {
+        guard plan.faults.indices.contains(index) else { return false }
+        plan.remove(at: index)
+        inbox.note(.faultsChanged)
+        tellFollowersSoon()
+        return true
+    }
 
     /// Has other things go wrong from now on, or nothing any more.
     ///

@@ -27,6 +27,7 @@ public actor SimulatedAPNs {
     private var listeners: [APNsListener] = []
     private var http: HTTP1Listener?
     private(set) var isStopped = false
+    private var ending: Task<Void, Never>?
 
     var judge: Judge
     var plan: FaultPlan
@@ -45,7 +46,8 @@ public actor SimulatedAPNs {
     var archive: PushArchive?
     /// What the archive has not been told yet.
     var unkept = ArchiveChanges(lastNumber: 0)
-    var isKeeping = false
+    /// Writes what the archive has not been told yet.
+    var keeping: Task<Void, Never>?
     /// Why what comes in cannot be kept in the file that was asked for; nil when it can.
     public internal(set) var archiveProblem: SimulatorError?
     var isTellingSoon = false
@@ -118,7 +120,11 @@ public actor SimulatedAPNs {
             }
             if let inboxPort = configuration.inboxPort {
                 let api = InboxAPI(self)
-                let http = try HTTP1Listener(host: configuration.host, port: inboxPort) { await api.answer($0) }
+                var limits = HTTP1Listener.Limits()
+                limits.bodyBytes = SimulatedAPNs.longestImport
+                let http = try HTTP1Listener(host: configuration.host, port: inboxPort, limits: limits) {
+                    await api.answer($0)
+                }
                 self.http = http
                 self.inboxPort = http.port
             }
@@ -129,6 +135,9 @@ public actor SimulatedAPNs {
             throw SimulatorError("\(error)")
         }
     }
+
+    /// Bytes of an export that are taken in at once.
+    private static let longestImport = 16 << 20
 
     /// Listens on a port for requests about what it is there for.
     private func listener(
@@ -152,8 +161,13 @@ public actor SimulatedAPNs {
 
     /// Stops listening and lets open requests end within a second; what came in can still be read.
     public func stop() async {
+        if ending == nil { ending = Task { await end() } }
+        await ending?.value
+    }
+
+    private func end() async {
         isStopped = true
-        inbox.end()
+        inbox.giveUp(nil)
         http?.stop()
         http = nil
         let listeners = listeners
@@ -163,8 +177,9 @@ public actor SimulatedAPNs {
                 listener.close(grace: .seconds(1)) { continuation.resume() }
             }
         }
-        await keepAll()
-        archive = nil
+        // Only now nothing more comes in.
+        inbox.end()
+        await finishKeeping()
     }
 
     deinit {

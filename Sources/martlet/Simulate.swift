@@ -81,9 +81,15 @@ extension Command {
             guard !isQuiet else { return }
             for await push in await apns.arrivals() { Terminal.output.write(line(for: push)) }
         }
+        let complainer = Task {
+            for await trouble in await apns.troubles() { Terminal.errors.write("martlet: \(trouble)\n") }
+        }
+        if let trouble = await apns.archiveProblem { Terminal.errors.write("martlet: \(trouble)\n") }
         try await TerminationSignal.received()
         printer.cancel()
+        complainer.cancel()
         await apns.stop()
+        if let trouble = await apns.archiveProblem { throw trouble }
     }
 
     private static func line(for push: ReceivedPush) -> String {

@@ -32,7 +32,7 @@ import Testing
         #expect(broadcast(1, expiration: "0", timestamp: 1).isEmpty, "nobody listens")
         #expect(words(registry.subscribe(here, to: ["c2NvcmVz"], at: 0)).isEmpty, "nothing was stored")
         _ = registry.subscribe(away, to: ["c2NvcmVz", "b3RoZXI="], at: 0)
-        _ = registry.setOnline(false, away, at: 0)
+        _ = registry.setOnline(false, away, at: 0, using: &random)
         #expect(
             broadcast(2, expiration: "0", timestamp: 2)
                 == ["2 delivered at aaaa0001…", "2 discarded-not-stored at bbbb0002…"]
@@ -45,7 +45,9 @@ import Testing
             broadcast(4, expiration: "100", timestamp: 3).first
                 == "4 ignored at aaaa0001…: its timestamp 3 is not after 3, that of the content shown"
         )
-        #expect(words(registry.setOnline(true, away, at: 1)) == ["4 delivered-from-storage "])
+        #expect(
+            words(registry.setOnline(true, away, at: 1, using: &random)) == ["4 delivered-from-storage at bbbb0002…"]
+        )
         #expect(registry["bbbb0002"]?.activity?.timestamp == 3)
 
         let late = try DeviceToken(hex: "cccc0003")
@@ -81,6 +83,12 @@ import Testing
         #expect(await apns.device(started[1].token)?.channels == [channel])
 
         let state = #"{"aps":{"timestamp":2,"event":"update","content-state":{"eta":4}}}"#
+        await apns.setOnline(false, phone)
+        try await client.send(start(""), to: phone, topic: "com.example.app")
+        #expect(await apns.device(phone)?.startedActivities.count == 2, "it has not heard of it yet")
+        await apns.setOnline(true, phone)
+        #expect(await apns.device(phone)?.startedActivities.count == 3)
+
         let update = PushNotification.opaque(Array(state.utf8), pushType: .liveActivity)
         try await client.send(update, to: started[0].token, topic: "com.example.app")
         #expect(await apns.device(started[0].token)?.activity?.contentState == Array(#"{"eta":4}"#.utf8))

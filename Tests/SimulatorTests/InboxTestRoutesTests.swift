@@ -45,16 +45,42 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `namespaces end by themselves`() {
+    @Test func `namespaces end by themselves`() throws {
         var namespaces = Namespaces()
         var random = SplitMix64(state: 7)
-        let (first, none) = namespaces.make(lasting: 10, at: 100, using: &random)
-        #expect(none.isEmpty && first.end == 110)
+        let first = try #require(namespaces.make(lasting: 10, at: 100, using: &random))
+        #expect(first.end == 110)
         #expect(namespaces.namespace(header: nil, deviceToken: "\(first.name.uppercased())ff") == first.name)
         #expect(namespaces.namespace(header: "mine", deviceToken: "\(first.name)ff") == "mine")
         #expect(namespaces.namespace(header: nil, deviceToken: "ff") == nil)
-        #expect(namespaces.make(lasting: 10, at: 110, using: &random).ended == [first.name])
+        #expect(namespaces.removeEnded(at: 109).isEmpty)
+        #expect(namespaces.removeEnded(at: 110) == [first.name])
         #expect(namespaces.namespace(header: nil, deviceToken: "\(first.name)ff") == nil)
+    }
+
+    @Test func `one rule more changes nothing about the others`() async throws {
+        let bench = try await InboxBench()
+        let client = try PushClient(
+            await bench.apns.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: .init(additionalAuthorities: bench.apns.authorityPEM, retry: .none)
+        )
+        let token = try DeviceToken(hex: "5d3a")
+        func reason() async -> Reason? {
+            do throws(APNsError) {
+                try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        _ = try await bench.send("POST", "/api/v1/chaos/rules", #"{"do":"respond","reason":"Shutdown","count":1}"#)
+        #expect(await reason() == .shutdown)
+        #expect(await reason() == nil, "it has happened as often as it was to")
+        _ = try await bench.send("POST", "/api/v1/chaos/rules", #"{"do":"delay","seconds":0,"count":1}"#)
+        #expect(await reason() == nil)
+        await client.close()
+        await bench.apns.stop()
     }
 
     @Test func `what is exported can be taken in again, byte for byte`() async throws {
@@ -91,6 +117,9 @@ import Testing
         }
         let broken = try await other.send("POST", "/api/v1/import", "{\"number\":1}")
         #expect(broken.status == "400" && broken.body.contains("line 1: time must be a whole number"))
+        let old = #"{"time":1,"connection":1,"device-token":"5d","status":200,"apns-id":"","payload":{}}"#
+        #expect(try await other.send("POST", "/api/v1/import", old).body == #"{"imported":1,"cursor":5}"#)
+        #expect(await other.apns.pushes.last?.time == 1, "what was taken in just now is not too old")
         await bench.apns.stop()
         await other.apns.stop()
     }
@@ -110,6 +139,28 @@ import Testing
         await bench.apns.stop()
         _ = await client.read()
         #expect(await client.isClosedByPeer())
+    }
+
+    @Test func `one look at the events without their body leaves the connection in order`() async throws {
+        let bench = try await InboxBench()
+        let client = try RawClient(port: try #require(await bench.apns.inboxPort))
+        client.send("HEAD /api/v1/events HTTP/1.1\r\nHost: here\r\n\r\n")
+        #expect(await client.read(until: "\r\n\r\n").contains("text/event-stream"))
+        client.send("GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
+        #expect(await client.read(until: "ok\n").hasPrefix("HTTP/1.1 200"))
+        await bench.apns.stop()
+    }
+
+    @Test func `a few who wait leave room for others`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false))
+        var followers: [AsyncStream<SimulatorEvent>] = []
+        for _ in 0..<500 { followers.append(await apns.events(after: nil)) }
+        let port = try #require(await apns.inboxPort)
+        let refused = try await ProgramRun.curl(["http://127.0.0.1:\(port)/api/v1/pushes/wait?timeout=1"])
+        #expect(refused.text.contains("too many wait or listen already"))
+        #expect(try await ProgramRun.curl(["http://127.0.0.1:\(port)/readyz"]).text == "ok\n")
+        _ = followers
+        await apns.stop()
     }
 
     @Test func `events can be narrowed by a query`() async throws {

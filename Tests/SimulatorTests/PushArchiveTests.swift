@@ -57,6 +57,52 @@ import Testing
         await fourth.stop()
     }
 
+    @Test func `what came in last is kept by an orderly end`() async throws {
+        let scratch = try ScratchDirectory()
+        let file = scratch.path + "/pushes.sqlite"
+        let (apns, client) = try await start(file, keptPushes: 10_000)
+        await client.close()
+        let record = ReceivedPush.sample(1, #"{"aps":{"alert":"Hi"}}"#).record
+        #expect(await apns.takeIn(Array(repeating: record, count: 5_000)) == 5_000)
+        await apns.stop()
+        let (again, _) = try await start(file, keptPushes: 10_000)
+        #expect(await again.pushes.count == 5_000)
+        await again.stop()
+    }
+
+    @Test func `whatever somebody sends can be read again`() async throws {
+        let scratch = try ScratchDirectory()
+        let file = scratch.path + "/pushes.sqlite"
+        let (apns, client) = try await start(file)
+        let deep = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+        let payloads: [[UInt8]] = [Array(deep.utf8), [0xFF, 0x00], Array("{\"a\":1,\"a\":2}".utf8), []]
+        for payload in payloads {
+            let raw = PushNotification.opaque(payload, pushType: .alert)
+            _ = try? await client.send(raw, to: DeviceToken(hex: Self.token), topic: "com.example.app")
+        }
+        await client.close()
+        await apns.stop()
+        let (again, _) = try await start(file)
+        #expect(await again.archiveProblem == nil)
+        #expect(await again.pushes == apns.pushes)
+        await again.stop()
+    }
+
+    @Test func `a fault changes an answer, not the channels that are kept`() async throws {
+        let scratch = try ScratchDirectory()
+        let file = scratch.path + "/pushes.sqlite"
+        let (apns, client) = try await start(file)
+        await apns.setFaults([Fault(.respond(.badRequestParams), count: 1)])
+        _ = try? await client.channels(of: "com.example.app").create(storing: .nothing)
+        #expect(try await client.channels(of: "com.example.app").list().count == 1)
+        await client.close()
+        await apns.stop()
+        let (again, other) = try await start(file)
+        #expect(try await other.channels(of: "com.example.app").list().count == 1)
+        await other.close()
+        await again.stop()
+    }
+
     @Test func `one file is one simulator's`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"

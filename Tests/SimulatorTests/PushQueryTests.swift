@@ -8,6 +8,7 @@ import Testing
     private let push = ReceivedPush(
         number: 42,
         time: 1_790_000_000,
+        arrival: 1_790_000_000,
         connection: 1,
         deviceToken: "5d3a6a1c8f9a42d6",
         channel: nil,

@@ -16,6 +16,7 @@ extension ReceivedPush {
         ReceivedPush(
             number: number,
             time: time,
+            arrival: time,
             connection: 1,
             deviceToken: channel == nil ? deviceToken : "",
             channel: channel,

@@ -32,18 +32,19 @@ extension InboxAPI {
         Route(method: "POST", path: "/api/v1/chaos/rules", summary: "Has one more thing go wrong") {
             (call) throws(APIProblem) in
             let rule = try fault(try call.json(), "the rule")
-            await call.simulator.setFaults(call.simulator.faults + [rule], seed: call.simulator.plan.seed)
+            do throws(SimulatorError) {
+                try await call.simulator.addFault(rule)
+            } catch {
+                throw APIProblem(409, "\(error)")
+            }
             return await chaos(call.simulator)
         },
         Route(method: "DELETE", path: "/api/v1/chaos/rules/{index}", summary: "Has one thing go wrong no more") {
             (call) throws(APIProblem) in
-            var faults = await call.simulator.faults
             let name = call.arguments["index"] ?? ""
-            guard let index = Int(name), faults.indices.contains(index) else {
-                throw APIProblem(404, "there is no rule \(name): they count from 0, and there are \(faults.count)")
+            guard let index = Int(name), await call.simulator.removeFault(at: index) else {
+                throw APIProblem(404, "there is no rule \(name): they count from 0")
             }
-            faults.remove(at: index)
-            await call.simulator.setFaults(faults, seed: call.simulator.plan.seed)
             return await chaos(call.simulator)
         },
         Route(method: "GET", path: "/api/v1/schemas", summary: "What the types of apps take in Live Activities") {

@@ -53,6 +53,7 @@ extension InboxAPI {
                 Route.Parameter(name: "absent", summary: "true to have it the other way round: 200 when none come"),
             ]
         ) { (call) throws(APIProblem) in
+            try await checkRoom(call)
             let isAbsent = try call.flag("absent")
             let result = await call.simulator.wait(
                 for: try call.pushQuery(),
@@ -98,6 +99,7 @@ extension InboxAPI {
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
+            try await checkRoom(call)
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
             return .pieces(
                 ["content-type": "text/event-stream", "cache-control": "no-store"],
@@ -108,6 +110,12 @@ extension InboxAPI {
             .json(["cursor": cursor(await call.simulator.pushCount)])
         },
     ]
+
+    private static func checkRoom(_ call: APICall) async throws(APIProblem) {
+        guard await call.simulator.hasRoomForLongCalls else {
+            throw APIProblem(503, "too many wait or listen already: come again when some have ended")
+        }
+    }
 
     private static func cursor(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
 

@@ -34,7 +34,9 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let body = call.body.isEmpty ? [:] : try call.object(of: ["seconds"])
             let seconds = try body.number("seconds", 1...maximumNamespaceTime) ?? defaultNamespaceTime
-            let namespace = await call.simulator.makeNamespace(lasting: seconds)
+            guard let namespace = await call.simulator.makeNamespace(lasting: seconds) else {
+                throw APIProblem(503, "there are too many namespaces: end some, or let them last for less")
+            }
             return .json(
                 [
                     "namespace": .string(namespace.name), "token-prefix": .string(namespace.name),
@@ -67,7 +69,7 @@ extension InboxAPI {
         Route(
             method: "POST",
             path: "/api/v1/import",
-            summary: "Takes in lines of an export as if they had just come, with new numbers; all of them or none"
+            summary: "Takes in lines of an export with new numbers, up to 16 MB at once; all of them or none"
         ) { (call) throws(APIProblem) in
             let lines = call.body.split(separator: newline, omittingEmptySubsequences: true)
             var records: [JSONValue] = []

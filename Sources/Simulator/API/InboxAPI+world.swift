@@ -100,7 +100,7 @@ extension InboxAPI {
         let since = try body.number("unregistered-since", 0 ... .max)
         let channels = try body.texts("channels").map(ChannelID.init(rawValue:))
         if body["topics"] != nil {
-            await call.simulator.register(token, for: topics, in: environment ?? .development)
+            await call.simulator.register(token, for: topics, in: environment)
         }
         if let online { await call.simulator.setOnline(online, token) }
         if let since { await call.simulator.unregister(token, since: Int64(since)) }

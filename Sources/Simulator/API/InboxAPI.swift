@@ -38,7 +38,10 @@ struct InboxAPI: Sendable {
             return APIProblem(405, "\(path) only answers to \(methods)").answer
         }
         do throws(APIProblem) {
-            return try await route.answer(try APICall(request, route, arguments: arguments, simulator))
+            let answer = try await route.answer(try APICall(request, route, arguments: arguments, simulator))
+            // A body that goes on is none that could be left out.
+            guard request.method == "HEAD", case .pieces(let fields, _) = answer else { return answer }
+            return .whole(HTTPResponse(status: 200, fields: fields))
         } catch {
             return error.answer
         }

@@ -2,20 +2,19 @@ internal import APNs
 
 /// What an archive has not been told yet: a struct without I/O.
 ///
-/// It holds each push once, and none that has been forgotten, so that it is bounded by what the simulator remembers.
+/// It holds each push and each channel once, and no push that has been forgotten.
 struct ArchiveChanges: Sendable {
-    /// A channel that was made, or removed.
-    struct Channel: Sendable {
+    /// A channel of an app.
+    struct Channel: Sendable, Hashable {
         var app: String
         var channel: ChannelID
-        /// nil for one that was removed.
-        var storage: ChannelStorage?
     }
 
     /// New and changed pushes by their numbers.
     private(set) var pushes: [Int: ReceivedPush] = [:]
     private(set) var forgotten: [ClosedRange<Int>] = []
-    private(set) var channels: [Channel] = []
+    /// Channels that were made, with what they store, or removed: then nil.
+    private(set) var channels: [Channel: ChannelStorage?] = [:]
     /// The number of the newest push there ever was.
     private(set) var lastNumber: Int
 
@@ -42,12 +41,13 @@ struct ArchiveChanges: Sendable {
                 pushes = pushes.filter { !numbers.contains($0.key) }
             }
             note(forgotten: numbers)
-        case .faultsChanged, .nothing: break
+        case .faultsChanged, .trouble, .nothing: break
         }
     }
 
-    mutating func note(_ channel: Channel) {
-        channels.append(channel)
+    /// Notes that a channel stores this now, or is no more.
+    mutating func note(_ channel: Channel, _ storage: ChannelStorage?) {
+        channels[channel] = .some(storage)
     }
 
     /// Ranges that follow each other are one, as one goes for each that comes once the simulator is full.
@@ -65,7 +65,7 @@ struct ArchiveChanges: Sendable {
         self = earlier
         for numbers in later.forgotten { note(.forgotten(numbers)) }
         pushes.merge(later.pushes) { $1 }
-        channels += later.channels
+        channels.merge(later.channels) { $1 }
         lastNumber = max(lastNumber, later.lastNumber)
     }
 }

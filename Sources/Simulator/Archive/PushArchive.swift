@@ -20,6 +20,8 @@ actor PushArchive {
         /// The number of the newest push there ever was.
         var lastNumber: Int
         var channels: [(app: String, channel: ChannelID, storage: ChannelStorage)]
+        /// Rows of pushes that make no sense.
+        var unreadable = 0
     }
 
     /// Scripts that bring older files up to date.
@@ -75,7 +77,7 @@ actor PushArchive {
 
     /// Everything that is kept.
     ///
-    /// - Throws: ``SimulatorError`` that names the row which cannot be read.
+    /// - Throws: ``SimulatorError`` when the file cannot be read.
     func contents() throws(SimulatorError) -> Contents {
         do throws(SQLiteError) {
             let facts = try connection.prepare("SELECT value FROM facts WHERE name = ?")
@@ -93,19 +95,18 @@ actor PushArchive {
             }
             let pushes = try connection.prepare("SELECT number, record FROM pushes ORDER BY number")
             while try pushes.step() {
-                contents.pushes.append(try PushArchive.push(pushes.blob(at: 1), number: Int(pushes.integer(at: 0))))
+                let number = Int(pushes.integer(at: 0))
+                if let record = try? JSONReader.read(pushes.blob(at: 1)),
+                    let push = try? ReceivedPush(record: record, number: number)
+                {
+                    contents.pushes.append(push)
+                } else {
+                    contents.unreadable += 1
+                }
             }
             return contents
         } catch {
             throw SimulatorError("the pushes that were kept cannot be read: \(error)")
-        }
-    }
-
-    private static func push(_ record: [UInt8], number: Int) throws(SQLiteError) -> ReceivedPush {
-        do {
-            return try ReceivedPush(record: JSONReader.read(record), number: number)
-        } catch {
-            throw SQLiteError(unreadable: "push \(number): \(error)")
         }
     }
 
@@ -123,7 +124,7 @@ actor PushArchive {
                     try putPush.bind(String(decoding: push.record.encoded(), as: UTF8.self), at: 2)
                     try putPush.run()
                 }
-                for change in changes.channels { try keep(change) }
+                for (channel, storage) in changes.channels { try keep(channel, storage) }
                 try putFact.bind(PushArchive.lastNumber, at: 1)
                 try putFact.bind(Int64(changes.lastNumber), at: 2)
                 try putFact.run()
@@ -133,14 +134,14 @@ actor PushArchive {
         }
     }
 
-    private func keep(_ change: ArchiveChanges.Channel) throws(SQLiteError) {
-        guard let storage = change.storage else {
-            try removeChannel.bind(change.app, at: 1)
-            try removeChannel.bind(change.channel.rawValue, at: 2)
+    private func keep(_ channel: ArchiveChanges.Channel, _ storage: ChannelStorage?) throws(SQLiteError) {
+        guard let storage else {
+            try removeChannel.bind(channel.app, at: 1)
+            try removeChannel.bind(channel.channel.rawValue, at: 2)
             return try removeChannel.run()
         }
-        try putChannel.bind(change.app, at: 1)
-        try putChannel.bind(change.channel.rawValue, at: 2)
+        try putChannel.bind(channel.app, at: 1)
+        try putChannel.bind(channel.channel.rawValue, at: 2)
         try putChannel.bind(Int64(storage.rawValue), at: 3)
         try putChannel.run()
     }

@@ -29,6 +29,16 @@ struct DeviceRegistry {
     /// Every token that is known.
     var tokens: [String] { devices.keys.sorted() }
 
+    /// Forgets the devices whose tokens begin with one of these names, all of one length.
+    mutating func remove(prefixes names: Set<String>) {
+        guard let length = names.first?.count else { return }
+        for token in devices.keys.filter({ names.contains(String($0.prefix(length))) }) {
+            for channel in devices[token]?.channels ?? [] { unsubscribe(token, from: channel) }
+            devices[token] = nil
+        }
+        strangers.removeAll { devices[$0] == nil }
+    }
+
     mutating func register(_ token: DeviceToken, for topics: [Topic], in environment: SimulatedAPNs.Environment) {
         change(token) { device in
             device.topics = Set(topics.map(\.rawValue))
@@ -41,13 +51,23 @@ struct DeviceRegistry {
         change(token) { $0.unregisteredSince = milliseconds }
     }
 
-    mutating func setOnline(_ isOnline: Bool, _ token: DeviceToken, at now: Int64) -> Deliveries {
-        change(token) { $0.setOnline(isOnline, at: now) }
+    mutating func setOnline(
+        _ isOnline: Bool,
+        _ token: DeviceToken,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Deliveries {
+        let returned = change(token) { $0.setOnline(isOnline, at: now) }
+        return returned.flatMap { push, event -> Deliveries in
+            let delivery = (push.number, event)
+            return [push.isBroadcast ? told(delivery, token.hex) : delivery]
+                + start(push, event, at: token.hex, at: now, using: &generator)
+        }
     }
 
     /// Forgets a device.
     mutating func remove(_ token: DeviceToken) {
-        for channel in devices[token.hex]?.channels ?? [] { subscribers[channel]?.remove(token.hex) }
+        for channel in devices[token.hex]?.channels ?? [] { unsubscribe(token.hex, from: channel) }
         devices[token.hex] = nil
         strangers.removeAll { $0 == token.hex }
     }
@@ -66,12 +86,22 @@ struct DeviceRegistry {
             defer { device.channels = channels }
             return device.channels
         }
-        for channel in before.subtracting(channels) { subscribers[channel]?.remove(token.hex) }
+        for channel in before.subtracting(channels) { unsubscribe(token.hex, from: channel) }
         return channels.subtracting(before).sorted { $0.rawValue < $1.rawValue }.flatMap { channel in
-            subscribers[channel, default: []].insert(token.hex)
-            guard let push = newestBroadcasts[channel], !push.isLate(at: now) else { return Deliveries() }
-            return devices[token.hex]?.receive(push, .deliveredFromStorage, at: now).map { told($0, token.hex) } ?? []
+            listen(token.hex, on: channel, at: now)
         }
+    }
+
+    /// Has one more listen on a channel; of one that stores it gets what is there.
+    private mutating func listen(_ token: String, on channel: ChannelID, at now: Int64) -> Deliveries {
+        subscribers[channel, default: []].insert(token)
+        guard let push = newestBroadcasts[channel], !push.isLate(at: now) else { return [] }
+        return devices[token]?.receive(push, .deliveredFromStorage, at: now).map { told($0, token) } ?? []
+    }
+
+    private mutating func unsubscribe(_ token: String, from channel: ChannelID) {
+        subscribers[channel]?.remove(token)
+        if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
     }
 
     /// A channel is no more.
@@ -88,10 +118,12 @@ struct DeviceRegistry {
         // One that expires at once is for a channel that stores nothing.
         if push.expiration != 0 { newestBroadcasts[channel] = push }
         let tokens = (subscribers[channel] ?? []).sorted()
-        let deliveries = tokens.flatMap { token in
-            devices[token]?.receive(push, .delivered, at: now).map { told($0, token) } ?? []
+        return tokens.enumerated().flatMap { index, token -> Deliveries in
+            let deliveries = devices[token]?.receive(push, .delivered, at: now).map { told($0, token) } ?? []
+            // What became of others is told in any case.
+            return index < DeviceRegistry.toldSubscribers
+                ? deliveries : deliveries.filter { $0.number != push.number }
         }
-        return Array(deliveries.prefix(DeviceRegistry.toldSubscribers))
     }
 
     /// An event that says at which of many devices it was.
@@ -105,7 +137,7 @@ struct DeviceRegistry {
 
     /// Whether more becomes of a push than that its device, of which nothing is known, has it at once.
     func concerns(_ push: ReceivedPush) -> Bool {
-        !devices.isEmpty || push.app != nil || push.headers.pushType == PushType.liveActivity.rawValue
+        !devices.isEmpty || push.app != nil || push.isLiveActivity
     }
 
     /// A push has been accepted.
@@ -120,39 +152,36 @@ struct DeviceRegistry {
             let isHeard = push.headers.expiration != "0" || subscribers[channel]?.isEmpty == false
             return isHeard ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
         }
-        let isActivity = push.headers.pushType == PushType.liveActivity.rawValue
         // Of a stranger there is nothing to remember, save what its activity shows.
         guard let token = try? DeviceToken(hex: push.deviceToken).hex,
-            isActivity || devices[token] != nil
+            push.isLiveActivity || devices[token] != nil
         else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
         if devices[token] == nil { add(stranger: token, SimulatedDevice(environment: environment)) }
         let delivered = DeliveredPush(push)
         let deliveries = devices[token]?.receive(delivered, .delivered, at: now) ?? []
-        if isActivity { start(delivered, deliveries, at: token, at: now, using: &generator) }
-        return deliveries
+        let own = deliveries.first { $0.number == push.number }
+        return deliveries + (own.map { start(delivered, $0.1, at: token, at: now, using: &generator) } ?? [])
     }
 
     /// Gives an activity that a push has started a token of its own, as the app would report it to its server.
     private mutating func start(
         _ push: DeliveredPush,
-        _ deliveries: Deliveries,
+        _ event: DeliveryEvent,
         at token: String,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
-    ) {
-        guard push.event == "start", deliveries.contains(where: { $0.1.kind == .delivered }),
+    ) -> Deliveries {
+        guard push.isLiveActivity, !push.isBroadcast, push.event == "start",
+            event.kind == .delivered || event.kind == .deliveredFromStorage,
             let new = try? DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        else { return }
+        else { return [] }
+        let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
         device.begin(push)
+        device.channels = Set([channel].compactMap(\.self))
         add(stranger: new.hex, device)
-        let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
-        if let channel {
-            device.channels = [channel]
-            devices[new.hex]?.channels = [channel]
-            subscribers[channel, default: []].insert(new.hex)
-        }
         devices[token]?.started(new, push)
+        return channel.map { listen(new.hex, on: $0, at: now) } ?? []
     }
 
     private mutating func add(stranger token: String, _ device: SimulatedDevice) {
@@ -160,7 +189,7 @@ struct DeviceRegistry {
         strangers.append(token)
         guard strangers.count > DeviceRegistry.strangerLimit else { return }
         let oldest = strangers.removeFirst()
-        for channel in devices[oldest]?.channels ?? [] { subscribers[channel]?.remove(oldest) }
+        for channel in devices[oldest]?.channels ?? [] { unsubscribe(oldest, from: channel) }
         devices[oldest] = nil
     }
 

@@ -74,7 +74,9 @@ public struct SimulatedDevice: Sendable, Hashable {
     }
 
     /// It can be reached, or no longer.
-    mutating func setOnline(_ isOnline: Bool, at now: Int64) -> [(number: Int, DeliveryEvent)] {
+    ///
+    /// - Returns: The pushes that waited for it, and what became of each.
+    mutating func setOnline(_ isOnline: Bool, at now: Int64) -> [(push: DeliveredPush, DeliveryEvent)] {
         self.isOnline = isOnline
         guard isOnline else { return [] }
         let waiting = storedPushes.values.sorted { $0.number < $1.number }
@@ -83,7 +85,7 @@ public struct SimulatedDevice: Sendable, Hashable {
             let event =
                 push.isLate(at: now)
                 ? DeliveryEvent(.discardedExpired, at: now) : present(push, .deliveredFromStorage, at: now)
-            return (push.number, event)
+            return (push, event)
         }
     }
 
@@ -148,6 +150,7 @@ struct DeliveredPush: Sendable, Hashable {
     let expiration: Int64?
     let collapseID: String?
     let isLiveActivity: Bool
+    let isBroadcast: Bool
     let payload: JSONValue?
 
     init(_ push: ReceivedPush) {
@@ -157,8 +160,8 @@ struct DeliveredPush: Sendable, Hashable {
         slot = push.channel?.rawValue ?? topic
         expiration = push.headers.expiration.flatMap { Int64($0) }
         collapseID = push.headers.collapseID
-        // Apple's pages write the type of broadcasts in three ways.
-        isLiveActivity = push.channel != nil || push.headers.pushType == PushType.liveActivity.rawValue
+        isLiveActivity = push.isLiveActivity
+        isBroadcast = push.app != nil
         payload = try? JSONReader.read(push.payload)
     }
 

@@ -25,11 +25,25 @@ struct FaultPlan {
     /// What goes wrong.
     var faults: [Fault] { rules.map(\.fault) }
 
+    /// How many faults there have been; each has a chance of its own, also those that come later.
+    private var count = 0
+
     init(_ faults: [Fault], seed: UInt64) {
         self.seed = seed
-        rules = faults.enumerated().map { index, fault in
-            Rule(fault: fault, random: SplitMix64(state: seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15))
-        }
+        rules = []
+        for fault in faults { add(fault) }
+    }
+
+    /// Has one more thing go wrong; what has come of the others stays.
+    mutating func add(_ fault: Fault) {
+        let random = SplitMix64(state: seed &+ UInt64(count) &* 0x9E37_79B9_7F4A_7C15)
+        rules.append(Rule(fault: fault, random: random))
+        count += 1
+    }
+
+    /// Has one thing go wrong no more; what has come of the others stays.
+    mutating func remove(at index: Int) {
+        rules.remove(at: index)
     }
 
     /// What goes wrong with a request that comes at this time, in seconds since 1970; mostly nothing.

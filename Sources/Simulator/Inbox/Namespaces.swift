@@ -14,24 +14,27 @@ struct Namespaces {
 
     /// Characters of a name.
     private static let nameLength = 8
-    /// Namespaces at once; the one that ends first makes room.
+    /// Namespaces at once.
     private static let limit = 10_000
 
     private var list: [String: Namespace] = [:]
 
-    /// Makes one that lasts so many seconds.
+    /// Ends those whose time is over.
     ///
-    /// - Returns: The namespace, and the names of those that have ended meanwhile.
+    /// - Returns: Their names.
+    mutating func removeEnded(at now: Int64) -> Set<String> {
+        let ended = Set(list.values.filter { $0.end <= now }.map(\.name))
+        for name in ended { list[name] = nil }
+        return ended
+    }
+
+    /// Makes one that lasts so many seconds; nil when there are too many.
     mutating func make(
         lasting seconds: Int,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
-    ) -> (Namespace, ended: [String]) {
-        var ended = list.values.filter { $0.end <= now }.map(\.name)
-        if list.count - ended.count >= Namespaces.limit, let next = list.values.min(by: { $0.end < $1.end }) {
-            ended.append(next.name)
-        }
-        for name in ended { list[name] = nil }
+    ) -> Namespace? {
+        guard list.count < Namespaces.limit else { return nil }
         var name = ""
         repeat {
             let digits = String(UInt32.random(in: .min ... .max, using: &generator), radix: 16)
@@ -39,7 +42,7 @@ struct Namespaces {
         } while list[name] != nil
         let namespace = Namespace(name: name, end: now + Int64(seconds))
         list[name] = namespace
-        return (namespace, ended)
+        return namespace
     }
 
     /// Ends one.

@@ -7,6 +7,8 @@ struct PushInbox {
     private var followers = Followers()
     /// Whether followers are still to be told something.
     var hasNews: Bool { followers.hasNews }
+    /// Those who wait, or follow.
+    var listenerCount: Int { waiting.count + followers.count }
     /// Whether somebody listens.
     var hasFollowers: Bool { !followers.isEmpty }
 
@@ -23,6 +25,7 @@ struct PushInbox {
 
     /// Takes in a push.
     mutating func receive(_ push: ReceivedPush) {
+        prune(at: push.arrival)
         note(forgotten: log.append(push))
         waiting.arrived(push)
         // Nothing is made for nobody.
@@ -44,9 +47,9 @@ struct PushInbox {
     ///
     /// - Returns: How many those were.
     mutating func remove(where isUnwanted: (ReceivedPush) -> Bool) -> Int {
-        let numbers = log.remove(where: isUnwanted)
-        for number in numbers { note(forgotten: number...number) }
-        return numbers.count
+        let (count, ranges) = log.remove(where: isUnwanted)
+        for numbers in ranges { note(forgotten: numbers) }
+        return count
     }
 
     private mutating func note(forgotten numbers: ClosedRange<Int>?) {
@@ -101,6 +104,5 @@ struct PushInbox {
     mutating func end() {
         tell()
         followers.removeAll()
-        giveUp(nil)
     }
 }

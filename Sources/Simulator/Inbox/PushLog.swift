@@ -1,5 +1,8 @@
 /// What came in last, as far back as number and age allow: a struct without I/O or a clock.
 struct PushLog {
+    /// What is remembered of the fate of one push.
+    private static let deliveryLimit = 100
+
     private let limit: Int
     /// Seconds after which a push is forgotten.
     private let longestAge: Int64
@@ -26,8 +29,11 @@ struct PushLog {
     /// Begins with the newest of what there was, oldest first.
     mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) {
         (ring, start) = (pushes.suffix(limit), 0)
-        self.lastNumber = max(lastNumber, ring.last?.number ?? 0)
+        self.lastNumber = min(max(lastNumber, ring.last?.number ?? 0, 0), PushLog.highestNumber)
     }
+
+    /// No number that a damaged file holds may be so high that counting on from it fails.
+    private static let highestNumber = Int.max / 2
 
     /// Remembers a push, whose number has to be higher than all before.
     ///
@@ -48,9 +54,9 @@ struct PushLog {
     ///
     /// - Returns: The numbers between which all have been forgotten.
     mutating func prune(at now: Int64) -> ClosedRange<Int>? {
-        guard !ring.isEmpty, ring[start].time < now - longestAge else { return nil }
+        guard !ring.isEmpty, ring[start].arrival < now - longestAge else { return nil }
         let all = pushes
-        let kept = all.drop { $0.time < now - longestAge }
+        let kept = all.drop { $0.arrival < now - longestAge }
         let forgotten = all[0].number...all[kept.startIndex - 1].number
         (ring, start) = (Array(kept), 0)
         return forgotten
@@ -58,20 +64,31 @@ struct PushLog {
 
     /// Notes what became of a push; one that has been forgotten stays so.
     mutating func note(_ event: DeliveryEvent, on number: Int) {
-        guard let index = index(of: number) else { return }
+        guard let index = index(of: number), ring[index].deliveries.count < PushLog.deliveryLimit else { return }
         ring[index].deliveries.append(event)
     }
 
     /// Forgets those that a condition is true of.
     ///
-    /// - Returns: Their numbers.
-    mutating func remove(where isUnwanted: (ReceivedPush) -> Bool) -> [Int] {
+    /// - Returns: How many those were, and their numbers: one range for all between two that are kept.
+    mutating func remove(where isUnwanted: (ReceivedPush) -> Bool) -> (count: Int, [ClosedRange<Int>]) {
+        var kept: [ReceivedPush] = []
+        var ranges: [ClosedRange<Int>] = []
+        var isInRange = false
         let all = pushes
-        let kept = all.filter { !isUnwanted($0) }
-        guard kept.count < all.count else { return [] }
+        for push in all {
+            if !isUnwanted(push) {
+                kept.append(push)
+                isInRange = false
+            } else if isInRange, let last = ranges.popLast() {
+                ranges.append(last.lowerBound...push.number)
+            } else {
+                ranges.append(push.number...push.number)
+                isInRange = true
+            }
+        }
         (ring, start) = (kept, 0)
-        let numbers = Set(kept.map(\.number))
-        return all.map(\.number).filter { !numbers.contains($0) }
+        return (all.count - kept.count, ranges)
     }
 
     /// Where the push of this number is; numbers go up, with gaps where some were removed.

@@ -5,7 +5,7 @@ internal import APNs
 /// `topic:com.example.app type:alert title:"Order ready" status:200` looks in headers, alert and answer. A word
 /// without a name is looked for anywhere in the payload, `key:aps.badge=3` at a place in it. `-` or `!` in front turns
 /// a word around. Texts are found wherever they stand in the value, in capitals or not, save in `id`, `status`,
-/// `priority`, `number` and `ns`, the namespace, which have to be equal.
+/// `priority`, `number` and `ns`, the namespace, and what follows the `=` in `key`, which have to be equal.
 public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// One word.
     struct Term: Sendable, Hashable {

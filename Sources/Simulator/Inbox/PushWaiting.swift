@@ -79,6 +79,9 @@ struct PushWaiting {
     private var waiters: [Waiter] = []
     private var lastID = 0
 
+    /// How many wait.
+    var count: Int { waiters.count }
+
     /// Somebody waits; `finish` is called once.
     ///
     /// - Returns: A number to give up by.

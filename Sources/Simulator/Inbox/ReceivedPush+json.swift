@@ -8,20 +8,15 @@ internal import APNs
 
 /// Pushes as JSON: what the HTTP interface shows, what is exported line by line, and what is kept in a file.
 extension ReceivedPush {
-    /// The push as the HTTP interface shows it, with what the rules have to say.
+    /// The push as the HTTP interface shows and exports it, with what the rules have to say.
     var json: JSONValue {
-        .object(members + [JSONValue.Member("findings", .array(findings.map(\.json)))])
+        .object(members(payload: payloadMembers) + [JSONValue.Member("findings", .array(findings.map(\.json)))])
     }
 
     /// The push as it is kept: everything that ``init(record:number:)`` needs.
-    var record: JSONValue {
-        .object(
-            observations.isEmpty
-                ? members : members + [JSONValue.Member("observations", .array(observations.map(\.record)))]
-        )
-    }
+    var record: JSONValue { .object(members(payload: [payloadText])) }
 
-    private var members: [JSONValue.Member] {
+    private func members(payload: [JSONValue.Member]) -> [JSONValue.Member] {
         let always: [JSONValue.Member?] = [
             .init("number", .number(JSONNumber(number))),
             .init("time", .number(JSONNumber(time))),
@@ -33,25 +28,31 @@ extension ReceivedPush {
             .init("apns-id", .string(id)),
         ]
         var members = always.compactMap(\.self)
+        if arrival != time { members.append(.init("arrival", .number(JSONNumber(arrival)))) }
         if let namespace { members.append(.init("namespace", .string(namespace))) }
         if isDisturbed { members.append(.init("disturbed", true)) }
         if let reason { members.append(.init("reason", .string(reason.rawValue))) }
-        members += payloadMembers
+        members += payload
+        if !observations.isEmpty {
+            members.append(.init("observations", .array(observations.map(\.record))))
+        }
         members.append(.init("deliveries", .array(deliveries.map(\.json))))
         return members
     }
 
     /// The payload as JSON where it is that, and as the text it is where JSON would not be the same bytes again.
     private var payloadMembers: [JSONValue.Member] {
-        let value = try? JSONReader.read(payload)
-        var members = value.map { [JSONValue.Member("payload", $0)] } ?? []
-        guard value?.encoded() != payload else { return members }
-        if let text = String(validating: payload, as: UTF8.self) {
-            members.append(.init("payload-text", .string(text)))
-        } else {
-            members.append(.init("payload-base64", .string(Data(payload).base64EncodedString())))
+        // One level deeper, as it then lies in the push, it has to be readable still.
+        guard let value = try? JSONReader.read(payload), value.depth < JSONReader.maximumDepth else {
+            return [payloadText]
         }
-        return members
+        let member = JSONValue.Member("payload", value)
+        return value.encoded() == payload ? [member] : [member, payloadText]
+    }
+
+    private var payloadText: JSONValue.Member {
+        String(validating: payload, as: UTF8.self).map { .init("payload-text", .string($0)) }
+            ?? .init("payload-base64", .string(Data(payload).base64EncodedString()))
     }
 }
 
@@ -67,12 +68,14 @@ extension ReceivedPush {
     /// - Parameters:
     ///   - record: The JSON.
     ///   - newNumber: The number it gets; by default the one it had.
+    ///   - arrival: When this simulator got it; by default when it came.
     /// - Throws: ``PushRecordError`` that names the first member which is missing or wrong.
-    init(record: JSONValue, number newNumber: Int? = nil) throws(PushRecordError) {
+    init(record: JSONValue, number newNumber: Int? = nil, arrival: Int64? = nil) throws(PushRecordError) {
         guard record.members != nil else { throw PushRecordError(description: "a push is a JSON object") }
         let fields = record["headers"]
         number = if let newNumber { newNumber } else { try Int(record.wholeNumber("number")) }
         time = try record.wholeNumber("time")
+        self.arrival = arrival ?? record["arrival"]?.integerValue ?? time
         connection = try Int(record.wholeNumber("connection"))
         channel = record["channel"]?.stringValue.map(ChannelID.init(rawValue:))
         app = record["app"]?.stringValue
@@ -102,6 +105,15 @@ extension ReceivedPush {
 }
 
 extension JSONValue {
+    /// How many arrays and objects lie within each other.
+    fileprivate var depth: Int {
+        switch self {
+        case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)
+        case .object(let members): 1 + (members.map(\.value.depth).max() ?? 0)
+        default: 0
+        }
+    }
+
     fileprivate func wholeNumber(_ name: String) throws(PushRecordError) -> Int64 {
         guard let number = self[name]?.integerValue else {
             throw PushRecordError(description: "\(name) must be a whole number")

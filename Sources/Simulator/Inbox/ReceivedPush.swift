@@ -7,6 +7,8 @@ public struct ReceivedPush: Sendable, Hashable {
     public let number: Int
     /// When it came, in seconds since 1970.
     public let time: Int64
+    /// When this simulator got it, which for one of an export is later, in seconds since 1970.
+    let arrival: Int64
     /// Which of the simulator's connections it came over; they count up from 1.
     public let connection: Int
     /// The device token as it stood in the path, whatever it was; empty for a broadcast.
@@ -56,6 +58,7 @@ extension ReceivedPush {
     ) {
         self.number = number
         time = now
+        arrival = now
         self.connection = connection
         deviceToken = request.deviceToken
         if case .broadcast(let app)? = request.target { self.app = String(app) } else { app = nil }
@@ -67,6 +70,14 @@ extension ReceivedPush {
         reason = verdict.reason
         self.id = id
         self.isDisturbed = isDisturbed
+    }
+}
+
+extension ReceivedPush {
+    /// Whether it is for a Live Activity; Apple's pages write the type in several ways, and a lenient simulator takes
+    /// them.
+    var isLiveActivity: Bool {
+        app != nil || headers.pushType?.lowercased() == PushType.liveActivity.rawValue
     }
 }
 

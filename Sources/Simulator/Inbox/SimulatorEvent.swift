@@ -8,6 +8,8 @@ enum SimulatorEvent: Sendable {
     case forgotten(ClosedRange<Int>)
     /// What goes wrong was changed.
     case faultsChanged
+    /// What comes in cannot be kept in the file that was asked for.
+    case trouble(SimulatorError)
     /// Nothing, for a while: whoever listens over a network is to see that the simulator is still there.
     case nothing
 }
@@ -19,6 +21,8 @@ struct Followers {
     private var tellers: [(SimulatorEvent) -> Bool] = []
     private var untold: [SimulatorEvent] = []
 
+    /// How many listen.
+    var count: Int { tellers.count }
     /// Whether nobody listens; there is nothing to note then.
     var isEmpty: Bool { tellers.isEmpty }
     /// Whether something is still to be told.

@@ -290,12 +290,17 @@ private struct RecentValues<Key: Hashable, Value> {
     subscript(key: Key) -> Value? {
         get { values[key] }
         set {
-            let old = newValue.map { values.updateValue($0, forKey: key) } ?? values.removeValue(forKey: key)
-            guard old == nil, newValue != nil else { return }
+            guard let newValue else {
+                // Its place is free for the next, so that no key has two.
+                if values.removeValue(forKey: key) != nil { keys.removeAll { $0 == key } }
+                oldest = keys.isEmpty ? 0 : oldest % keys.count
+                return
+            }
+            guard values.updateValue(newValue, forKey: key) == nil else { return }
             if keys.count < capacity {
                 keys.append(key)
             } else {
-                if keys[oldest] != key { values[keys[oldest]] = nil }
+                values[keys[oldest]] = nil
                 keys[oldest] = key
                 oldest = (oldest + 1) % capacity
             }

@@ -18,6 +18,9 @@ package struct HTTPFields: @unchecked Sendable {
     /// How many fields there are.
     package var count: Int { buffer?.header.count ?? 0 }
 
+    /// Whether there are none.
+    package var isEmpty: Bool { count == 0 }
+
     /// Bytes that the fields hold in memory; bounds on header size are checked against this.
     package var byteCount: Int { buffer?.header.used ?? 0 }
 

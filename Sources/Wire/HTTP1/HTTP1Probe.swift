@@ -99,7 +99,8 @@ private final class ProbeRequest {
     /// Reads the status line (RFC 9112 §4).
     private func judge(_ line: ArraySlice<UInt8>) {
         let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].utf8.count == 3, let status = Int(words[1])
+        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].utf8.count == 3,
+            let status = UInt16(words[1]).map(Int.init), status >= 100
         else {
             return finish(.failure(WireError(.protocolViolation, "\(peerName) does not answer in HTTP/1")))
         }

@@ -98,7 +98,10 @@ final class HTTP1Stream: @unchecked Sendable {
                 ended.onEnd()
             }
         )
-        if made == nil { Unmanaged<Reader>.fromOpaque(reader).release() }
+        if made == nil {
+            Unmanaged<Reader>.fromOpaque(reader).release()
+            onEnd()
+        }
         return made
     }
 

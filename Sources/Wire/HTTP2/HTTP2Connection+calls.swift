@@ -7,6 +7,7 @@ extension HTTP2Connection {
 
     /// Answers a request (servers only); does nothing when its stream has gone.
     package func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
+        stream.began = loop.now
         session.answer(stream, with: response)
         scheduleFlush()
     }

@@ -44,7 +44,7 @@ final class HTTP2Inbox {
     }
 
     func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
-        open.filter { !$0.isMessageComplete && $0.began <= time }
+        open.filter { $0.isClientsTurn && $0.began <= time }
     }
 
     func takeOpenStreams() -> [HTTP2Stream] {

@@ -162,6 +162,8 @@ package final class HTTP2Listener {
             guard let self else { return }
             patrol = nil
             for connection in connections.values { connection.giveUpWaiting() }
+            // Somebody who was busy may be idle now, and have a place to give.
+            if connections.count >= configuration.connections { watcher?.wait(for: .readable) }
             startPatrol()
         }
     }

@@ -2,7 +2,7 @@
 package struct HTTP2Patience: Sendable, Hashable {
     /// For the TLS handshake and the client's first SETTINGS together, from when it has connected.
     package var handshake: Duration
-    /// For a whole request, from its first byte; then its stream is reset.
+    /// For a whole request, from its first byte, and again for room for its answer; then its stream is reset.
     package var request: Duration
     /// For a client that does not read to take any of what it is sent.
     package var output: Duration

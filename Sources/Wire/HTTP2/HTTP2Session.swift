@@ -190,7 +190,8 @@ struct HTTP2Session: ~Copyable {
         inbox.takeOpenStreams()
     }
 
-    /// Requests that began at this time or before and are still not complete (servers only).
+    /// Requests that began at this time or before and are not complete, and those that were answered then and whose
+    /// answer the client has not made room for (servers only).
     func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
         inbox.requestsUnfinished(since: time)
     }

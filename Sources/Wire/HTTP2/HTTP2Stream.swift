@@ -20,8 +20,10 @@ package final class HTTP2Stream {
     /// The body to send and how much of it has been handed to nghttp2.
     @exclusivity(unchecked) var outgoingBody: [UInt8]
     @exclusivity(unchecked) var outgoingOffset = 0
-    /// When the first of a request arrived (servers only).
+    /// When the first of a request arrived, and from its answer on, when it was answered (servers only).
     @exclusivity(unchecked) var began = MonotonicTime.zero
+    /// Whether it is the client's turn: its request is not complete, or its answer waits to be taken (servers only).
+    var isClientsTurn: Bool { !isMessageComplete || !outgoingFields.isEmpty }
     /// Where the session keeps it among its open streams.
     @exclusivity(unchecked) var place = 0
     /// What a client does when the stream has ended.
