@@ -112,7 +112,7 @@ def h2load(port, pushes, directory, bearer):
 def start_simulator(binary, directory, port):
     """A simulator on the servers' core, and a provider token that it takes."""
     server = subprocess.Popen(
-        ["taskset", "-c", SERVER_CORE, binary, "simulate", "--quiet", "--port", str(port), "--inbox-port", "0",
+        ["taskset", "-c", SERVER_CORE, binary, "simulate", "--quiet", "--port", str(port), "--channel-port", "0", "--inbox-port", "0",
          "--ca-directory", str(directory / "authority"), "--streams-before-token", str(STREAMS)],
         stdout=subprocess.DEVNULL,
     )

@@ -31,7 +31,12 @@ package struct APNsRequest: Sendable {
     /// A request with these fields, pseudo fields among them.
     package init(_ fields: HTTPFields, body: [UInt8], isBodyTooLong: Bool = false) {
         method = fields[":method"] ?? ""
-        target = Target(path: fields[":path"] ?? "")
+        // Nearly every request is one of these, and its path need not be taken apart.
+        if let device = fields.text(of: ":path", after: "/3/device/") {
+            target = device.utf8.contains(UInt8(ascii: "/")) ? nil : .device(device)
+        } else {
+            target = Target(path: fields[":path"] ?? "")
+        }
         headers = PushHeaders { fields[$0] }
         channelID = fields["apns-channel-id"]
         requestID = fields["apns-request-id"]
@@ -56,15 +61,8 @@ package struct APNsRequest: Sendable {
 }
 
 extension APNsRequest.Target {
-    /// What a path is about; nil when APNs knows no such path.
-    init?(path: String) {
-        let devices = "/3/device/"
-        if path.hasPrefix(devices) {
-            let device = String(Substring(path.utf8.dropFirst(devices.utf8.count)))
-            guard !device.utf8.contains(UInt8(ascii: "/")) else { return nil }
-            self = .device(device)
-            return
-        }
+    /// What a path is about that names no device; nil when APNs knows no such path.
+    fileprivate init?(path: String) {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         switch parts.count {

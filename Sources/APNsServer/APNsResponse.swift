@@ -29,9 +29,13 @@ package struct APNsResponse: Sendable {
         self.body = body
     }
 
+    /// Bytes that the fields of an accepted push take.
+    private static let usualFieldBytes = 192
+
     /// The answer as it travels.
     var http: HTTPResponse {
-        var fields: HTTPFields = [":status": String(status)]
+        var fields = HTTPFields(capacity: APNsResponse.usualFieldBytes)
+        fields.append(":status", String(status))
         for (name, value) in self.fields { fields.append(name, value, isIndexed: false) }
         guard let body = body ?? refusal else { return HTTPResponse(fields: fields) }
         fields.append("content-type", "application/json")

@@ -68,9 +68,12 @@ extension SimulatedAPNs {
             return true
         } catch {
             unkept.putBack(changes)
-            if archiveProblem == nil { inbox.note(.trouble(error)) }
+            if archiveProblem == nil {
+                for reader in troubleReaders { reader.yield(error) }
+                inbox.note(.trouble(error))
+                tellFollowersSoon()
+            }
             archiveProblem = error
-            tellFollowersSoon()
             return false
         }
     }
@@ -79,6 +82,7 @@ extension SimulatedAPNs {
     func finishKeeping() async {
         await keeping?.value
         while !unkept.isEmpty, await keep() {}
+        for reader in troubleReaders { reader.finish() }
         archive = nil
     }
 

@@ -28,10 +28,10 @@ extension SimulatedAPNs {
     ///
     /// - Returns: A sequence for one reader, until the simulator stops.
     public func troubles() -> AsyncStream<SimulatorError> {
-        follow(holding: .bufferingNewest(1), beginningWith: []) { reader, event in
-            guard case .trouble(let error) = event, case .terminated = reader.yield(error) else { return true }
-            return false
-        }
+        let (stream, reader) = AsyncStream.makeStream(of: SimulatorError.self, bufferingPolicy: .bufferingNewest(1))
+        // Kept apart from those who follow the pushes: for who waits for trouble alone, nothing need be noted of these.
+        if isStopped { reader.finish() } else { troubleReaders.append(reader) }
+        return stream
     }
 
     /// A sequence of what happens from now on, until the simulator stops.

@@ -50,6 +50,7 @@ public actor SimulatedAPNs {
     var keeping: Task<Void, Never>?
     /// Why what comes in cannot be kept in the file that was asked for; nil when it can.
     public internal(set) var archiveProblem: SimulatorError?
+    var troubleReaders: [AsyncStream<SimulatorError>.Continuation] = []
     var isTellingSoon = false
     var isKeepingToTell = false
 

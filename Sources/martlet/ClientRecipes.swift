@@ -15,7 +15,8 @@ struct ClientRecipes {
     var text: String {
         let inbox = """
             Martlet's local APNs answers at \(url)
-            \(channels)What came in, as JSON: http://localhost:\(inboxPort)/api/v1/pushes
+            \(channels)The inbox, for people: http://localhost:\(inboxPort)/
+            What came in, as JSON: http://localhost:\(inboxPort)/api/v1/pushes
             Any device token is taken, and any key signs. Control-C ends it.
 
 

@@ -29,6 +29,11 @@ package enum RawHTTP2 {
     /// The preface with empty SETTINGS, which is how every connection begins.
     package static let greeting = preface + frame(.settings)
 
+    /// Whether a server has sent its SETTINGS and that it has seen the client's: nothing more comes by itself.
+    package static func isGreeting(_ bytes: [UInt8]) -> Bool {
+        frames(in: bytes).count { $0.kind == .settings } >= 2
+    }
+
     package static func frame(
         _ kind: Kind,
         flags: UInt8 = 0,

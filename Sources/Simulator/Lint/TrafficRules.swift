@@ -142,14 +142,18 @@ struct TrafficRules {
     /// What is wrong with a push after those before it; it counts from now on.
     mutating func findings(for facts: Facts) -> [Lint.Finding] {
         var connection = connections[facts.connection] ?? Connection(openedAt: facts.time)
+        let token = connection.token
         var findings: [Lint.Finding] = []
         if let finding = activity(facts) { findings.append(finding) }
         if let finding = repetition(facts) { findings.append(finding) }
         if let finding = age(facts) { findings.append(finding) }
         if let finding = refresh(facts, on: &connection) { findings.append(finding) }
         if let finding = habit(facts) { findings.append(finding) }
-        connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
-        connections[facts.connection] = connection
+        // Whether there was more than one is all that anybody asks.
+        if connection.pushCount < 2 || facts.providerToken?.identity != token {
+            connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
+            connections[facts.connection] = connection
+        }
         return findings
     }
 

@@ -109,6 +109,16 @@ package struct HTTPFields: @unchecked Sendable {
         first(name) { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The text behind a beginning of the first field of this lower-case name; nil when the field is not there, or
+    /// begins with something else.
+    package func text(of name: StaticString, after prefix: StaticString) -> String? {
+        first(name) { value in
+            let start = prefix.utf8CodeUnitCount
+            guard value.count >= start, prefix.withUTF8Buffer({ value.starts(with: $0) }) else { return nil }
+            return String(decoding: value[start...], as: UTF8.self)
+        } ?? nil
+    }
+
     /// The number in `:status`; 0 when there is none.
     package var status: Int {
         first(":status") { digits in

@@ -38,7 +38,7 @@ import Wire
         // Its SETTINGS, and that it has seen theirs.
         let greeted = crowd
         let isServed = await onOwnThread {
-            greeted.allSatisfy { !$0.bytesBlocking { RawHTTP2.frames(in: $0).count >= 2 }.isEmpty }
+            greeted.allSatisfy { !$0.bytesBlocking { RawHTTP2.isGreeting($0) }.isEmpty }
         }
         #expect(isServed)
         try await witness.isServed()

@@ -97,4 +97,13 @@ import Testing
         #expect(fields.firstDuplicate(startingWith: "apns-", or: "authorization") == "apns-id")
         #expect(fields.firstDuplicate(startingWith: ":", or: "authorization") == nil)
     }
+
+    @Test func `a text is found behind its beginning`() {
+        let fields: HTTPFields = [":path": "/3/device/5d3a", "empty": ""]
+        #expect(fields.text(of: ":path", after: "/3/device/") == "5d3a")
+        #expect(fields.text(of: ":path", after: "/3/device/5d3a") == "")
+        #expect(fields.text(of: ":path", after: "/3/device/5d3a6a") == nil)
+        #expect(fields.text(of: ":path", after: "/4/") == nil && fields.text(of: "other", after: "") == nil)
+        #expect(fields.text(of: "empty", after: "") == "")
+    }
 }
