@@ -210,6 +210,9 @@ public actor SimulatedAPNs {
     /// The certificate that signed the simulator's own, for clients in other languages to trust.
     public nonisolated var authorityPEM: String { authority.certificatePEM }
 
+    /// Further host names that it goes by.
+    nonisolated var names: [String] { configuration.names }
+
     /// Whether it takes pushes.
     var isReady: Bool { !listeners.isEmpty }
 }

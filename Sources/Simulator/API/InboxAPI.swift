@@ -28,6 +28,7 @@ struct InboxAPI: Sendable {
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         let path = request.path
         if let page = InboxFiles.answer(request) { return page }
+        if let problem = BrowserGuard.problem(request.fields, names: simulator.names) { return problem.answer }
         let here = InboxAPI.routes.compactMap { route in route.arguments(of: path[...]).map { (route, $0) } }
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
         let method = request.method == "HEAD" ? "GET" : request.method
