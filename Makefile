@@ -7,7 +7,7 @@ export MARTLET_STRICT = 1
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 
 .DEFAULT_GOAL := help
-.PHONY: demo test simulate sanitize fuzz lint format bench docs clean help
+.PHONY: demo test simulate sanitize fuzz lint format bench screenshots docs clean help
 
 demo: ## Build, start the local APNs, send it real pushes and show every answer
 	@Scripts/prerequisites build
@@ -50,6 +50,11 @@ bench: ## Compare what a push costs with h2load and nginx, in one run
 	@$(SWIFT) build --configuration release --static-swift-stdlib --product martlet
 	@$(MARTLET_PYTHON) Benchmarks/bench.py
 
+screenshots: ## Take the pictures of the inbox that the README shows
+	@Scripts/prerequisites build test
+	@$(SWIFT) build --product martlet
+	@$(MARTLET_PYTHON) Scripts/screenshots .build/debug/martlet Documentation
+
 docs: ## Build the documentation as a website in .build/docs
 	@Scripts/prerequisites build
 	@Scripts/docs
@@ -58,4 +63,4 @@ clean: ## Remove everything that was built
 	@rm -rf .build .build-*
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)

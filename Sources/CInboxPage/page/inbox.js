@@ -109,6 +109,9 @@ export function headline(push) {
   const alert = aps?.alert
   const text = typeof alert === "string" ? alert : (alert?.title ?? alert?.["title-loc-key"] ?? alert?.body)
   if (typeof text === "string" && text) return text
+  const state = aps?.["content-state"]
+  const word = state && (state.headline ?? state.title ?? state.status)
+  if (typeof word === "string" && word) return word
   if (typeof aps?.event === "string") return `${aps.event} ${push.payload.aps["attributes-type"] ?? "activity"}`
   return kind(push)
 }

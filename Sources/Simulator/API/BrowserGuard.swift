@@ -10,6 +10,7 @@ enum BrowserGuard {
     /// - Parameters:
     ///   - fields: The request's fields.
     ///   - names: Host names that this simulator goes by, besides this machine's own.
+    /// - Returns: The problem, which says what would be right.
     static func problem(_ fields: HTTPFields, names: [String]) -> APIProblem? {
         let site = fields["sec-fetch-site"]
         let origin = fields["origin"]

@@ -9,9 +9,9 @@ package struct HTTP2Patience: Sendable, Hashable {
     /// For anything at all on a connection, be it a PING.
     package var idle: Duration
 
-    /// By default 10 seconds for the handshake, 30 for a request, 30 for output, and an hour of silence.
+    /// By default 30 seconds each for the handshake, a request and output, and an hour of silence.
     package init(
-        handshake: Duration = .seconds(10),
+        handshake: Duration = .seconds(30),
         request: Duration = .seconds(30),
         output: Duration = .seconds(30),
         idle: Duration = .seconds(3_600)

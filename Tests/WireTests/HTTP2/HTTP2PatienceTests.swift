@@ -14,11 +14,11 @@ import Testing
 
     @Test func `a client that does not greet is given up, whatever else it sends`() {
         var watch = HTTP2Watch(HTTP2Patience(), at: seconds(5))
-        watch.heard(at: seconds(14))
-        #expect(watch.overdue(at: seconds(14)) == nil)
-        #expect(watch.overdue(at: seconds(15)) == .handshake)
+        watch.heard(at: seconds(34))
+        #expect(watch.overdue(at: seconds(34)) == nil)
+        #expect(watch.overdue(at: seconds(35)) == .handshake)
         watch.greeted()
-        #expect(watch.overdue(at: seconds(15)) == nil)
+        #expect(watch.overdue(at: seconds(35)) == nil)
     }
 
     @Test func `silence ends with anything that comes`() {
@@ -98,11 +98,11 @@ import Testing
             (false, RawHTTP2.preface + [0, 0, 0, 4, 0, 0]),
         ] as [(Bool, [UInt8])]
     )
-    func `a handshake that does not end is given up after ten seconds`(tls: Bool, bytes: [UInt8]) async throws {
+    func `a handshake that does not end is given up after half a minute`(tls: Bool, bytes: [UInt8]) async throws {
         let bench = try await Bench(tls: tls)
         let client = try await bench.client(bytes)
         let (received, time) = await bench.advance { await client.bytes() }
-        #expect(time >= .seconds(10))
+        #expect(time >= .seconds(30))
         // In the clear the server speaks first.
         #expect(received.isEmpty == tls)
         await bench.close()
