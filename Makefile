@@ -3,6 +3,8 @@
 SWIFT ?= swift
 # Warnings stop the build here; for those who depend on the package they stay warnings.
 export MARTLET_STRICT = 1
+# All tests at once starve one another, and peers take each other for dead.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 12
 # Python programs of the tests and benchmarks come from here, made by Scripts/prerequisites.
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 
