@@ -1,6 +1,7 @@
 import APNsClient
 import Commands
 import Simulator
+import Wire
 
 extension Command {
     /// Starts a simulator, sends it pushes of every kind, and shows what APNs would have answered.
@@ -42,13 +43,19 @@ private struct Demo {
                 Table.Cell(outcome.milliseconds, .faint),
             ])
         }
-        let received = await apns.pushCount
         await clients.close()
-        await apns.stop()
-
         Terminal.output.write(table.text(for: .output))
-        Terminal.output.write(closing(received: received, surprises: surprises))
+        Terminal.output.write(closing(received: await apns.pushCount, surprises: surprises))
+        if Terminal.output.isInteractive { try await keepInboxOpen(of: apns) }
+        await apns.stop()
         if surprises > 0 { throw CommandFailure() }
+    }
+
+    /// Lets a person look at what came in; a program that reads this is not kept waiting.
+    private func keepInboxOpen(of apns: SimulatedAPNs) async throws {
+        let url = "http://localhost:\(await apns.inboxPort ?? 0)/"
+        Terminal.output.write("Look at what came in:  \(url)\nControl-C ends it.\n")
+        try await TerminationSignal.received()
     }
 
     private func closing(received: Int, surprises: Int) -> String {
