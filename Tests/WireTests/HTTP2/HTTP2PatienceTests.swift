@@ -161,6 +161,23 @@ import Testing
         await bench.close()
     }
 
+    @Test func `an answer that the client makes no room for is given up, its connection goes on`() async throws {
+        let bench = try await Bench()
+        let noWindow = RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0])
+        let request =
+            RawHTTP2.headers(RawHTTP2.request, isLast: false)
+            + RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: 1, [1, 2, 3])
+        let client = try await bench.client(RawHTTP2.greeting + noWindow + request)
+        let (received, time) = await bench.advance {
+            await client.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .resetStream } }
+        }
+        #expect(time >= .seconds(30))
+        let frames = RawHTTP2.frames(in: received)
+        #expect(frames.contains { $0.kind == .headers } && !frames.contains { $0.kind == .data })
+        #expect(await bench.server.clientCount == 1)
+        await bench.close()
+    }
+
     @Test func `for a client beyond the places the one leaves that was silent the longest`() async throws {
         let bench = try await Bench { $0.connections = 2 }
         let first = try await bench.client(RawHTTP2.greeting)
