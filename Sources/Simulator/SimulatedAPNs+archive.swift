@@ -7,9 +7,7 @@ extension SimulatedAPNs {
     /// Begins with what the file holds, and has everything that changes kept there.
     func restore(from archive: PushArchive) async throws(SimulatorError) {
         let contents = try await archive.contents()
-        if contents.unreadable > 0 {
-            archiveProblem = SimulatorError("\(contents.unreadable) pushes of an earlier run cannot be read")
-        }
+        unreadablePushes = contents.unreadable
         inbox.restore(contents.pushes, lastNumber: contents.lastNumber)
         for (app, channel, storage) in contents.channels { judge.channels.restore(channel, of: app, storing: storage) }
         unkept = ArchiveChanges(lastNumber: contents.lastNumber)

@@ -46,10 +46,12 @@ public actor SimulatedAPNs {
     var archive: PushArchive?
     /// What the archive has not been told yet.
     var unkept = ArchiveChanges(lastNumber: 0)
-    /// Writes what the archive has not been told yet.
+    /// Writes what the archive has not been told yet, and is there until a disk that failed is tried again.
     var keeping: Task<Void, Never>?
     /// Why what comes in cannot be kept in the file that was asked for; nil when it can.
     public internal(set) var archiveProblem: SimulatorError?
+    /// How many pushes in that file could not be read at the start; they are not shown.
+    public internal(set) var unreadablePushes = 0
     var troubleReaders: [AsyncStream<SimulatorError>.Continuation] = []
     var isTellingSoon = false
     var isKeepingToTell = false

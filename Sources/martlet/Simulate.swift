@@ -84,7 +84,10 @@ extension Command {
         let complainer = Task {
             for await trouble in await apns.troubles() { Terminal.errors.write("martlet: \(trouble)\n") }
         }
-        if let trouble = await apns.archiveProblem { Terminal.errors.write("martlet: \(trouble)\n") }
+        let unreadable = await apns.unreadablePushes
+        if unreadable > 0 {
+            Terminal.errors.write("martlet: \(unreadable) pushes of an earlier run cannot be read\n")
+        }
         try await TerminationSignal.received()
         printer.cancel()
         complainer.cancel()

@@ -94,6 +94,7 @@ class InboxPage(unittest.TestCase):
     def test_a_push_from_all_sides(self):
         wrong = push(1)
         wrong["payload"]["aps"]["badge"] = "3"
+        wrong["payload"]["order"] = 12345678901234567890
         wrong["deliveries"] = [{"time": 1_795_000_001, "kind": "delivered"}]
         self.open(wrong)
         self.rows().first.click()
@@ -116,6 +117,14 @@ class InboxPage(unittest.TestCase):
         expect(detail.get_by_role("button", name="Copied")).to_be_visible()
         copied = json.loads(self.page.evaluate("navigator.clipboard.readText()"))
         self.assertEqual(copied["Simulator Target Bundle"], "com.example.app")
+        expect(detail.get_by_role("button", name="Copied")).to_have_count(0)
+        detail.get_by_role("button", name="Copy as curl").click()
+        expect(detail.get_by_role("button", name="Copied")).to_have_count(1)
+        copied = self.page.evaluate("navigator.clipboard.readText()")
+        self.assertIn("12345678901234567890", copied)
+        self.assertRegex(copied, r"--http2-prior-knowledge[^$]*\$\(martlet token\)[\s\S]*http://localhost:\d+/3/device/")
+        detail.get_by_role("tab", name="Raw").click()
+        expect(detail.locator("pre")).to_contain_text('"order":12345678901234567890')
         detail.get_by_role("button", name="Delete").click()
         expect(self.rows()).to_have_count(0)
         self.assertEqual(self.complaints, [])

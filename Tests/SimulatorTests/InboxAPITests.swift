@@ -120,6 +120,9 @@ import Testing
         }
         #expect(try await bench.get("/api/v1/chaos").body.contains(#""name":"flaky""#))
         let lint = try await bench.send("POST", "/api/v1/lint", #"{"headers":{},"payload":{"aps":{"Badge":1}}}"#)
+        for wrong in [#"{"headers":[]}"#, #"{"headers":{"apns-priority":10}}"#] {
+            #expect(try await bench.send("POST", "/api/v1/lint", wrong).status == "400")
+        }
         #expect(lint.body.contains("topic-missing") && lint.body.contains("aps-key-unknown"))
         #expect(lint.body.contains(#""page":"https://developer.apple.com/"#))
         #expect(await bench.apns.pushes.isEmpty)

@@ -9,6 +9,10 @@ export async function ask(path, method = "GET") {
   return body
 }
 
+/** The payload as it came: a browser's own JSON would change long numbers and forget names that come twice. */
+export const payload = async (number) => (await fetch(`/api/v1/pushes/${number}/payload`)).text()
+/** Where this simulator answers as APNs. */
+export const info = () => ask("/api/v1/info")
 export const pushes = (query, limit) => ask(`/api/v1/pushes?${new URLSearchParams({ query, limit })}`)
 export const removePush = (number) => ask(`/api/v1/pushes/${number}`, "DELETE")
 export const removePushes = (query) => ask(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE")

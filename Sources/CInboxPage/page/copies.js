@@ -1,22 +1,18 @@
-// A push in the words of other tools.
+// A push, and its payload as the text that came, in the words of other tools.
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The payload as it came, as text. */
-export function payloadText(push) {
-  return push["payload-text"] ?? JSON.stringify(push.payload)
-}
-
-export function curl(push, origin) {
+export function curl(push, text, origin) {
   const path = push.channel === undefined ? `/3/device/${push["device-token"]}` : `/4/broadcasts/apps/${push.app}`
   const headers = Object.entries(push.headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   if (push.channel !== undefined) headers.push(`-H ${quoted(`apns-channel-id: ${push.channel}`)}`)
-  return [`curl --http2 -H "authorization: bearer $(martlet token)"`, ...headers,
-    `-d ${quoted(payloadText(push))}`, quoted(origin + path)].join(" \\\n  ")
+  const protocol = origin.startsWith("https") ? '--http2 --cacert "$(martlet ca path)"' : "--http2-prior-knowledge"
+  return [`curl ${protocol} -H "authorization: bearer $(martlet token)"`, ...headers,
+    `--data-binary ${quoted(text)}`, quoted(origin + path)].join(" \\\n  ")
 }
 
-export function swift(push) {
-  const literal = `#"""\n${payloadText(push)}\n"""#`
+export function swift(push, text) {
+  const literal = `#"""\n${text}\n"""#`
   const type = push.headers["apns-push-type"]
   return `try await client.send(
     .opaque(Array(${literal}.utf8), pushType: ${type ? `PushType(rawValue: ${JSON.stringify(type)})` : "nil"}),

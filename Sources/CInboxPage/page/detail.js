@@ -1,6 +1,6 @@
 // One push, from all sides.
 
-import { removePush } from "./api.js"
+import { info, payload, removePush } from "./api.js"
 import * as copies from "./copies.js"
 import { element, time } from "./dom.js"
 import { app, headline, kind } from "./inbox.js"
@@ -10,22 +10,21 @@ import { previews } from "./preview.js"
 const limits = { voip: 5120, broadcast: 5120 }
 const tabs = {
   Preview: (push) => previews(push),
-  Payload: (push) => [
-    sizeBar(new TextEncoder().encode(copies.payloadText(push)).length, limits[kind(push)] ?? 4096),
-    push.payload === undefined
-      ? element("pre", {}, push["payload-text"] ?? push["payload-base64"] ?? "")
-      : payloadTree(push.payload, push.findings),
+  Payload: (push, text) => [
+    sizeBar(new TextEncoder().encode(text).length, limits[kind(push)] ?? 4096),
+    push.payload === undefined ? element("pre", {}, text) : payloadTree(push.payload, push.findings),
   ],
   Headers: (push) => facts(push.headers),
   Findings: (push) => findings(push),
   Timeline: (push) => timeline(push),
-  Raw: (push) => element("pre", {}, copies.payloadText(push)),
+  Raw: (push, text) => element("pre", {}, text),
 }
 
 export class Detail {
   #place
   #tab = "Preview"
   #push = null
+  #text = ""
 
   constructor(place, inbox) {
     this.#place = place
@@ -33,8 +32,15 @@ export class Detail {
     this.show(null)
   }
 
-  show(push) {
+  async show(push) {
     this.#push = push
+    this.#text = push ? await payload(push.number) : ""
+    // Somebody may have gone on meanwhile.
+    if (this.#push === push) this.#render()
+  }
+
+  #render() {
+    const push = this.#push
     document.body.toggleAttribute("data-detail", push !== null)
     if (!push) {
       this.#place.replaceChildren(element("p", { class: "empty" }, "Choose a push to see it as the phone would."))
@@ -48,10 +54,10 @@ export class Detail {
         received: `${time(push.time)}, push ${push.number}, connection ${push.connection}`,
       }),
       element("div", { class: "tabs", role: "tablist" }, Object.keys(tabs).map((name) => this.#tabButton(name))),
-      element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push)),
+      element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push, this.#text)),
       element("div", { class: "actions" },
-        copyButton("Copy as curl", () => copies.curl(push, "https://localhost:2197")),
-        copyButton("Copy as Swift", () => copies.swift(push)),
+        copyButton("Copy as curl", async () => copies.curl(push, this.#text, (await info()).apns)),
+        copyButton("Copy as Swift", () => copies.swift(push, this.#text)),
         copyButton("Copy as .apns", () => copies.simulatorFile(push)),
         element("button", { type: "button", onclick: () => removePush(push.number) }, "Delete")))
   }
@@ -62,7 +68,7 @@ export class Detail {
       type: "button", role: "tab", "aria-selected": String(name === this.#tab),
       onclick: () => {
         this.#tab = name
-        this.show(this.#push)
+        this.#render()
       },
     }, count ? `${name} ${count}` : name)
   }
@@ -94,7 +100,7 @@ function copyButton(name, text) {
   return element("button", {
     type: "button",
     onclick: async ({ target }) => {
-      await navigator.clipboard.writeText(text())
+      await navigator.clipboard.writeText(await text())
       target.textContent = "Copied"
       setTimeout(() => { target.textContent = name }, 1500)
     },

@@ -80,6 +80,9 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let body = try call.object(of: ["headers", "payload"])
             let fields = body["headers"]
+            guard fields == nil || fields?.members?.allSatisfy({ $0.value.stringValue != nil }) == true else {
+                throw APIProblem(400, "headers must be an object of texts")
+            }
             let headers = PushHeaders { fields?[$0.description]?.stringValue }
             let findings = Lint.check(
                 headers: headers,

@@ -1,4 +1,5 @@
 internal import APNs
+internal import APNsClient
 internal import Wire
 
 /// The simulator's HTTP interface, for people with curl and for tests in any language.
@@ -18,6 +19,11 @@ struct InboxAPI: Sendable {
                 guard await call.simulator.isReady else { return .text("stopped\n", status: 503) }
                 guard let problem = await call.simulator.archiveProblem else { return .text("ok\n") }
                 return .text("ok, but \(problem)\n")
+            },
+            Route(method: "GET", path: "/api/v1/info", summary: "Where this simulator answers as APNs") { call in
+                let endpoint = await call.simulator.endpoint
+                let scheme = endpoint.isEncrypted ? "https" : "http"
+                return .json(["apns": .string("\(scheme)://\(endpoint.host):\(endpoint.port)")])
             },
             Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
                 .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")

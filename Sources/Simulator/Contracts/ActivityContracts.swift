@@ -1,32 +1,29 @@
-public import APNs
+internal import APNs
 
 /// The contracts that are known, and which of them a push is held to: a struct without I/O.
 ///
 /// Only a start names the type of its attributes. An update goes to a token of its own, so it is held to the only
 /// contract of its topic where there is but one; among several it has to fit any, unless a start to the same token,
 /// or ``remember(_:isOf:)``, has told which it is.
-public struct ActivityContracts: Sendable {
+struct ActivityContracts: Sendable {
     /// Contracts that are kept.
-    public static let limit = 1_000
+    static let limit = 1_000
     /// Tokens whose type is remembered; the oldest is forgotten first.
-    public static let tokenLimit = 10_000
+    static let tokenLimit = 10_000
 
     /// Every contract, in the order of setting.
-    public private(set) var all: [ActivityContract] = []
+    private(set) var all: [ActivityContract] = []
     /// Types of attributes by token.
     private var types: [String: String] = [:]
     /// Tokens with a type in the order of their coming, from ``oldest`` on.
     private var tokens: [String] = []
     private var oldest = 0
 
-    /// No contracts.
-    public init() {}
-
     /// Makes a contract known, in place of an older one for the same topic and type.
     ///
     /// - Parameter contract: The contract.
     /// - Throws: ``ActivityContractError`` when there are ``limit`` others.
-    public mutating func set(_ contract: ActivityContract) throws(ActivityContractError) {
+    mutating func set(_ contract: ActivityContract) throws(ActivityContractError) {
         if let index = index(contract.attributesType, contract.topic) {
             all[index] = contract
             return
@@ -44,15 +41,10 @@ public struct ActivityContracts: Sendable {
     ///   - topic: Its topic.
     /// - Returns: Whether there was one.
     @discardableResult
-    public mutating func remove(_ attributesType: String, topic: Topic) -> Bool {
+    mutating func remove(_ attributesType: String, topic: Topic) -> Bool {
         guard let index = index(attributesType, topic.ofLiveActivities) else { return false }
         all.remove(at: index)
         return true
-    }
-
-    /// Forgets all contracts, and what is known of tokens.
-    public mutating func removeAll() {
-        self = ActivityContracts()
     }
 
     private func index(_ attributesType: String, _ topic: Topic) -> Int? {
@@ -64,7 +56,7 @@ public struct ActivityContracts: Sendable {
     /// - Parameters:
     ///   - deviceToken: The token, in hexadecimal digits.
     ///   - attributesType: The type of the activity's attributes.
-    public mutating func remember(_ deviceToken: String, isOf attributesType: String) {
+    mutating func remember(_ deviceToken: String, isOf attributesType: String) {
         let token = deviceToken.lowercased()
         guard types.updateValue(attributesType, forKey: token) == nil else { return }
         guard tokens.count >= ActivityContracts.tokenLimit else {
@@ -79,7 +71,7 @@ public struct ActivityContracts: Sendable {
     /// Notes what a push that was accepted tells of its token.
     ///
     /// - Parameter push: The push.
-    public mutating func note(_ push: ActivityPush) {
+    mutating func note(_ push: ActivityPush) {
         guard push.event == .start, !push.deviceToken.isEmpty, let type = push.attributesType,
             index(type, push.topic) != nil
         else { return }
@@ -90,7 +82,7 @@ public struct ActivityContracts: Sendable {
     ///
     /// - Parameter push: The push.
     /// - Returns: The findings; none when the phone takes it, or no contract is known for its topic.
-    public func findings(for push: ActivityPush) -> [Lint.Finding] {
+    func findings(for push: ActivityPush) -> [Lint.Finding] {
         let known = all.filter { $0.topic == push.topic }
         guard !known.isEmpty else { return [] }
         let type = push.attributesType ?? (push.event == .start ? nil : types[push.deviceToken])

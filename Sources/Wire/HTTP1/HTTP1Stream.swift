@@ -11,7 +11,8 @@ package enum HTTP1Answer: Sendable {
 
 /// A body that is still being written: the handler's task puts pieces in, libmicrohttpd's thread takes them out.
 ///
-/// It is `@unchecked Sendable` because everything that changes is touched only under its lock.
+/// It is `@unchecked Sendable` because the connection, which libmicrohttpd keeps until the body is over, is only woken
+/// and laid to rest while the lock is held; everything else is behind that lock.
 final class HTTP1Stream: @unchecked Sendable {
     /// Bytes that wait to be taken before the writer has to.
     private static let room = 64 * 1024
@@ -31,8 +32,7 @@ final class HTTP1Stream: @unchecked Sendable {
     }
 
     private let connection: OpaquePointer
-    private var state = State()
-    private let lock = Mutex(())
+    private let state = Mutex(State())
 
     init(on connection: OpaquePointer) {
         self.connection = connection
@@ -43,7 +43,7 @@ final class HTTP1Stream: @unchecked Sendable {
     /// Adds a piece, once there is room for it; false when nobody takes anything any more.
     func write(_ piece: [UInt8]) async -> Bool {
         await withCheckedContinuation { continuation in
-            lock.withLock { _ in
+            state.withLock { state in
                 if state.hasEnded || state.bytes.count - state.taken < HTTP1Stream.room {
                     continuation.resume()
                 } else {
@@ -51,27 +51,27 @@ final class HTTP1Stream: @unchecked Sendable {
                 }
             }
         }
-        return lock.withLock { _ in
+        return state.withLock { state in
             guard !state.hasEnded else { return false }
             state.bytes.removeFirst(state.taken)
             state.taken = 0
             state.bytes += piece
-            wake()
+            wake(&state)
             return true
         }
     }
 
     /// Nothing more will be written, or nobody takes it: what is there still goes out.
     func finish() {
-        lock.withLock { _ in
+        state.withLock { state in
             state.hasEnded = true
             state.writer.take()?.resume()
-            wake()
+            wake(&state)
         }
     }
 
     /// The caller holds the lock.
-    private func wake() {
+    private func wake(_ state: inout State) {
         guard state.isResting else { return }
         state.isResting = false
         MHD_resume_connection(connection)
@@ -118,7 +118,7 @@ final class HTTP1Stream: @unchecked Sendable {
 
     /// The next bytes; the connection rests when there are none yet.
     private func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        lock.withLock { _ in
+        state.withLock { state in
             let rest = state.bytes[state.taken...].prefix(buffer.count)
             guard rest.isEmpty else {
                 buffer.copyBytes(from: rest)
