@@ -2,18 +2,24 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The inbox's page in a real browser.
-@Suite(.timeLimit(.minutes(5))) struct InboxPageTests {
+/// The inbox's page in a real browser: each file `walk_*.py` of `Tests/Peers/inbox` is a walk through some of it.
+@Suite(.timeLimit(.minutes(10)), .serialized) struct InboxPageTests {
     private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
     private static let isReady =
         FileManager.default.isExecutableFile(atPath: python)
         && FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium")
+    private static let directory = "Tests/Peers/inbox"
+    private static let walks: [String] =
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
+        .filter { $0.hasPrefix("walk_") && $0.hasSuffix(".py") }.sorted()
 
-    @Test(.enabled(if: isReady, "run `make test`, which installs Chromium and playwright"))
-    func `Chromium takes the page for a walk`() async throws {
+    @Test(.enabled(if: isReady, "run `make test`, which installs Chromium and playwright"), arguments: walks)
+    func `Chromium takes the page for a walk`(walk: String) async throws {
         let martlet = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
-        let run = try await ProgramRun(Self.python, ["Tests/Peers/inbox_page.py", martlet])
+        let file = Self.directory + "/" + walk
+        let steps = try String(contentsOfFile: file, encoding: .utf8).components(separatedBy: "    def test_").count - 1
+        let run = try await ProgramRun("/usr/bin/env", ["MARTLET_PROGRAM=" + martlet, Self.python, file])
         #expect(run.status == 0, "\(run.complaint)")
-        #expect(run.complaint.contains("Ran 8 tests"), "\(run.complaint)")
+        #expect(steps > 0 && run.complaint.contains("Ran \(steps) test"), "\(run.complaint)")
     }
 }

@@ -1,85 +1,15 @@
-"""Looks at the inbox's page with Chromium, as a person would: inbox_page.py MARTLET-PROGRAM
-
-Starts a simulator of its own, puts pushes into it through its import, and takes the page for a walk.
-"""
+"""The list, one push from all sides, and what must never happen to either."""
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 import unittest
-import urllib.request
 
-from playwright.sync_api import expect, sync_playwright
-
-MARTLET = sys.argv.pop(1)
-HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202eevil\u2066'
+from inbox_walk import HOSTILE, InboxWalk, Simulator, push
+from playwright.sync_api import expect
 
 
-def push(number, **more):
-    return {
-        "number": number, "time": 1_795_000_000 + number, "connection": 1, "device-token": f"{number:08x}",
-        "headers": {"apns-push-type": "alert", "apns-topic": "com.example.app"}, "status": 200, "apns-id": "",
-        "payload": {"aps": {"alert": {"title": f"Order {number}", "body": "Tap to open it."}}}, "deliveries": [], **more,
-    }
-
-
-class Simulator:
-    def __init__(self, inbox_port=0):
-        self.process = subprocess.Popen(
-            [MARTLET, "simulate", "--h2c", "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000"],
-            stdout=subprocess.PIPE, text=True)
-        for line in self.process.stdout:
-            if found := re.search(r"http://localhost:(\d+)/", line):
-                self.port = int(found[1])
-            if "ends it" in line:
-                break
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def take_in(self, *pushes):
-        lines = "\n".join(json.dumps(each) for each in pushes).encode()
-        urllib.request.urlopen(urllib.request.Request(self.url + "/api/v1/import", lines, method="POST")).read()
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-class InboxPage(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.playwright = sync_playwright().start()
-        cls.browser = cls.playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.playwright.stop()
-
-    def setUp(self):
-        self.simulator = Simulator()
-        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
-        self.page = self.context.new_page()
-        self.requests, self.complaints = [], []
-        self.page.on("request", lambda request: self.requests.append(request))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
-
-    def tearDown(self):
-        self.context.close()
-        self.simulator.stop()
-
-    def open(self, *pushes):
-        if pushes:
-            self.simulator.take_in(*pushes)
-        self.page.goto(self.simulator.url)
-        expect(self.page.locator("#live")).to_have_text("live")
-
-    def rows(self):
-        return self.page.locator(".row")
-
+class InboxPage(InboxWalk):
     def test_pushes_are_there_and_come_in(self):
         self.open(push(1), push(2))
         expect(self.rows()).to_have_count(2)
