@@ -7,6 +7,12 @@ static const unsigned char index_html[] = {
 static const unsigned char style_css[] = {
 #embed "page/style.css"
 };
+static const unsigned char inbox_css[] = {
+#embed "page/inbox.css"
+};
+static const unsigned char pages_css[] = {
+#embed "page/pages.css"
+};
 static const unsigned char preview_css[] = {
 #embed "page/preview.css"
 };
@@ -37,6 +43,36 @@ static const unsigned char preview_js[] = {
 static const unsigned char copies_js[] = {
 #embed "page/copies.js"
 };
+static const unsigned char address_js[] = {
+#embed "page/address.js"
+};
+static const unsigned char keys_js[] = {
+#embed "page/keys.js"
+};
+static const unsigned char inbox_page_js[] = {
+#embed "page/inbox-page.js"
+};
+static const unsigned char activities_js[] = {
+#embed "page/activities.js"
+};
+static const unsigned char devices_js[] = {
+#embed "page/devices.js"
+};
+static const unsigned char channels_js[] = {
+#embed "page/channels.js"
+};
+static const unsigned char connections_js[] = {
+#embed "page/connections.js"
+};
+static const unsigned char faults_js[] = {
+#embed "page/faults.js"
+};
+static const unsigned char connect_js[] = {
+#embed "page/connect.js"
+};
+static const unsigned char pages_js[] = {
+#embed "page/pages.js"
+};
 
 #define FILE_AT(path, type, name) {path, type, name, sizeof name}
 #define SCRIPT(name) FILE_AT("/page/" #name ".js", "text/javascript; charset=utf-8", name##_js)
@@ -44,9 +80,11 @@ static const unsigned char copies_js[] = {
 
 static const martlet_page_file files[] = {
     FILE_AT("/", "text/html; charset=utf-8", index_html),
-    STYLE(style), STYLE(preview),
+    STYLE(style), STYLE(inbox), STYLE(pages), STYLE(preview),
     SCRIPT(app), SCRIPT(api), SCRIPT(dom), SCRIPT(inbox), SCRIPT(list), SCRIPT(detail), SCRIPT(payload), SCRIPT(preview),
-    SCRIPT(copies),
+    SCRIPT(copies), SCRIPT(address), SCRIPT(keys), SCRIPT(pages), SCRIPT(activities), SCRIPT(devices), SCRIPT(channels),
+    SCRIPT(connections), SCRIPT(faults), SCRIPT(connect),
+    FILE_AT("/page/inbox-page.js", "text/javascript; charset=utf-8", inbox_page_js),
 };
 
 martlet_page_file martlet_page_file_at(size_t index) {

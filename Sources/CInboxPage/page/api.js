@@ -1,12 +1,12 @@
 // Asks the simulator, and listens to it.
 
 /** The answer to a request; an error with what the simulator says is wrong. */
-export async function ask(path, method = "GET") {
-  const answer = await fetch(path, { method })
+export async function ask(path, method = "GET", body = undefined) {
+  const answer = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body) })
   const text = await answer.text()
-  const body = text ? JSON.parse(text) : null
-  if (!answer.ok) throw new Error(body?.detail ?? `the simulator answered ${answer.status}`)
-  return body
+  const value = text ? JSON.parse(text) : null
+  if (!answer.ok) throw new Error(value?.detail ?? `the simulator answered ${answer.status}`)
+  return value
 }
 
 /** The payload as it came: a browser's own JSON would change long numbers and forget names that come twice. */
@@ -16,6 +16,9 @@ export const info = () => ask("/api/v1/info")
 export const pushes = (query, limit) => ask(`/api/v1/pushes?${new URLSearchParams({ query, limit })}`)
 export const removePush = (number) => ask(`/api/v1/pushes/${number}`, "DELETE")
 export const removePushes = (query) => ask(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE")
+
+/** Tells of `open` when the simulator is there, or there again, and of `chaos` when what goes wrong was changed. */
+export const happenings = new EventTarget()
 
 /**
  * Calls the handlers `open`, `lost`, `push`, `changed` and `forgotten` as things happen; returns what ends it.
@@ -28,6 +31,9 @@ export function follow(query, handlers) {
   source.addEventListener("error", handlers.lost)
   for (const name of ["push", "changed", "forgotten"]) {
     source.addEventListener(name, (event) => handlers[name](JSON.parse(event.data)))
+  }
+  for (const name of ["open", "chaos"]) {
+    source.addEventListener(name, () => happenings.dispatchEvent(new Event(name)))
   }
   return () => source.close()
 }

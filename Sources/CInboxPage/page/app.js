@@ -1,62 +1,89 @@
-// Puts the page together.
+// Puts the page together: which part of it an address shows, and what the header says on all of them.
 
-import { removePushes } from "./api.js"
-import { Detail } from "./detail.js"
+import { ask, happenings } from "./api.js"
+import { Address } from "./address.js"
 import { element } from "./dom.js"
-import { Inbox } from "./inbox.js"
-import { List } from "./list.js"
+import { InboxPage } from "./inbox-page.js"
+import { showKeys } from "./keys.js"
 
 const byID = (id) => document.getElementById(id)
-const inbox = new Inbox()
-const search = byID("search")
-new List(byID("list"), inbox)
-new Detail(byID("detail"), inbox)
+const inbox = new InboxPage()
 
-const filters = {
-  All: "", Alerts: "type:alert -is:silent", Silent: "is:silent", Activities: "type:liveactivity",
-  Broadcasts: "is:broadcast", Refused: "is:refused", Errors: "has:error", Warnings: "has:warning",
+/** The pages besides the inbox: each has `open(place, rest)`, which returns what ends it. */
+const pages = {
+  activities: () => import("./activities.js"), devices: () => import("./devices.js"),
+  channels: () => import("./channels.js"), connections: () => import("./connections.js"),
+  faults: () => import("./faults.js"), connect: () => import("./connect.js"),
 }
-byID("filters").append(...Object.entries(filters).map(([name, query]) =>
-  element("button", { type: "button", "data-query": query, onclick: () => show(query) }, name)))
+const letters = {
+  i: "", a: "activities", d: "devices", c: "channels", n: "connections", f: "faults", o: "connect",
+}
 
-function show(query) {
-  search.value = query
-  for (const button of byID("filters").children) {
-    button.setAttribute("aria-pressed", String(button.dataset.query === query))
+let close = () => {}
+
+async function show() {
+  const address = Address.current
+  const name = address.parts[0]
+  const load = Object.hasOwn(pages, name) ? pages[name] : null
+  close()
+  close = () => {}
+  for (const link of byID("pages").children) {
+    if (link.hash === `#/${load ? name : ""}`) link.setAttribute("aria-current", "page")
+    else link.removeAttribute("aria-current")
   }
-  inbox.pushes = []
-  inbox.select(null)
-  inbox.search(query)
+  byID("inbox").hidden = load !== null
+  byID("page").hidden = load === null
+  if (!load) {
+    inbox.show(address)
+    return
+  }
+  document.title = `${name[0].toUpperCase()}${name.slice(1)} – Martlet`
+  byID("page").dataset.name = name
+  byID("page").replaceChildren()
+  const [page] = await Promise.all([load(), pageStyle()])
+  // Somebody may have gone on meanwhile.
+  if (Address.current.text === address.text) close = page.open(byID("page"), address.parts.slice(1)) ?? close
 }
 
-let typing = 0
-search.addEventListener("input", () => {
-  clearTimeout(typing)
-  typing = setTimeout(() => show(search.value), 200)
-})
-search.form.addEventListener("submit", (event) => event.preventDefault())
-byID("clear").addEventListener("click", () => removePushes(inbox.query))
+let style = null
+
+/** The style of the pages besides the inbox, once one is shown. */
+function pageStyle() {
+  style ??= new Promise((loaded) => {
+    document.head.append(element("link", { rel: "stylesheet", href: "/page/pages.css", onload: loaded, onerror: loaded }))
+  })
+  return style
+}
+
+async function showFaults() {
+  const { rules } = await ask("/api/v1/chaos").catch(() => ({ rules: [] }))
+  byID("faults-on").hidden = rules.length === 0
+  byID("faults-on").textContent = rules.length === 1 ? "1 fault is on" : `${rules.length} faults are on`
+}
 
 inbox.addEventListener("state", ({ detail }) => {
   byID("live").dataset.state = detail
   byID("live").textContent = detail === "live" ? "live" : "the simulator is away"
 })
-inbox.addEventListener("mistake", ({ detail }) => { byID("mistake").textContent = detail })
-inbox.addEventListener("change", () => {
-  document.title = inbox.unread.size ? `(${inbox.unread.size}) Martlet inbox` : "Martlet inbox"
-})
+for (const event of ["open", "chaos"]) happenings.addEventListener(event, showFaults)
+byID("help").addEventListener("click", showKeys)
 
-const keys = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 }
+let isGoing = false
 addEventListener("keydown", (event) => {
-  if (event.metaKey || event.ctrlKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
+  if (document.querySelector("dialog[open]")) return
+  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+  if (event.metaKey || event.ctrlKey || event.altKey || isTyping) {
     if (event.key === "Escape") event.target.blur()
     return
   }
-  if (event.key === "/") search.focus()
-  else if (event.key === "Escape") inbox.select(null)
-  else if (keys[event.key]) inbox.move(keys[event.key])
+  const wasGoing = isGoing
+  isGoing = event.key === "g" && !wasGoing
+  if (wasGoing && Object.hasOwn(letters, event.key)) location.hash = `#/${letters[event.key]}`
+  else if (event.key === "?") showKeys()
+  else if (isGoing || (!byID("inbox").hidden && inbox.press(event.key))) { /* that was all */ }
   else return
   event.preventDefault()
 })
 
-show("")
+addEventListener("hashchange", show)
+show()

@@ -1,0 +1,5 @@
+import { heading } from "./pages.js"
+
+export function open(place) {
+  place.replaceChildren(...heading("Faults", ""))
+}
