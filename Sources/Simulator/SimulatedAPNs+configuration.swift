@@ -46,6 +46,8 @@ extension SimulatedAPNs {
         ///
         /// An ``authority`` that is given has to be made for them.
         public var names: [String]
+        /// How pushes that came in may be sent on for real; nil, the default, for not at all.
+        public var release: Release?
 
         /// The defaults, save what is given.
         public init(
@@ -63,7 +65,8 @@ extension SimulatedAPNs {
             faults: [Fault] = [],
             seed: UInt64 = .random(in: .min ... .max),
             authority: LocalAuthority? = nil,
-            names: [String] = []
+            names: [String] = [],
+            release: Release? = nil
         ) {
             self.host = host
             self.port = port
@@ -80,6 +83,7 @@ extension SimulatedAPNs {
             self.seed = seed
             self.authority = authority
             self.names = names
+            self.release = release
         }
     }
 }

@@ -74,29 +74,45 @@ extension SimulatedAPNs {
         switch request.target {
         case .channels, .allChannels: keepChannel(of: request, judged)
         case .device, .broadcast, nil:
-            answers[verdict.status, default: 0] += 1
-            var push = ReceivedPush(
-                request,
-                number: inbox.log.lastNumber + 1,
-                answeredWith: verdict,
-                id: id,
-                isDisturbed: !actions.isEmpty,
-                in: namespaces.namespace(header: request.namespace, deviceToken: request.deviceToken),
-                over: client.connection.id,
-                at: now
-            )
-            if push.status == 200 {
-                observe(&push, from: client)
-                deliver(&push, at: now)
-            }
-            inbox.receive(push)
-            tellFollowersSoon()
+            receive(request, answeredWith: verdict, id: id, isDisturbed: !actions.isEmpty, from: client, at: now)
         }
     }
 
+    /// Takes in a push that has been answered; without a client it is one of the page.
+    ///
+    /// Returns the push with what became of it.
+    @discardableResult
+    func receive(
+        _ request: APNsRequest,
+        answeredWith verdict: Judge.Verdict,
+        id: String,
+        isDisturbed: Bool,
+        from client: ServedClient?,
+        at now: Int64
+    ) -> ReceivedPush {
+        answers[verdict.status, default: 0] += 1
+        var push = ReceivedPush(
+            request,
+            number: inbox.log.lastNumber + 1,
+            answeredWith: verdict,
+            id: id,
+            isDisturbed: isDisturbed,
+            in: namespaces.namespace(header: request.namespace, deviceToken: request.deviceToken),
+            over: client?.connection.id ?? ReceivedPush.noConnection,
+            at: now
+        )
+        if push.status == 200 {
+            observe(&push, from: client)
+            deliver(&push, at: now)
+        }
+        inbox.receive(push)
+        tellFollowersSoon()
+        return push
+    }
+
     /// Notes what is wrong with a push that was accepted, after those before it and by the contracts there are.
-    private func observe(_ push: inout ReceivedPush, from client: ServedClient) {
-        defer { client.acceptedCount += 1 }
+    private func observe(_ push: inout ReceivedPush, from client: ServedClient?) {
+        defer { client?.acceptedCount += 1 }
         let activity = ActivityPush(push)
         if let activity {
             push.observations = contracts.findings(for: activity)
@@ -106,15 +122,16 @@ extension SimulatedAPNs {
         push.observations += traffic.findings(
             for: TrafficRules.Facts(
                 time: push.time,
-                connection: client.connection.id,
-                earlierPushCount: client.acceptedCount,
+                connection: push.connection,
+                // The page opens no connections, of which there could be too many.
+                earlierPushCount: client?.acceptedCount ?? 1,
                 deviceToken: push.deviceToken.lowercased(),
                 topic: push.headers.topic ?? "",
                 pushType: push.headers.pushType.map(PushType.init(rawValue:)),
                 payload: push.payload,
                 timestamp: activity?.timestamp,
                 event: activity?.event.rawValue,
-                providerToken: client.state.providerToken
+                providerToken: client?.state.providerToken
             )
         )
     }
@@ -183,7 +200,7 @@ extension SimulatedAPNs {
     }
 
     /// The answer that the verdict stands for, and the identifier in it.
-    private func response(to request: APNsRequest, _ verdict: Judge.Verdict) -> (id: String, APNsResponse) {
+    func response(to request: APNsRequest, _ verdict: Judge.Verdict) -> (id: String, APNsResponse) {
         var fields: [(name: String, value: String)] = []
         let id: String
         switch request.target {

@@ -46,6 +46,9 @@ struct KeyOptions: Sendable {
         Option<String?>("--team-id", "The ten characters that name the team")
     ) { KeyOptions(file: $0, keyID: $1, teamID: $2) }
 
+    /// Whether nothing was given.
+    var isEmpty: Bool { file == nil && keyID == nil && teamID == nil }
+
     /// The key that was named; for servers that are not Apple's a fresh one when none was.
     func signingKey(isForApple: Bool) throws -> SigningKey {
         guard let file else {

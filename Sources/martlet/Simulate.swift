@@ -37,7 +37,8 @@ extension Command {
         Option<[Fault.Preset]>("--fault", "Something that goes wrong"),
         Option<Int64?>("--seed", "Decides what goes wrong when; the same number, the same faults"),
         Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS"),
-        Flag("--quiet", "Print no line for each push")
+        Flag("--quiet", "Print no line for each push"),
+        ReleaseOptions.declared
     ) {
         port,
         channelPort,
@@ -51,7 +52,9 @@ extension Command {
         presets,
         seed,
         isClear,
-        isQuiet in
+        isQuiet,
+        release in
+        let release = try release.release(in: environment)
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(
                 host: host,
@@ -68,7 +71,8 @@ extension Command {
                 faults: presets.flatMap(\.faults),
                 seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
                 authority: isClear ? nil : authority.authority(),
-                names: authority.names
+                names: authority.names,
+                release: release
             )
         )
         let recipes = ClientRecipes(
@@ -92,6 +96,7 @@ extension Command {
         printer.cancel()
         complainer.cancel()
         await apns.stop()
+        await release?.client.close()
         if let trouble = await apns.archiveProblem { throw trouble }
     }
 

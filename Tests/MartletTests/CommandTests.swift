@@ -121,6 +121,9 @@ import Testing
         (["send", "--to", "5d3a", "--topic", "a", "--payload", "/nowhere.json"], 2, "/nowhere.json"),
         (["send", "--host", "localhost:1", "--to", "5d3a", "--topic", "a", "--body", "x"], 1, "refused"),
         (["simulat"], 2, "did you mean simulate?"),
+        (["simulate", "--allow-release", "--release-host", "http://localhost:1"], 2, "--release-to is missing"),
+        (["simulate", "--allow-release", "--release-to", "5d3a"], 2, "--key is missing"),
+        (["simulate", "--release-to", "5d3a"], 2, "go with --allow-release"),
         (["token", "abc"], 1, "token"),
     ])
     func `mistakes are explained`(arguments: [String], status: Int32, explanation: String) async throws {

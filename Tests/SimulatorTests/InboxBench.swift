@@ -10,8 +10,10 @@ struct InboxBench {
     let base: String
 
     /// So many pushes have come in; three are kept unless it is said otherwise.
-    init(pushes: Int = 0, keptPushes: Int = 3) async throws {
-        apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, keptPushes: keptPushes))
+    init(pushes: Int = 0, keptPushes: Int = 3, release: SimulatedAPNs.Release? = nil) async throws {
+        apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(inboxPort: 0, keptPushes: release == nil ? keptPushes : 10, release: release)
+        )
         base = "http://127.0.0.1:\(try #require(await apns.inboxPort))"
         try await push(pushes)
     }

@@ -37,7 +37,8 @@ import Testing
         "id:123e4567-e89b-12d3-a456-4266554400a0", "key:n.a", "key:n.a=b", "key:aps.badge=3", "-status:200",
         "!type:voip",
         "is:refused", "is:disturbed", "-is:silent", "-is:broadcast", "-has:error", #"key:aps.thread-id="t""#,
-        "-nowhere",
+        "-nowhere", "number:40-", "number:1,42", "number:7,40-43", "app:com.example.app", "thread:=t",
+        #"title:="Order ready""#, "-is:composed",
     ])
     func `words that are true of a push find it`(text: String) throws {
         #expect(try PushQuery(text).matches(push), "\(text)")
@@ -45,7 +46,9 @@ import Testing
 
     @Test(arguments: [
         "topic:other", "status:41", "number:4", "type:alert status:200", "key:n.b", "key:aps.badge=4", "-topic:example",
-        "is:accepted", "is:silent", "has:error", "channel:x", "nowhere", #""ready order""#, "priority:1",
+        "is:accepted", "is:silent", "has:error", "channel:x", "nowhere",
+        "number:43-", "number:1-41,43", "app:com.example", "title:=Order", "collapse:=Order-42", "is:composed",
+        #""ready order""#, "priority:1",
     ])
     func `words that are not do not`(text: String) throws {
         #expect(try !PushQuery(text).matches(push), "\(text)")
@@ -53,7 +56,8 @@ import Testing
 
     @Test(arguments: [
         ("colour:red", "colour: is not known"), (#"title:"op"#, "does not end"),
-        ("is:loud", "silent"), ("has:nothing", "warning"),
+        ("number:x", "number:3,7-9"), ("number:9-7", "number:3,7-9"), ("number:", "is none"), ("is:loud", "silent"),
+        ("has:nothing", "warning"),
     ])
     func `a query that is none says why`(text: String, word: String) throws {
         let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }

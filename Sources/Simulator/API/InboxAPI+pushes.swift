@@ -77,6 +77,16 @@ extension InboxAPI {
                 )
             }
         },
+        Route(
+            method: "GET",
+            path: "/api/v1/pushes/numbers",
+            summary: "The numbers of all pushes that a query is true of, newest first",
+            parameters: [query]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let pushes = await call.simulator.pushes.reversed().filter(query.matches)
+            return .json(["numbers": .array(pushes.map { .number(JSONNumber($0.number)) })])
+        },
         Route(method: "GET", path: "/api/v1/pushes/{number}", summary: "One push, by its number or as latest") {
             (call) throws(APIProblem) in
             .json(try await push(call).json)
@@ -119,7 +129,7 @@ extension InboxAPI {
 
     private static func cursor(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
 
-    private static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
+    static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.arguments["number"] ?? ""
         let pushes = await call.simulator.pushes
         guard let push = name == "latest" ? pushes.last : pushes.first(where: { String($0.number) == name }) else {

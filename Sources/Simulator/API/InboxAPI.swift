@@ -23,13 +23,15 @@ struct InboxAPI: Sendable {
             Route(method: "GET", path: "/api/v1/info", summary: "Where this simulator answers as APNs") { call in
                 let endpoint = await call.simulator.endpoint
                 let scheme = endpoint.isEncrypted ? "https" : "http"
-                return .json(["apns": .string("\(scheme)://\(endpoint.host):\(endpoint.port)")])
+                let apns = JSONValue.Member("apns", .string("\(scheme)://\(endpoint.host):\(endpoint.port)"))
+                let release = call.simulator.configuration.release.map { [JSONValue.Member("release", $0.json)] }
+                return .json(.object([apns] + (release ?? [])))
             },
             Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
                 .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(openAPI) },
-        ] + pushRoutes + testRoutes + worldRoutes + controlRoutes
+        ] + pushRoutes + sendingRoutes + testRoutes + worldRoutes + controlRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         let path = request.path

@@ -16,6 +16,8 @@ public struct DeliveryEvent: Sendable, Hashable {
         case discardedNotStored = "discarded-not-stored"
         /// The device had it, and did nothing with it: see ``DeliveryEvent/note``.
         case ignored
+        /// It was sent on for real: see ``SimulatedAPNs/Release``, and ``DeliveryEvent/note`` for the answer.
+        case released
     }
 
     /// When it happened, in seconds since 1970.

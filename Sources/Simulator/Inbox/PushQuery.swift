@@ -4,13 +4,16 @@ internal import APNs
 ///
 /// `topic:com.example.app type:alert title:"Order ready" status:200` looks in headers, alert and answer. A word
 /// without a name is looked for anywhere in the payload, `key:aps.badge=3` at a place in it. `-` or `!` in front turns
-/// a word around. Texts are found wherever they stand in the value, in capitals or not, save in `id`, `status`,
-/// `priority`, `number` and `ns`, the namespace, and what follows the `=` in `key`, which have to be equal.
+/// a word around. Texts are found wherever they stand in the value, in capitals or not; with `=` in front, as in
+/// `thread:=order-4`, they have to be all of it, as in any case in `id`, `status`, `priority`, `app`, `ns`, the
+/// namespace, and after the `=` in `key`. `number:3,7-9` is true of four pushes, `number:43-` of all from one on.
 public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// One word.
     struct Term: Sendable, Hashable {
         var field: Field
         var value: String
+        /// What `number` means.
+        var numbers: [ClosedRange<Int>] = []
         var isNegated = false
         /// As it was written.
         var text: String
@@ -20,6 +23,7 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     enum Field: String, Sendable, Hashable, CaseIterable {
         case text
         case number
+        case app
         case topic
         case device
         case channel
@@ -75,7 +79,7 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter push: The push.
     /// - Returns: The words, none when it is what is looked for.
     public func misses(_ push: ReceivedPush) -> [String] {
-        let facts = PushFacts(push)
+        var facts = PushFacts(push)
         return terms.filter { facts.satisfy($0) == $0.isNegated }.map(\.text)
     }
 }
@@ -102,7 +106,7 @@ extension PushQuery.Term {
         let allowed: [String]? =
             switch field {
             case .has: ["warning", "error"]
-            case .is: ["silent", "disturbed", "accepted", "refused", "broadcast"]
+            case .is: ["silent", "disturbed", "accepted", "refused", "broadcast", "composed"]
             default: nil
             }
         if let allowed, !allowed.contains(word.value) {
@@ -112,6 +116,23 @@ extension PushQuery.Term {
         }
         self.field = field
         value = word.value
+        guard field == .number else { return }
+        for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let range = Self.range(part) else {
+                throw PushQueryError(description: "number:\(value) is none: write number:3,7-9 or number:43-")
+            }
+            numbers.append(range)
+        }
+    }
+
+    /// The numbers of one part, as in `7`, `7-9` or `7-`.
+    private static func range(_ part: Substring) -> ClosedRange<Int>? {
+        let bounds = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = bounds.first.flatMap({ Int($0) }), first >= 0 else { return nil }
+        guard bounds.count > 1 else { return first...first }
+        if bounds[1].isEmpty { return first ... .max }
+        guard let last = Int(bounds[1]), last >= first else { return nil }
+        return first...last
     }
 }
 
@@ -166,18 +187,19 @@ struct PushQueryWords {
 /// What a query may ask of a push.
 private struct PushFacts {
     private let push: ReceivedPush
-    private let payload: JSONValue?
+    /// Read when the first word asks for it.
+    private lazy var payload: JSONValue? = try? JSONReader.read(push.payload)
 
     init(_ push: ReceivedPush) {
         self.push = push
-        payload = try? JSONReader.read(push.payload)
     }
 
-    func satisfy(_ term: PushQuery.Term) -> Bool {
+    mutating func satisfy(_ term: PushQuery.Term) -> Bool {
         let value = term.value
         return switch term.field {
-        case .text: contains(String(decoding: push.payload, as: UTF8.self), value)
-        case .number: String(push.number) == value
+        case .text: includes(String(decoding: push.payload, as: UTF8.self), value)
+        case .number: term.numbers.contains { $0.contains(push.number) }
+        case .app: push.bundleID == value
         case .topic: contains(push.headers.topic, value)
         case .device: contains(push.deviceToken, value)
         case .channel: contains(push.channel?.rawValue, value)
@@ -198,24 +220,25 @@ private struct PushFacts {
         }
     }
 
-    private func isSo(_ value: String) -> Bool {
+    private mutating func isSo(_ value: String) -> Bool {
         switch value {
         case "silent": payload?["aps"]?["content-available"] != nil && payload?["aps"]?["alert"] == nil
         case "disturbed": push.isDisturbed
         case "accepted": push.status == 200
         case "refused": push.status != 200
+        case "composed": push.connection == ReceivedPush.noConnection
         default: push.app != nil
         }
     }
 
     /// A part of the alert; a plain one is its body.
-    private func alert(_ name: String) -> String? {
+    private mutating func alert(_ name: String) -> String? {
         let alert = payload?["aps"]?["alert"]
         return name == "body" ? alert?.stringValue ?? alert?["body"]?.stringValue : alert?[name]?.stringValue
     }
 
     /// Whether there is something at a place, or this, as in `aps.badge=3`.
-    private func hasKey(_ value: String) -> Bool {
+    private mutating func hasKey(_ value: String) -> Bool {
         let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let place = parts[0].split(separator: ".").reduce(payload) { $0?[String($1)] }
         guard let place else { return false }
@@ -224,6 +247,10 @@ private struct PushFacts {
     }
 
     private func contains(_ text: String?, _ value: String) -> Bool {
+        value.hasPrefix("=") ? text.map { $0 == value.dropFirst() } ?? false : includes(text, value)
+    }
+
+    private func includes(_ text: String?, _ value: String) -> Bool {
         text?.lowercased().contains(value.lowercased()) ?? false
     }
 }

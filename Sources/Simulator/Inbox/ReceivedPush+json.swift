@@ -91,7 +91,8 @@ extension ReceivedPush {
         for event in record["deliveries"]?.elements ?? [] { deliveries.append(try DeliveryEvent(record: event)) }
     }
 
-    private static func payload(in record: JSONValue) throws(PushRecordError) -> [UInt8] {
+    /// The payload that stands in a record in one of three ways.
+    static func payload(in record: JSONValue) throws(PushRecordError) -> [UInt8] {
         if let base64 = record["payload-base64"]?.stringValue {
             guard let bytes = Data(base64Encoded: base64) else {
                 throw PushRecordError(description: "payload-base64 is no base64")

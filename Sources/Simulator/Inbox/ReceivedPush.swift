@@ -9,7 +9,7 @@ public struct ReceivedPush: Sendable, Hashable {
     public let time: Int64
     /// When this simulator got it, which for one of an export is later, in seconds since 1970.
     let arrival: Int64
-    /// Which of the simulator's connections it came over; they count up from 1.
+    /// Which of the simulator's connections it came over; they count up from 1, and 0 stands for the inbox's own page.
     public let connection: Int
     /// The device token as it stood in the path, whatever it was; empty for a broadcast.
     public let deviceToken: String
@@ -35,6 +35,9 @@ public struct ReceivedPush: Sendable, Hashable {
     public internal(set) var deliveries: [DeliveryEvent] = []
     /// What was wrong with it after the pushes before it, and by the contracts that were known then.
     var observations: [Lint.Finding] = []
+
+    /// In place of a connection: it was sent from the page.
+    static let noConnection = 0
 
     /// What is wrong with it or will be surprising on the phone, in the order of the rules.
     public var findings: [Lint.Finding] {
@@ -74,6 +77,13 @@ extension ReceivedPush {
 }
 
 extension ReceivedPush {
+    /// The app's bundle identifier: that of a broadcast's path, or the topic without what its push type adds.
+    var bundleID: String? {
+        guard let topic = app ?? headers.topic else { return nil }
+        let suffix = PushType.all.map(\.topicSuffix).first { !$0.isEmpty && topic.hasSuffix($0) } ?? ""
+        return String(topic.dropLast(suffix.count))
+    }
+
     /// Whether it is for a Live Activity; Apple's pages write the type in several ways, and a lenient simulator takes
     /// them.
     var isLiveActivity: Bool {

@@ -92,6 +92,15 @@ struct Judge {
         return verdict
     }
 
+    /// The answer to a push of the page, which needs no credentials and may send to every app.
+    mutating func verdict(
+        onOwn request: APNsRequest,
+        using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        guard let target = request.target else { return .refused(.badPath) }
+        return verdict(on: request, to: target, using: &generator) { _ in true }
+    }
+
     /// The answer to a request of who has shown a certificate ("Establishing a certificate-based connection to APNs").
     private mutating func verdict(
         on request: APNsRequest,
