@@ -80,9 +80,10 @@ let package = Package(
             swiftSettings: safe
         ),
 
-        // Floor 3: the two halves of the protocol.
+        // Floor 3: the two halves of the protocol, and what is kept between them.
         .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
         .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
+        .target(name: "Outbox", dependencies: ["APNs", "SQLite", "Wire"], swiftSettings: safe),
 
         // Floor 2: bytes, rows, and the contract with the phone.
         .target(name: "LiveSurfaces", dependencies: ["APNs"], swiftSettings: safe),
@@ -142,6 +143,7 @@ let package = Package(
             dependencies: ["APNsClient", "LiveSurfaces", "Simulator", "TestSupport", "martlet"],
             swiftSettings: common
         ),
+        .testTarget(name: "OutboxTests", dependencies: ["Outbox", "TestSupport"], swiftSettings: common),
         .testTarget(
             name: "PeerTests",
             dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],

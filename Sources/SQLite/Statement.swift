@@ -23,12 +23,6 @@ package struct Statement: ~Copyable {
         try check(sqlite3_bind_int64(raw, CInt(clamping: position), value))
     }
 
-    /// Binds a number, or NULL.
-    package func bind(_ value: Double?, at position: Int) throws(SQLiteError) {
-        guard let value else { return try bindNull(at: position) }
-        try check(sqlite3_bind_double(raw, CInt(clamping: position), value))
-    }
-
     /// Binds a text, or NULL.
     package func bind(_ value: String?, at position: Int) throws(SQLiteError) {
         guard var value else { return try bindNull(at: position) }
@@ -91,11 +85,6 @@ package struct Statement: ~Copyable {
     /// A column as a whole number.
     package func integer(at column: Int) -> Int64 {
         sqlite3_column_int64(raw, index(of: column))
-    }
-
-    /// A column as a number.
-    package func real(at column: Int) -> Double {
-        sqlite3_column_double(raw, index(of: column))
     }
 
     /// A column as a text; what is no UTF-8 in it is replaced.

@@ -29,18 +29,6 @@ import Testing
         #expect(read == value && !isNull)
     }
 
-    @Test(arguments: [0, 0.1, -1.5, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity])
-    func `numbers come back`(value: Double) throws {
-        let connection = try openTable()
-        let insert = try connection.prepare("INSERT INTO value (value) VALUES (?)")
-        try insert.bind(value, at: 1)
-        try insert.run()
-        let select = try connection.prepare("SELECT value FROM value")
-        let hasRow = try select.step()
-        let read = select.real(at: 0)
-        #expect(hasRow && read == value)
-    }
-
     @Test(arguments: ["", "a", "Zürich 🦤", "\0", "before\0after", String(repeating: "long ", count: 100_000)])
     func `texts come back`(value: String) throws {
         let connection = try openTable()
@@ -69,7 +57,7 @@ import Testing
         let connection = try openTable()
         let select = try connection.prepare("SELECT ?, ?, ?, ?, ?, ?")
         try select.bind(nil as Int64?, at: 1)
-        try select.bind(nil as Double?, at: 2)
+        try select.bind(nil as Int64?, at: 2)
         try select.bind(nil as String?, at: 3)
         try select.bind(nil as [UInt8]?, at: 4)
         try select.bindNull(at: 5)

@@ -72,6 +72,22 @@ public struct APNsID: Sendable, Hashable {
         (high, low) = halves
     }
 
+    /// An identifier from its 16 bytes; nil when there are more or fewer.
+    ///
+    /// - Parameter bytes: The bytes, the highest first.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The 16 bytes, the highest first.
+    package var bytes: [UInt8] {
+        [high, low].flatMap { half in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt64($0)) }
+        }
+    }
+
     private static let textLength = 36
 
     /// Adds the canonical text to the bytes.

@@ -1,0 +1,104 @@
+package import APNs
+
+/// Keeps accepted pushes until each of them has ended, and remembers how, for as long as somebody may ask.
+///
+/// The module `Outbox` is the relay's memory: one protocol, and engines that hold to it. It knows pushes, their order
+/// and their ends; it knows no HTTP, and not how Apple is spoken to.
+///
+/// What an engine promises:
+///
+/// - A push that ``accept(_:at:)`` has answered for is on disk.
+/// - Each accepted push ends in exactly one ``Outcome``, whatever ends the process in between. Its row is there until
+///   then, and it is claimed again after a restart.
+/// - At most one push of an ``OutboxPush/orderKey`` is claimable at a time, the one that was accepted first; the others
+///   wait behind it. A scheduled push gets in line when its time has come.
+/// - One claimant: what one claim has given, no other gives until it is settled or the store is opened anew.
+///
+/// Times are milliseconds since 1970, and handed in. All calls may come at once, from anywhere; an engine puts what
+/// comes together into one commit.
+package protocol OutboxStore: Sendable {
+    /// Keeps pushes.
+    ///
+    /// - Parameters:
+    ///   - pushes: The pushes, in the order that they came in.
+    ///   - now: The time.
+    /// - Returns: One answer for each, in the same order. When this returns they are on disk.
+    /// - Throws: ``OutboxError``; then none of them is kept.
+    func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
+
+    /// Gives out what is due in a lane, and has not been given out yet.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - urgency: Only pushes of this urgency.
+    ///   - limit: How many at most.
+    ///   - now: The time.
+    /// - Returns: The pushes, those that have waited longest first.
+    /// - Throws: ``OutboxError``; then nothing was given out.
+    func claim(
+        _ lane: Lane,
+        _ urgency: Urgency,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> Claim
+
+    /// Writes down what became of claimed pushes, all or nothing.
+    ///
+    /// - Parameters:
+    ///   - settlements: What became of each.
+    ///   - now: The time.
+    /// - Throws: ``OutboxError``; then they are claimed still, and may be settled again.
+    func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError)
+
+    /// Takes a push back that has not been given out yet.
+    ///
+    /// - Returns: What is known of it now; nil when nothing is.
+    func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> PushStatus?
+
+    /// What is known of a push; nil when nothing is, or no longer.
+    func status(of id: APNsID, of app: String) async throws(OutboxError) -> PushStatus?
+
+    /// Ends pushes that were worth nothing any more before they were given out.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - limit: How many at once, so that nobody waits for long.
+    /// - Returns: Whom this happened to; as many as the limit means that there may be more.
+    func expire(at now: Int64, limit: Int) async throws(OutboxError) -> [ExpiredPush]
+
+    /// Forgets the outcomes of pushes that ended before a time; whoever asks for them learns nothing.
+    ///
+    /// - Returns: How many; as many as the limit means that there may be more.
+    func forgetOutcomes(before time: Int64, limit: Int) async throws(OutboxError) -> Int
+
+    /// What waits, lane by lane.
+    func backlog() async throws(OutboxError) -> [Backlog]
+
+    /// Tokens that Apple has called dead, in the order of their discovery.
+    ///
+    /// - Parameters:
+    ///   - app: Whose.
+    ///   - cursor: Only those after this one; 0 for all.
+    ///   - limit: How many at most.
+    func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken]
+
+    /// Forgets that a token is dead, since the device has registered again.
+    ///
+    /// - Returns: Whether it was thought dead.
+    func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool
+
+    /// Pushes that were given up after many tries, newest first.
+    func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
+
+    /// Has pushes tried again that were given up, as if they had come in now.
+    ///
+    /// - Parameters:
+    ///   - ids: Which; nil for all of the app.
+    ///   - app: Whose.
+    ///   - now: The time.
+    /// - Returns: How many there were.
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int
+
+    /// Commits what is under way and lets go of the disk.
+    func close() async
+}

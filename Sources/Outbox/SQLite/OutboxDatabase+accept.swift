@@ -1,0 +1,122 @@
+internal import APNs
+internal import SQLite
+internal import Wire
+
+extension OutboxDatabase {
+    /// Does what several callers have asked for; one list of answers for each.
+    func perform(_ pieces: [SQLiteOutbox.Work]) throws(SQLiteError) -> [[Acceptance]] {
+        var answers: [[Acceptance]] = []
+        for piece in pieces {
+            switch piece {
+            case .accept(let pushes, let now, _):
+                answers.append(try accept(pushes, at: now))
+            case .settle(let settlements, let now, _):
+                try settle(settlements, at: now)
+                answers.append([])
+            }
+        }
+        return answers
+    }
+
+    /// Keeps pushes, or says why not.
+    func accept(_ pushes: [OutboxPush], at now: Int64) throws(SQLiteError) -> [Acceptance] {
+        var answers: [Acceptance] = []
+        answers.reserveCapacity(pushes.count)
+        for push in pushes { answers.append(try accept(push, at: now)) }
+        return answers
+    }
+
+    private func accept(_ push: OutboxPush, at now: Int64) throws(SQLiteError) -> Acceptance {
+        let app = try number(of: push.lane.app)
+        let fingerprint = push.hasCallersID ? push.fingerprint : nil
+        if let fingerprint, let known = try known(push.id, app) {
+            return known.fingerprint == fingerprint ? .duplicate(known.status) : .conflict
+        }
+        if known.hasDeadTokens, case .device(let token) = push.destination,
+            let dead = try deadToken(token, of: app)
+        {
+            return .suppressed(dead)
+        }
+        guard count < limit else { return .full }
+        try insert(push, app: app, fingerprint: fingerprint, at: now)
+        known.counts[push.lane, default: 0] += 1
+        return .accepted
+    }
+
+    private func insert(
+        _ push: OutboxPush,
+        app: Int64,
+        fingerprint: [UInt8]?,
+        at now: Int64
+    ) throws(SQLiteError) {
+        let number = known.nextNumber
+        known.nextNumber += 1
+        let shelf = Shelf(app: app, environment: push.lane.environment, urgency: push.urgency)
+        // What is due is not behind what was given out already, even if the clock was set back.
+        var readyAt: Int64? = max(now, known.cursors[shelf]?.readyAt ?? now)
+        var isInLine = push.orderKey != nil
+        if let notBefore = push.notBefore, notBefore > now {
+            readyAt = max(notBefore, readyAt ?? notBefore)
+            isInLine = false
+        } else if let key = push.orderKey, try hasOthersInLine(shelf, key, besides: number) {
+            readyAt = nil
+        }
+        let (token, channel, bundle) = push.destination.columns
+        let headers = push.headers
+        try statements.insert.run(
+            with: number,
+            app,
+            shelf.environment.rawValue,
+            Int64(shelf.urgency.rawValue),
+            readyAt,
+            Int64(isInLine ? 1 : 0),
+            push.orderKey,
+            push.expiresAt,
+            push.id.bytes,
+            fingerprint,
+            token,
+            channel,
+            bundle,
+            headers.pushType,
+            headers.topic,
+            headers.priority,
+            headers.expiration,
+            headers.collapseID,
+            push.traceParent,
+            now,
+            push.payload
+        )
+    }
+
+    /// Whether another push of this order key has to end before a new one may go.
+    func hasOthersInLine(_ shelf: Shelf, _ key: String, besides number: Int64) throws(SQLiteError) -> Bool {
+        try statements.findInLine.bind(shelf.app, shelf.environment.rawValue, key, number)
+        defer { statements.findInLine.reset() }
+        return try statements.findInLine.step()
+    }
+
+    func deadToken(_ token: DeviceToken, of app: Int64) throws(SQLiteError) -> DeadToken? {
+        try statements.findDeadToken.bind(app, token.hex)
+        defer { statements.findDeadToken.reset() }
+        return try statements.findDeadToken.step() ? DeadToken(statements.findDeadToken) : nil
+    }
+}
+
+extension OutboxPush {
+    /// Tells a push that is handed in again from another one with the same identifier: half a hash of what it says.
+    fileprivate var fingerprint: [UInt8] {
+        let (token, channel, bundle) = destination.columns
+        let words = [
+            lane.environment.rawValue, token, channel, bundle, headers.pushType, headers.topic, headers.priority,
+            headers.expiration, headers.collapseID,
+        ]
+        var bytes: [UInt8] = []
+        for word in words {
+            bytes += (word ?? "").utf8
+            // No header has a line break, so that nothing can slip from one to the next.
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        bytes += payload
+        return (try? SHA256.hash(bytes)).map { Array($0.prefix(16)) } ?? []
+    }
+}

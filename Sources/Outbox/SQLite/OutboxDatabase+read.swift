@@ -1,0 +1,150 @@
+internal import APNs
+internal import SQLite
+
+extension OutboxDatabase {
+    /// A push that has been handed in, and has not been forgotten.
+    struct KnownPush {
+        var status: PushStatus
+        var fingerprint: [UInt8]?
+        /// Its row's number, until it has ended.
+        var number: Int64?
+    }
+
+    /// What is known of a push; nil when nothing is.
+    func known(_ id: APNsID, _ app: Int64) throws(SQLiteError) -> KnownPush? {
+        if let ended = try endedPush(id, app) { return ended }
+        try statements.findPush.bind(id.bytes, app)
+        defer { statements.findPush.reset() }
+        guard try statements.findPush.step() else { return nil }
+        return waitingPush(id, app, statements.findPush)
+    }
+
+    private func endedPush(_ id: APNsID, _ app: Int64) throws(SQLiteError) -> KnownPush? {
+        try statements.findOutcome.bind(id.bytes, app)
+        defer { statements.findOutcome.reset() }
+        guard try statements.findOutcome.step() else { return nil }
+        let place = PushStatus.Place.ended(Outcome(statements.findOutcome), at: statements.findOutcome.integer(at: 2))
+        return KnownPush(
+            status: status(id, app, statements.findOutcome, place),
+            fingerprint: statements.findOutcome.optionalBlob(at: 10)
+        )
+    }
+
+    private func waitingPush(_ id: APNsID, _ app: Int64, _ row: borrowing Statement) -> KnownPush {
+        let number = row.integer(at: 3)
+        let shelf = Shelf(app: app, environment: PushEnvironment(row, at: 0), urgency: Urgency(row, at: 4))
+        let isClaimed = isClaimed(shelf, readyAt: row.optionalInteger(at: 2), number: number)
+        return KnownPush(
+            status: status(id, app, row, isClaimed ? .inFlight : .accepted),
+            fingerprint: row.optionalBlob(at: 5),
+            number: number
+        )
+    }
+
+    private func status(
+        _ id: APNsID,
+        _ app: Int64,
+        _ row: borrowing Statement,
+        _ place: PushStatus.Place
+    ) -> PushStatus {
+        let lane = Lane(app: name(of: app), environment: PushEnvironment(row, at: 0))
+        return PushStatus(id: id, lane: lane, acceptedAt: row.integer(at: 1), place: place)
+    }
+
+    func status(of id: APNsID, of app: String) throws(SQLiteError) -> PushStatus? {
+        guard let app = number(ofKnown: app) else { return nil }
+        return try known(id, app)?.status
+    }
+
+    func backlog() throws(SQLiteError) -> [Backlog] {
+        var backlog: [Backlog] = []
+        for (lane, count) in known.counts where count > 0 {
+            guard let app = number(ofKnown: lane.app) else { continue }
+            var oldest: Int64?
+            for urgency in Urgency.allCases {
+                try statements.oldest.bind(app, lane.environment.rawValue, Int64(urgency.rawValue))
+                if try statements.oldest.step(), let time = statements.oldest.optionalInteger(at: 0) {
+                    oldest = min(time, oldest ?? time)
+                }
+                statements.oldest.reset()
+            }
+            backlog.append(Backlog(lane: lane, count: count, oldest: oldest))
+        }
+        return backlog
+    }
+
+    func deadTokens(of app: String, after cursor: Int64, limit: Int) throws(SQLiteError) -> [DeadToken] {
+        guard let app = number(ofKnown: app) else { return [] }
+        let rows = try connection.prepare(
+            """
+            SELECT cursor, token, since, learnt_at, reason FROM dead_token WHERE app = ? AND cursor > ?
+            ORDER BY cursor LIMIT ?
+            """
+        )
+        try rows.bind(app, cursor, Int64(limit))
+        var tokens: [DeadToken] = []
+        while try rows.step() {
+            if let token = DeadToken(rows) { tokens.append(token) }
+        }
+        return tokens
+    }
+
+    func revive(_ token: DeviceToken, of app: String) throws(SQLiteError) -> Bool {
+        guard let app = number(ofKnown: app) else { return false }
+        let row = try connection.prepare("DELETE FROM dead_token WHERE app = ? AND token = ?")
+        try row.run(with: app, token.hex)
+        return connection.changes > 0
+    }
+
+    /// Forgets what ended before a time, the payloads of dead letters with it.
+    func forgetOutcomes(before time: Int64, limit: Int) throws(SQLiteError) -> Int {
+        let old = "SELECT apns_id, app FROM outcome WHERE ended_at < ? ORDER BY ended_at LIMIT ?"
+        for table in ["push", "outcome"] {
+            let rows = try connection.prepare("DELETE FROM \(table) WHERE (apns_id, app) IN (\(old))")
+            try rows.run(with: time, Int64(limit))
+        }
+        return connection.changes
+    }
+
+    func deadLetters(of app: String, limit: Int) throws(SQLiteError) -> [DeadLetter] {
+        guard let number = number(ofKnown: app) else { return [] }
+        let columns = OutboxStatements.pushColumns.split(separator: ",").map {
+            "push." + String($0).filter { $0 != " " }
+        }
+        let rows = try connection.prepare(
+            """
+            SELECT \(columns.joined(separator: ", ")), ended_at FROM outcome JOIN push USING (apns_id, app)
+            WHERE outcome.app = ? AND state = 'dead' ORDER BY ended_at DESC LIMIT ?
+            """
+        )
+        try rows.bind(number, Int64(limit))
+        var letters: [(ClaimedPush, endedAt: Int64)] = []
+        while try rows.step() {
+            let lane = Lane(app: app, environment: PushEnvironment(rows, at: 2))
+            letters.append((DuePush(rows, lane: lane).claimed, rows.integer(at: 22)))
+        }
+        var whole: [DeadLetter] = []
+        for (claimed, endedAt) in letters {
+            guard case .ended(let outcome, _)? = try known(claimed.push.id, number)?.status.place else { continue }
+            whole.append(
+                DeadLetter(push: claimed.push, acceptedAt: claimed.acceptedAt, outcome: outcome, endedAt: endedAt)
+            )
+        }
+        return whole
+    }
+
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) throws(SQLiteError) -> Int {
+        let letters = try deadLetters(of: app, limit: .max).filter { ids?.contains($0.push.id) ?? true }
+        guard let number = number(ofKnown: app) else { return 0 }
+        let forget = try connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
+        for letter in letters {
+            try forget.run(with: letter.push.id.bytes, number)
+            guard let row = try known(letter.push.id, number)?.number else { continue }
+            let shelf = Shelf(app: number, environment: letter.push.lane.environment, urgency: letter.push.urgency)
+            let readyAt = max(now, firstFreeTime(on: shelf))
+            try statements.postpone.run(with: readyAt, Int64(0), Int64(letter.outcome.unknownTries), row)
+            known.counts[letter.push.lane, default: 0] += 1
+        }
+        return letters.count
+    }
+}

@@ -1,0 +1,106 @@
+internal import APNs
+internal import SQLite
+
+extension OutboxDatabase {
+    /// Writes down what became of claimed pushes.
+    func settle(_ settlements: [Settlement], at now: Int64) throws(SQLiteError) {
+        for settlement in settlements {
+            switch settlement.change {
+            case .ended(let outcome):
+                try end(settlement.number, outcome, isTokenDead: settlement.isTokenDead, at: now)
+            case .postponed(let until, let attempts, let unknownTries):
+                try postpone(settlement.number, until: until, attempts: attempts, unknownTries: unknownTries)
+            }
+        }
+    }
+
+    private func postpone(
+        _ number: Int64,
+        until time: Int64,
+        attempts: Int,
+        unknownTries: Int
+    ) throws(SQLiteError) {
+        guard let place = try place(of: number) else { return }
+        try statements.postpone.run(
+            with: max(time, firstFreeTime(on: place.shelf)),
+            Int64(attempts),
+            Int64(unknownTries),
+            number
+        )
+    }
+
+    /// Ends a push, and lets the next one go that waited behind it.
+    func end(_ number: Int64, _ outcome: Outcome, isTokenDead: Bool = false, at now: Int64) throws(SQLiteError) {
+        guard let place = try place(of: number) else { return }
+        try statements.end.run(
+            with: outcome.state.rawValue,
+            outcome.status.map(Int64.init),
+            outcome.reason,
+            outcome.uniqueID,
+            outcome.unregisteredAt,
+            Int64(outcome.attempts),
+            Int64(outcome.unknownTries),
+            now,
+            number
+        )
+        known.counts[lane(of: place.shelf), default: 1] -= 1
+        // A dead letter stays, to be tried again when somebody says so.
+        if outcome.state == .dead {
+            try statements.rest.run(with: number)
+        } else {
+            try statements.remove.run(with: number)
+        }
+        if let key = place.orderKey { try letNextGo(place.shelf, key, at: now) }
+        if isTokenDead, let token = place.token {
+            try remember(deadToken: token, place.shelf.app, outcome, at: now)
+        }
+    }
+
+    private func letNextGo(_ shelf: Shelf, _ key: String, at now: Int64) throws(SQLiteError) {
+        try statements.firstInLine.bind(shelf.app, shelf.environment.rawValue, key)
+        defer { statements.firstInLine.reset() }
+        // One that waited for its turn has no time yet; any other is on its way already.
+        guard try statements.firstInLine.step(), statements.firstInLine.isNull(at: 2) else { return }
+        let number = statements.firstInLine.integer(at: 0)
+        let urgency = Urgency(statements.firstInLine, at: 1)
+        let next = Shelf(app: shelf.app, environment: shelf.environment, urgency: urgency)
+        try statements.queue.run(with: Int64(1), max(now, firstFreeTime(on: next)), number)
+    }
+
+    private func remember(
+        deadToken token: String,
+        _ app: Int64,
+        _ outcome: Outcome,
+        at now: Int64
+    ) throws(SQLiteError) {
+        try statements.addDeadToken.run(with: app, token, outcome.unregisteredAt, now, outcome.reason ?? "")
+        known.hasDeadTokens = true
+    }
+
+    /// The first time of a lane that has not been given out: a push with a low number that comes again must not lie
+    /// before it, or it would be overlooked.
+    func firstFreeTime(on shelf: Shelf) -> Int64 {
+        guard let cursor = known.cursors[shelf], cursor.readyAt < .max else { return .min }
+        return cursor.readyAt + 1
+    }
+
+    /// Where a row is kept.
+    private struct Place {
+        var shelf: Shelf
+        var orderKey: String?
+        var token: String?
+
+        init(_ row: borrowing Statement) {
+            shelf = Shelf(row, from: 0)
+            orderKey = row.optionalText(at: 3)
+            token = row.optionalText(at: 4)
+        }
+    }
+
+    private func place(of number: Int64) throws(SQLiteError) -> Place? {
+        try statements.place.bind(number)
+        defer { statements.place.reset() }
+        guard try statements.place.step() else { return nil }
+        return Place(statements.place)
+    }
+}

@@ -1,0 +1,157 @@
+internal import APNs
+internal import SQLite
+
+/// The tables of an outbox, and what is known of them in memory.
+///
+/// Whoever has it calls it from one thread.
+final class OutboxDatabase {
+    /// How far a lane has been given out: everything up to there is on its way or has ended.
+    struct Cursor {
+        var readyAt = Int64.min
+        var number = Int64.min
+
+        func isBefore(_ readyAt: Int64, _ number: Int64) -> Bool {
+            (self.readyAt, self.number) < (readyAt, number)
+        }
+    }
+
+    /// A lane as its rows name it, by one urgency.
+    struct Shelf: Hashable {
+        var app: Int64
+        var environment: PushEnvironment
+        var urgency: Urgency
+    }
+
+    /// What has to go back to what it was when a change is taken back.
+    struct Knowledge {
+        var apps: [String: Int64] = [:]
+        var cursors: [Shelf: Cursor] = [:]
+        var nextNumber: Int64 = 1
+        /// Pushes that have not ended.
+        var counts: [Lane: Int] = [:]
+        var hasDeadTokens = false
+    }
+
+    /// Scripts that bring older files up to date.
+    private static let migrations = [
+        """
+        CREATE TABLE app (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+        CREATE TABLE push (
+            number INTEGER PRIMARY KEY, app INTEGER NOT NULL, environment TEXT NOT NULL, urgency INTEGER NOT NULL,
+            ready_at INTEGER, in_line INTEGER NOT NULL, order_key TEXT, expires_at INTEGER,
+            apns_id BLOB NOT NULL, fingerprint BLOB, token TEXT, channel TEXT, bundle TEXT,
+            push_type TEXT, topic TEXT, priority TEXT, expiration TEXT, collapse_id TEXT, trace TEXT,
+            accepted_at INTEGER NOT NULL, attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL,
+            payload BLOB NOT NULL
+        );
+        CREATE UNIQUE INDEX push_identity ON push (apns_id, app);
+        CREATE INDEX push_ready ON push (app, environment, urgency, ready_at, number) WHERE ready_at IS NOT NULL;
+        CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE in_line = 1;
+        CREATE INDEX push_expiry ON push (expires_at) WHERE expires_at IS NOT NULL;
+        CREATE TABLE outcome (
+            apns_id BLOB NOT NULL, app INTEGER NOT NULL, environment TEXT NOT NULL, state TEXT NOT NULL,
+            status INTEGER, reason TEXT, unique_id TEXT, unregistered_at INTEGER,
+            attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL, fingerprint BLOB,
+            accepted_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, PRIMARY KEY (apns_id, app)
+        ) WITHOUT ROWID;
+        CREATE INDEX outcome_age ON outcome (ended_at);
+        CREATE INDEX outcome_dead ON outcome (app, ended_at) WHERE state = 'dead';
+        CREATE TABLE dead_token (
+            cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL,
+            since INTEGER, learnt_at INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE (app, token)
+        );
+        """
+    ]
+
+    let connection: Connection
+    let statements: OutboxStatements
+    let limit: Int
+    var known = Knowledge()
+
+    /// Pushes that have not ended.
+    var count: Int { known.counts.values.reduce(0, +) }
+
+    /// Opens a file, or makes it.
+    init(file: String, options: SQLiteOutbox.Options) throws(SQLiteError) {
+        var opening = Connection.Options(synchronous: options.durability == .full ? .full : .normal)
+        opening.busyTimeout = .seconds(1)
+        connection = try Connection(path: file, options: opening)
+        // Two relays would send everything twice.
+        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA wal_autocheckpoint = 4000;")
+        try connection.migrate(OutboxDatabase.migrations)
+        statements = try OutboxStatements(connection)
+        limit = options.limit
+        try learn()
+    }
+
+    /// Reads what is to be known in memory.
+    private func learn() throws(SQLiteError) {
+        let apps = try connection.prepare("SELECT id, name FROM app")
+        while try apps.step() { known.apps[apps.text(at: 1)] = apps.integer(at: 0) }
+        let numbers = try connection.prepare("SELECT COALESCE(MAX(number), 0) + 1 FROM push")
+        if try numbers.step() { known.nextNumber = numbers.integer(at: 0) }
+        try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
+        try count("INDEXED BY push_order WHERE in_line = 1 AND ready_at IS NULL")
+        let tokens = try connection.prepare("SELECT 1 FROM dead_token LIMIT 1")
+        known.hasDeadTokens = try tokens.step()
+    }
+
+    private func count(_ condition: String) throws(SQLiteError) {
+        let lanes = try connection.prepare(
+            "SELECT app, environment, COUNT(*) FROM push \(condition) GROUP BY app, environment"
+        )
+        while try lanes.step() {
+            let lane = Lane(app: name(of: lanes.integer(at: 0)), environment: PushEnvironment(lanes, at: 1))
+            known.counts[lane, default: 0] += Int(lanes.integer(at: 2))
+        }
+    }
+
+    /// Makes a change: all of it is kept, or nothing has happened.
+    func change<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+        let before = known
+        do throws(SQLiteError) {
+            return try connection.transaction { () throws(SQLiteError) in try body(self) }
+        } catch {
+            known = before
+            throw error
+        }
+    }
+
+    /// The number of an app; nil when it has never handed anything in.
+    func number(ofKnown app: String) -> Int64? { known.apps[app] }
+
+    /// The number of an app, which it gets when it hands in something for the first time.
+    func number(of app: String) throws(SQLiteError) -> Int64 {
+        if let number = known.apps[app] { return number }
+        try statements.addApp.run(with: app)
+        let number = connection.lastInsertRowID
+        known.apps[app] = number
+        return number
+    }
+
+    func lane(of shelf: Shelf) -> Lane { Lane(app: name(of: shelf.app), environment: shelf.environment) }
+
+    func name(of app: Int64) -> String {
+        known.apps.first { $0.value == app }?.key ?? ""
+    }
+
+    /// Whether a row has been given out.
+    func isClaimed(_ shelf: Shelf, readyAt: Int64?, number: Int64) -> Bool {
+        guard let readyAt, let cursor = known.cursors[shelf] else { return false }
+        return !cursor.isBefore(readyAt, number)
+    }
+}
+
+extension OutboxError {
+    /// What SQLite says, in the outbox's words.
+    init(_ error: SQLiteError, _ what: String) {
+        let kind: Kind =
+            switch error.kind {
+            case .full: .full
+            case .corrupt, .notADatabase: .damaged
+            case .busy: .inUse
+            case .readOnly, .constraint, .cannotOpen, .other: .unavailable
+            }
+        self.init(kind, "\(what): \(error)")
+    }
+}

@@ -1,0 +1,180 @@
+package import APNs
+internal import SQLite
+internal import Wire
+
+/// The outbox of one machine: a SQLite file with a write-ahead log, whose every commit waits for the disk.
+///
+/// It lives on a thread of its own. While one commit waits for the disk, what comes in meanwhile gathers for the next:
+/// many callers share one wait. What has been given out is known in memory only: after a restart it is given out
+/// again.
+package actor SQLiteOutbox: OutboxStore {
+    /// How a file is kept.
+    package struct Options: Sendable {
+        /// What a commit survives.
+        package enum Durability: String, Sendable, CaseIterable {
+            /// A loss of power.
+            case full
+            /// The end of the process; a loss of power may take the last moments back.
+            case relaxed
+        }
+
+        /// What a commit survives; a loss of power by default.
+        package var durability: Durability
+        /// Pushes that may wait at once; 10 million by default.
+        package var limit: Int
+
+        /// The defaults, save what is given.
+        package init(durability: Durability = .full, limit: Int = 10_000_000) {
+            self.durability = durability
+            self.limit = limit
+        }
+    }
+
+    /// What waits to be part of the next commit.
+    enum Work {
+        case accept([OutboxPush], at: Int64, CheckedContinuation<Result<[Acceptance], OutboxError>, Never>)
+        case settle([Settlement], at: Int64, CheckedContinuation<Result<Void, OutboxError>, Never>)
+    }
+
+    private nonisolated let loop: EventLoop
+    /// Part of `Actor`.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    let options: Options
+    private var database: OutboxDatabase?
+    private var work: [Work] = []
+
+    /// Opens a file, or makes it; it belongs to this process until the outbox is closed.
+    ///
+    /// - Parameters:
+    ///   - file: The path. SQLite keeps its log beside it.
+    ///   - options: How it is kept.
+    /// - Throws: ``OutboxError``, of kind `.damaged` for a file that is no outbox any more, `.inUse` for one that another
+    ///   process has, `.unavailable` for one that cannot be written to.
+    package init(file: String, options: Options = Options()) async throws(OutboxError) {
+        self.options = options
+        do {
+            loop = try EventLoop()
+        } catch {
+            throw OutboxError(.unavailable, "\(error)")
+        }
+        try open(file)
+    }
+
+    deinit {
+        loop.shutdown()
+    }
+
+    private func open(_ file: String) throws(OutboxError) {
+        do {
+            database = try OutboxDatabase(file: file, options: options)
+        } catch {
+            throw OutboxError(error, "the outbox \(file) cannot be used")
+        }
+    }
+
+    package func close() {
+        commit()
+        database = nil
+    }
+
+    // MARK: Writing, many at once
+
+    package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
+        try await withCheckedContinuation { add(.accept(pushes, at: now, $0)) }.get()
+    }
+
+    package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+        try await withCheckedContinuation { add(.settle(settlements, at: now, $0)) }.get()
+    }
+
+    private func add(_ piece: Work) {
+        work.append(piece)
+        // The others that are there already get their turn first, and are part of the same commit.
+        if work.count == 1 { loop.atEndOfTurn { [self] in assumeIsolated { $0.commit() } } }
+    }
+
+    private func commit() {
+        let pieces = work
+        work = []
+        guard !pieces.isEmpty else { return }
+        let results = Result { () throws(OutboxError) in
+            try change { (database) throws(SQLiteError) in try database.perform(pieces) }
+        }
+        for (index, piece) in pieces.enumerated() {
+            switch piece {
+            case .accept(_, _, let continuation):
+                continuation.resume(returning: results.map { $0[index] })
+            case .settle(_, _, let continuation):
+                continuation.resume(returning: results.map { _ in })
+            }
+        }
+    }
+
+    /// Makes a change of the file, or says why it cannot be made.
+    private func change<Value>(
+        _ body: (OutboxDatabase) throws(SQLiteError) -> Value
+    ) throws(OutboxError) -> Value {
+        try read { (database) throws(SQLiteError) in try database.change(body) }
+    }
+
+    private func read<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
+        guard let database else { throw OutboxError(.closed, "the outbox is closed") }
+        do throws(SQLiteError) {
+            return try body(database)
+        } catch {
+            throw OutboxError(error, "the outbox cannot be used")
+        }
+    }
+
+    // MARK: Everything else
+
+    package func claim(
+        _ lane: Lane,
+        _ urgency: Urgency,
+        limit: Int,
+        at now: Int64
+    ) throws(OutboxError) -> Claim {
+        try change { (database) throws(SQLiteError) in try database.claim(lane, urgency, limit: limit, at: now) }
+    }
+
+    package func cancel(_ id: APNsID, of app: String, at now: Int64) throws(OutboxError) -> PushStatus? {
+        try change { (database) throws(SQLiteError) in try database.cancel(id, of: app, at: now) }
+    }
+
+    package func status(of id: APNsID, of app: String) throws(OutboxError) -> PushStatus? {
+        try read { (database) throws(SQLiteError) in try database.status(of: id, of: app) }
+    }
+
+    package func expire(at now: Int64, limit: Int) throws(OutboxError) -> [ExpiredPush] {
+        try change { (database) throws(SQLiteError) in try database.expire(at: now, limit: limit) }
+    }
+
+    package func forgetOutcomes(before time: Int64, limit: Int) throws(OutboxError) -> Int {
+        try change { (database) throws(SQLiteError) in try database.forgetOutcomes(before: time, limit: limit) }
+    }
+
+    package func backlog() throws(OutboxError) -> [Backlog] {
+        try read { (database) throws(SQLiteError) in try database.backlog() }
+    }
+
+    package func deadTokens(of app: String, after cursor: Int64, limit: Int) throws(OutboxError) -> [DeadToken] {
+        try read { (database) throws(SQLiteError) in try database.deadTokens(of: app, after: cursor, limit: limit) }
+    }
+
+    package func revive(_ token: DeviceToken, of app: String) throws(OutboxError) -> Bool {
+        try change { (database) throws(SQLiteError) in try database.revive(token, of: app) }
+    }
+
+    package func deadLetters(of app: String, limit: Int) throws(OutboxError) -> [DeadLetter] {
+        try read { (database) throws(SQLiteError) in try database.deadLetters(of: app, limit: limit) }
+    }
+
+    package func requeueDeadLetters(
+        _ ids: [APNsID]?,
+        of app: String,
+        at now: Int64
+    ) throws(OutboxError) -> Int {
+        try change { (database) throws(SQLiteError) in try database.requeueDeadLetters(ids, of: app, at: now) }
+    }
+}

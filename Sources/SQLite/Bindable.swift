@@ -1,0 +1,47 @@
+/// What a parameter of a statement can be bound to.
+package protocol Bindable {
+    /// Binds the value, or NULL.
+    func bind(to statement: borrowing Statement, at position: Int) throws(SQLiteError)
+}
+
+extension Int64: Bindable {
+    package func bind(to statement: borrowing Statement, at position: Int) throws(SQLiteError) {
+        try statement.bind(self, at: position)
+    }
+}
+
+extension String: Bindable {
+    package func bind(to statement: borrowing Statement, at position: Int) throws(SQLiteError) {
+        try statement.bind(self, at: position)
+    }
+}
+
+extension [UInt8]: Bindable {
+    package func bind(to statement: borrowing Statement, at position: Int) throws(SQLiteError) {
+        try statement.bind(self, at: position)
+    }
+}
+
+extension Optional: Bindable where Wrapped: Bindable {
+    package func bind(to statement: borrowing Statement, at position: Int) throws(SQLiteError) {
+        guard let value = self else { return try statement.bindNull(at: position) }
+        try value.bind(to: statement, at: position)
+    }
+}
+
+extension Statement {
+    /// Binds all parameters, in their order.
+    package func bind<each Value: Bindable>(_ values: repeat each Value) throws(SQLiteError) {
+        var position = 0
+        for value in repeat each values {
+            position += 1
+            try value.bind(to: self, at: position)
+        }
+    }
+
+    /// Binds all parameters and runs the statement to its end, whatever rows there are.
+    package func run<each Value: Bindable>(with values: repeat each Value) throws(SQLiteError) {
+        try bind(repeat each values)
+        try run()
+    }
+}
