@@ -12,8 +12,10 @@ package final class APNsListener {
         case opened
         /// A client asks.
         case request(APNsRequest, APNsReply)
-        /// The client has gone.
-        case closed
+        /// The client says that it will ask for nothing more.
+        case goAway(HTTP2GoAway)
+        /// The client has gone, for this reason; of one that did not get through the handshake this is all there is.
+        case closed(WireError)
     }
 
     /// What clients are allowed.
@@ -56,10 +58,12 @@ package final class APNsListener {
             case .request(let stream):
                 guard let client = connections[key] else { return }
                 onEvent(client, .request(APNsRequest(stream), APNsReply(connection, stream)))
-            case .closed:
-                guard let client = connections.removeValue(forKey: key) else { return }
-                onEvent(client, .closed)
-            case .settings, .goAway, .pong:
+            case .goAway(let goAway):
+                guard let client = connections[key] else { return }
+                onEvent(client, .goAway(goAway))
+            case .closed(let reason):
+                onEvent(connections.removeValue(forKey: key) ?? ClientConnection(id: 0, connection), .closed(reason))
+            case .settings, .pong:
                 break
             }
         }
@@ -113,17 +117,26 @@ package final class APNsListener {
 
 /// One client's connection, as its server sees it; lives on the listener's loop.
 package final class ClientConnection {
-    /// Counts up from 1 in the order of arrival on its listener.
+    /// Counts up from 1 in the order of arrival on its listener; 0 for one that did not get through the handshake.
     package let id: Int
     /// What the certificate that the client has shown says about itself; nil when it has shown none.
     package let certificate: CertificateFacts?
+    /// What was agreed on in the TLS handshake; nil in the clear.
+    package let security: TransportSecurity?
     private let connection: HTTP2Connection
 
     init(id: Int, _ connection: HTTP2Connection) {
         self.id = id
         self.connection = connection
         certificate = connection.peerCertificate
+        security = connection.security
     }
+
+    /// The client's address with its port.
+    package var peer: String { connection.peer }
+
+    /// How many streams are open.
+    package var openStreamCount: Int { connection.openStreamCount }
 
     /// Changes how many streams the client may have open at once.
     package func allow(concurrentStreams: UInt32) {

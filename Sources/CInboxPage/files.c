@@ -73,6 +73,12 @@ static const unsigned char connect_js[] = {
 static const unsigned char pages_js[] = {
 #embed "page/pages.js"
 };
+static const unsigned char steps_js[] = {
+#embed "page/steps.js"
+};
+static const unsigned char budget_js[] = {
+#embed "page/budget.js"
+};
 
 #define FILE_AT(path, type, name) {path, type, name, sizeof name}
 #define SCRIPT(name) FILE_AT("/page/" #name ".js", "text/javascript; charset=utf-8", name##_js)
@@ -83,7 +89,7 @@ static const martlet_page_file files[] = {
     STYLE(style), STYLE(inbox), STYLE(pages), STYLE(preview),
     SCRIPT(app), SCRIPT(api), SCRIPT(dom), SCRIPT(inbox), SCRIPT(list), SCRIPT(detail), SCRIPT(payload), SCRIPT(preview),
     SCRIPT(copies), SCRIPT(address), SCRIPT(keys), SCRIPT(pages), SCRIPT(activities), SCRIPT(devices), SCRIPT(channels),
-    SCRIPT(connections), SCRIPT(faults), SCRIPT(connect),
+    SCRIPT(connections), SCRIPT(faults), SCRIPT(connect), SCRIPT(steps), SCRIPT(budget),
     FILE_AT("/page/inbox-page.js", "text/javascript; charset=utf-8", inbox_page_js),
 };
 

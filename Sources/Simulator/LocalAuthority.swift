@@ -24,9 +24,12 @@ public final class LocalAuthority: Sendable {
 
     /// The authority's own certificate, PEM.
     public let certificatePEM: String
+    /// The file of that certificate; nil for one that exists only in memory.
+    let certificateFile: String?
 
-    private init(_ authority: CertificateAuthority) throws {
+    private init(_ authority: CertificateAuthority, certificateFile: String? = nil) throws {
         self.authority = authority
+        self.certificateFile = certificateFile
         certificatePEM = try authority.certificatePEM()
     }
 
@@ -62,7 +65,10 @@ public final class LocalAuthority: Sendable {
             }
             let certificate = try String(contentsOfFile: certificatePath, encoding: .utf8)
             let key = try String(contentsOfFile: keyPath, encoding: .utf8)
-            try self.init(CertificateAuthority(certificatePEM: certificate, keyPEM: key))
+            try self.init(
+                CertificateAuthority(certificatePEM: certificate, keyPEM: key),
+                certificateFile: certificatePath
+            )
         } catch {
             throw SimulatorError("the certificate authority in \(directory) cannot be used: \(error)")
         }

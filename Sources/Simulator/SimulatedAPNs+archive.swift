@@ -25,14 +25,19 @@ extension SimulatedAPNs {
 
     /// Has a channel kept that a request has made, or forgotten that it has removed.
     func keepChannel(of request: APNsRequest, _ verdict: Judge.Verdict) {
-        guard archive != nil, case .channels(let name)? = request.target else { return }
-        let app = String(name)
+        guard case .channels(let app)? = request.target else { return }
         if verdict.status == 201, let channel = verdict.channel {
-            let storage = judge.channels.storage(of: channel.rawValue, in: app)
-            unkept.note(ArchiveChanges.Channel(app: app, channel: channel), storage)
+            keep(channel, of: String(app))
         } else if verdict.status == 204, let channel = request.channelID {
-            unkept.note(ArchiveChanges.Channel(app: app, channel: ChannelID(channel)), nil)
+            keep(ChannelID(channel), of: String(app))
         }
+    }
+
+    /// Has a channel kept as it is now, or forgotten where it is no more.
+    func keep(_ channel: ChannelID, of app: String) {
+        guard archive != nil else { return }
+        let storage = judge.channels.storage(of: channel.rawValue, in: app)
+        unkept.note(ArchiveChanges.Channel(app: app, channel: channel), storage)
         keepSoon()
     }
 

@@ -9,9 +9,11 @@ final class ServedClient {
     var state = Judge.ConnectionState()
     /// How many pushes it has sent that were accepted.
     var acceptedCount = 0
+    var notes: ConnectionNotes
 
-    init(_ connection: ClientConnection) {
+    init(_ connection: ClientConnection, at now: Int64) {
         self.connection = connection
+        notes = ConnectionNotes(connection, at: now)
         state.certificate = connection.certificate
         // Who is known by a certificate need not wait for a first answer.
         state.hasAllStreams = connection.certificate != nil
@@ -28,13 +30,17 @@ extension SimulatedAPNs {
         let key = ObjectIdentifier(connection)
         switch event {
         case .opened:
-            let client = ServedClient(connection)
+            let client = ServedClient(connection, at: clock.secondsSince1970())
             if client.state.hasAllStreams { connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken) }
             clients[key] = client
         case .request(let request, let reply):
             if let client = clients[key] { answer(request, reply, from: client, serves: serves) }
-        case .closed:
-            clients[key] = nil
+        case .goAway(let goAway):
+            clients[key]?.notes.goAwayReceived = goAway
+        case .closed(let reason):
+            let now = clock.secondsSince1970()
+            let client = clients.removeValue(forKey: key) ?? ServedClient(connection, at: now)
+            closedConnections.note(client.notes.closed(reason, at: now, with: client.state))
         }
     }
 
@@ -52,6 +58,7 @@ extension SimulatedAPNs {
         serves: (APNsRequest.Target) -> Bool
     ) {
         let now = clock.secondsSince1970()
+        client.notes.asked(openStreams: client.connection.openStreamCount)
         let actions = plan.actions(on: request.deviceToken, request.headers, at: now)
         for case .skewClock(let duration) in actions {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
@@ -66,11 +73,12 @@ extension SimulatedAPNs {
         }
         adjustStreams(of: client, after: verdict)
         let (id, response) = response(to: request, verdict)
-        switch disturb(client.connection, reply, actions) {
+        switch disturb(client, reply, actions) {
         case nil: verdict.status = 0
         case .zero?: reply.send(response)
         case let delay?: loop.schedule(after: delay) { reply.send(response) }
         }
+        client.notes.answered(verdict.status)
         switch request.target {
         case .channels, .allChannels: keepChannel(of: request, judged)
         case .device, .broadcast, nil:
@@ -155,7 +163,8 @@ extension SimulatedAPNs {
     /// Does to the connection what is to go wrong.
     ///
     /// - Returns: How long the answer is to wait; nil when there will be none.
-    private func disturb(_ client: ClientConnection, _ reply: APNsReply, _ actions: [Fault.Action]) -> Duration? {
+    private func disturb(_ served: ServedClient, _ reply: APNsReply, _ actions: [Fault.Action]) -> Duration? {
+        let client = served.connection
         var delay: Duration? = .zero
         for action in actions {
             switch action {
@@ -166,10 +175,13 @@ extension SimulatedAPNs {
                 reply.reset(HTTP2ErrorCode(rawValue: code))
                 delay = nil
             case .goAway(let code, let text, let includesRequest):
-                client.goAway(
-                    HTTP2ErrorCode(rawValue: code),
-                    debugData: Array(text.utf8),
-                    lastStreamID: includesRequest ? nil : max(0, reply.streamID - 2)
+                let code = HTTP2ErrorCode(rawValue: code)
+                let last = includesRequest ? nil : max(0, reply.streamID - 2)
+                client.goAway(code, debugData: Array(text.utf8), lastStreamID: last)
+                served.notes.goAwaySent = HTTP2GoAway(
+                    lastStreamID: last ?? reply.streamID,
+                    errorCode: code,
+                    debugData: Array(text.utf8)
                 )
                 if !includesRequest { delay = nil }
             case .close:

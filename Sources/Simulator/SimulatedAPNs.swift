@@ -40,6 +40,7 @@ public actor SimulatedAPNs {
     var traffic = TrafficRules()
     var contracts = ActivityContracts()
     var clients: [ObjectIdentifier: ServedClient] = [:]
+    var closedConnections = ClosedConnections()
     /// Pushes by the status of their answers.
     var answers: [Int: Int] = [:]
     var generator: SplitMix64
@@ -211,6 +212,17 @@ public actor SimulatedAPNs {
 
     /// The certificate that signed the simulator's own, for clients in other languages to trust.
     public nonisolated var authorityPEM: String { authority.certificatePEM }
+
+    /// What points clients at it.
+    package nonisolated var recipes: ClientRecipes {
+        get async {
+            ClientRecipes(
+                endpoint: await endpoint,
+                inboxPort: await inboxPort ?? 0,
+                authorityFile: authority.certificateFile ?? "ca.pem"
+            )
+        }
+    }
 
     /// Further host names that it goes by.
     nonisolated var names: [String] { configuration.names }

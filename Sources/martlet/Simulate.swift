@@ -75,12 +75,7 @@ extension Command {
                 release: release
             )
         )
-        let recipes = ClientRecipes(
-            endpoint: await apns.endpoint,
-            inboxPort: await apns.inboxPort ?? 0,
-            authorityFile: authority.file
-        )
-        Terminal.output.write(recipes.text)
+        Terminal.output.write(await apns.recipes.text)
         let printer = Task {
             guard !isQuiet else { return }
             for await push in await apns.arrivals() { Terminal.output.write(line(for: push)) }

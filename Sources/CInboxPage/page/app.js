@@ -28,8 +28,10 @@ async function show() {
   close()
   close = () => {}
   for (const link of byID("pages").children) {
-    if (link.hash === `#/${load ? name : ""}`) link.setAttribute("aria-current", "page")
+    const isCurrent = link.hash === `#/${load ? name : ""}`
+    if (isCurrent) link.setAttribute("aria-current", "page")
     else link.removeAttribute("aria-current")
+    if (isCurrent) link.scrollIntoView({ inline: "nearest", block: "nearest" })
   }
   byID("inbox").hidden = load !== null
   byID("page").hidden = load === null

@@ -107,7 +107,14 @@ extension InboxAPI {
         return .json([
             "seed": .number(JSONNumber(Int64(bitPattern: plan.seed))),
             "rules": .array(plan.faults.map(\.json)),
-            "presets": .array(Fault.presets.map { ["name": .string($0.name), "summary": .string($0.summary)] }),
+            "presets": .array(
+                Fault.presets.map { preset in
+                    [
+                        "name": .string(preset.name), "summary": .string(preset.summary),
+                        "rules": .array(preset.faults.map(\.json)),
+                    ]
+                }
+            ),
         ])
     }
 }

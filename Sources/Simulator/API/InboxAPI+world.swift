@@ -4,9 +4,21 @@ internal import Wire
 extension InboxAPI {
     /// Devices, Live Activities, channels and keys.
     static let worldRoutes: [Route] = [
-        Route(method: "GET", path: "/api/v1/devices", summary: "The tokens that something is known of") { call in
-            let tokens = await call.simulator.judge.devices.tokens
-            return .json(["devices": .array(tokens.map(JSONValue.string))])
+        Route(
+            method: "GET",
+            path: "/api/v1/devices",
+            summary: "The tokens that something is known of",
+            parameters: [Route.Parameter(name: "details", summary: "true for what is known of them, of 1000 at most")]
+        ) { (call) throws(APIProblem) in
+            let devices = await call.simulator.judge.devices
+            let tokens = devices.tokens
+            guard try call.flag("details") else {
+                return .json(["devices": .array(tokens.map(JSONValue.string))])
+            }
+            let told = tokens.prefix(toldDevices).compactMap { token in
+                devices[token].map { JSONValue.object([.init("token", .string(token))] + ($0.json.members ?? [])) }
+            }
+            return .json(["total": .number(JSONNumber(tokens.count)), "devices": .array(told)])
         },
         Route(method: "GET", path: "/api/v1/devices/{token}", summary: "What is known of a device or a Live Activity") {
             (call) throws(APIProblem) in
@@ -37,22 +49,15 @@ extension InboxAPI {
         Route(method: "GET", path: "/api/v1/activities/{token}", summary: "A Live Activity with all its pushes") {
             (call) throws(APIProblem) in
             let device = try await device(call)
-            let token = try call.deviceToken().hex
+            let token = try call.deviceToken()
+            let start = await call.simulator.judge.devices.start(of: token)
             let pushes = await call.simulator.pushes.filter { push in
-                push.deviceToken.lowercased() == token || push.channel.map(device.channels.contains) ?? false
+                push.deviceToken.lowercased() == token.hex || push.number == start
+                    || push.channel.map(device.channels.contains) ?? false
             }
             return .json(
                 .object((device.json.members ?? []) + [.init("pushes", .array(pushes.map(\.json)))])
             )
-        },
-        Route(method: "GET", path: "/api/v1/channels", summary: "The channels of every app") { call in
-            let channels = await call.simulator.judge.channels.everything.map { app, channel, storage -> JSONValue in
-                [
-                    "app": .string(app), "channel": .string(channel.rawValue),
-                    "message-storage-policy": .number(JSONNumber(storage.rawValue)),
-                ]
-            }
-            return .json(["channels": .array(channels)])
         },
         Route(
             method: "GET",
@@ -79,6 +84,8 @@ extension InboxAPI {
             return .done
         },
     ]
+
+    private static let toldDevices = 1_000
 
     private static func device(_ call: APICall) async throws(APIProblem) -> SimulatedDevice {
         let token = try call.deviceToken()

@@ -21,17 +21,23 @@ struct InboxAPI: Sendable {
                 return .text("ok, but \(problem)\n")
             },
             Route(method: "GET", path: "/api/v1/info", summary: "Where this simulator answers as APNs") { call in
-                let endpoint = await call.simulator.endpoint
-                let scheme = endpoint.isEncrypted ? "https" : "http"
-                let apns = JSONValue.Member("apns", .string("\(scheme)://\(endpoint.host):\(endpoint.port)"))
-                let release = call.simulator.configuration.release.map { [JSONValue.Member("release", $0.json)] }
-                return .json(.object([apns] + (release ?? [])))
+                .json(await info(of: call.simulator))
+            },
+            Route(method: "GET", path: "/api/v1/recipes", summary: "The lines that point clients at it") { call in
+                .json(["recipes": .array(await call.simulator.recipes.all.map(\.json))])
+            },
+            Route(method: "GET", path: "/api/v1/ca.pem", summary: "The certificate that clients have to trust") {
+                (call) throws(APIProblem) in
+                guard await call.simulator.endpoint.isEncrypted else {
+                    throw APIProblem(404, "it speaks in the clear: there is nothing to trust")
+                }
+                return .text(call.simulator.authorityPEM, type: "application/x-pem-file")
             },
             Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
                 .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(openAPI) },
-        ] + pushRoutes + sendingRoutes + testRoutes + worldRoutes + controlRoutes
+        ] + pushRoutes + sendingRoutes + testRoutes + worldRoutes + channelRoutes + connectionRoutes + controlRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         let path = request.path
@@ -54,6 +60,19 @@ struct InboxAPI: Sendable {
         } catch {
             return error.answer
         }
+    }
+
+    private static func info(of simulator: SimulatedAPNs) async -> JSONValue {
+        let endpoint = await simulator.endpoint
+        var members: [JSONValue.Member] = [
+            .init("apns", .string(endpoint.url)),
+            .init("environment", .string(simulator.configuration.environment.rawValue)),
+        ]
+        if let channels = endpoint.channels {
+            members.append(.init("channel-port", .number(JSONNumber(Int(channels.port)))))
+        }
+        if let release = simulator.configuration.release { members.append(.init("release", release.json)) }
+        return .object(members)
     }
 
     /// The interface as OpenAPI 3.1 describes interfaces.

@@ -104,6 +104,17 @@ struct DeviceRegistry {
         if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
     }
 
+    /// The number of the push that started the activity of this token; nil when none did.
+    func start(of token: DeviceToken) -> Int? {
+        for device in devices.values {
+            if let started = device.startedActivities.last(where: { $0.token == token }) { return started.startedBy }
+        }
+        return nil
+    }
+
+    /// The tokens that listen on a channel.
+    func subscribers(of channel: ChannelID) -> Set<String> { subscribers[channel] ?? [] }
+
     /// A channel is no more.
     mutating func removed(_ channel: ChannelID) {
         newestBroadcasts[channel] = nil

@@ -16,6 +16,8 @@ struct Judge {
         fileprivate var lastSender: ConnectionLaws.Sender?
         /// The provider token that was looked at last, in the words of the rules about traffic; nil when it is no good.
         fileprivate(set) var providerToken: TrafficRules.ProviderTokenFacts?
+        /// What that token says of who sends.
+        var claims: ProviderToken? { lastSender?.claims }
         fileprivate var laws = ConnectionLaws()
         /// What the client has shown in the TLS handshake, if anything.
         var certificate: CertificateFacts?

@@ -24,6 +24,8 @@ package final class HTTP2Connection {
     private let role: HTTP2Session.Role
     private let timeout: Duration
     private let endpoint: Endpoint?
+    /// Who is at the other end, as an address with its port (servers), or by the name that was asked for.
+    package let peer: String
     let session: HTTP2Session
     /// A server's notes on how long its client keeps it waiting.
     private(set) var watch: HTTP2Watch?
@@ -60,6 +62,7 @@ package final class HTTP2Connection {
     ) throws(WireError) {
         self.loop = loop
         self.endpoint = endpoint
+        peer = endpoint.host
         self.timeout = timeout
         role = .client
         session = try HTTP2Session(.client, limits: limits)
@@ -78,6 +81,7 @@ package final class HTTP2Connection {
         timeout = patience.handshake
         watch = HTTP2Watch(patience, at: loop.now)
         endpoint = nil
+        self.peer = peer
         role = .server
         session = try HTTP2Session(.server, limits: limits)
         transport = Box(try Transport(socket, tls: tls, peerName: peer))
@@ -114,6 +118,12 @@ package final class HTTP2Connection {
 
     /// What the certificate that the peer has shown says about itself; nil when it has shown none.
     package var peerCertificate: CertificateFacts? { transport?.value.peerCertificate }
+
+    /// What was agreed on in the TLS handshake; nil in the clear, and once the connection is closed.
+    package var security: TransportSecurity? { transport?.value.security }
+
+    /// How many streams are open.
+    package var openStreamCount: Int { session.openStreamCount }
 
     /// Streams the peer allows at once, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }

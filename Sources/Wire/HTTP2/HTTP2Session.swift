@@ -22,6 +22,13 @@ package struct HTTP2GoAway: Sendable, Hashable {
     package var errorCode: HTTP2ErrorCode
     /// Whatever the peer added; APNs puts a JSON object with a `reason` here.
     package var debugData: [UInt8]
+
+    /// A frame from its parts.
+    package init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
+        self.lastStreamID = lastStreamID
+        self.errorCode = errorCode
+        self.debugData = debugData
+    }
 }
 
 /// What a session allows its peer.

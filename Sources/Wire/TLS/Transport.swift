@@ -166,6 +166,12 @@ struct Transport: ~Copyable {
         return CertificateFacts(Certificate(adopting: raw))
     }
 
+    /// What was agreed on in the TLS handshake; nil in the clear.
+    var security: TransportSecurity? {
+        guard let ssl, let version = SSL_get_version(ssl) else { return nil }
+        return TransportSecurity(version: String(cString: version), isHTTP2Agreed: agreedOnHTTP2)
+    }
+
     /// Has the peer see a reset when the socket is closed.
     func resetOnClose() {
         socket.value.resetOnClose()
@@ -230,4 +236,12 @@ struct Transport: ~Copyable {
         }
         return .failed(WireError(.tlsFailed, "TLS with \(peerName) failed during \(what): \(message)"))
     }
+}
+
+/// What two sides agreed on in a TLS handshake.
+package struct TransportSecurity: Sendable, Hashable {
+    /// The protocol's version, as in `TLSv1.3`.
+    package let version: String
+    /// Whether HTTP/2 was agreed on by ALPN (RFC 7301).
+    package let isHTTP2Agreed: Bool
 }

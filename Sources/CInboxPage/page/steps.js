@@ -1,0 +1,59 @@
+// What each push did to a Live Activity: a calculation, without a page.
+
+/**
+ * The pushes in their order, each with `event`, `priority`, `timestamp`, `outcome`, the content state `before` and
+ * `after` it, and the push that is `shown` after it.
+ */
+export function steps(pushes, token) {
+  let state = undefined
+  let shown = null
+  return pushes.toSorted((one, other) => one.number - other.number).map((push) => {
+    const aps = push.payload?.aps ?? {}
+    const outcome = outcomeOf(push, token)
+    const before = state
+    if (outcome.kind === "delivered") {
+      state = aps["content-state"] ?? state
+      shown = push
+    }
+    return {
+      push, outcome, before, after: state, shown, event: typeof aps.event === "string" ? aps.event : "no event",
+      priority: push.headers["apns-priority"] ?? "10",
+      timestamp: Number.isSafeInteger(aps.timestamp) ? aps.timestamp : null,
+    }
+  })
+}
+
+/** What became of a push at the device with this token. */
+function outcomeOf(push, token) {
+  if (push.status !== 200) return { kind: "refused", words: `refused: ${push.reason ?? push.status}`, note: null }
+  const sign = `at ${token.slice(0, 8)}…`
+  const events = push.channel === undefined ? push.deliveries : push.deliveries.filter(({ note }) => note?.startsWith(sign))
+  const last = events.at(-1)
+  const note = last?.note?.replace(sign, "").replace(/^: /, "") || null
+  switch (last?.kind) {
+    case "delivered": return { kind: "delivered", words: "delivered", note }
+    case "delivered-from-storage": return { kind: "delivered", words: "delivered from storage", note }
+    case "ignored": return { kind: "ignored", words: "ignored", note }
+    case "stored-device-offline": return { kind: "waiting", words: "waits: the device is away", note }
+    case undefined: return { kind: "waiting", words: "not delivered here", note }
+    default: return { kind: "ignored", words: last.kind.replaceAll("-", " "), note }
+  }
+}
+
+/** The leaves of two values side by side: `path`, `was` and `is` as JSON, and the kind of change. */
+export function changes(before, after) {
+  const old = new Map(leaves(before, ""))
+  const fresh = new Map(leaves(after, ""))
+  const rows = [...fresh].map(([path, is]) => {
+    const was = old.get(path)
+    return { path, is, was, kind: was === undefined ? "added" : was === is ? "same" : "changed" }
+  })
+  const removed = [...old].filter(([path]) => !fresh.has(path)).map(([path, was]) => ({ path, was, kind: "removed" }))
+  return [...rows, ...removed]
+}
+
+function leaves(value, path) {
+  if (value === undefined) return []
+  if (value === null || typeof value !== "object" || Object.keys(value).length === 0) return [[path, JSON.stringify(value)]]
+  return Object.entries(value).flatMap(([name, item]) => leaves(item, path ? `${path}.${name}` : name))
+}

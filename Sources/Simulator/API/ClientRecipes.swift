@@ -1,0 +1,159 @@
+internal import APNs
+internal import APNsClient
+
+/// The lines that point clients at a simulator, for its terminal and its page.
+package struct ClientRecipes: Sendable {
+    /// How one client is pointed at it.
+    struct Recipe: Sendable {
+        /// The client.
+        var name: String
+        /// The lines, to be copied.
+        var lines: String
+    }
+
+    private let url: String
+    private let port: UInt16
+    private let isEncrypted: Bool
+    private let channelPort: UInt16?
+    private let inboxPort: UInt16
+    private let authorityFile: String
+
+    init(endpoint: APNsEndpoint, inboxPort: UInt16, authorityFile: String) {
+        url = endpoint.url
+        port = endpoint.port
+        isEncrypted = endpoint.isEncrypted
+        channelPort = endpoint.channels?.port
+        self.inboxPort = inboxPort
+        self.authorityFile = authorityFile
+    }
+
+    /// All of them, in a paragraph with the addresses.
+    package var text: String {
+        let channels = channelPort.map { "Channels are managed there, and at port \($0) as Apple has it.\n" } ?? ""
+        let way =
+            isEncrypted
+            ? "Clients have to trust \(authorityFile). This is how:"
+            : "It speaks HTTP/2 in the clear, with prior knowledge:"
+        return """
+            Martlet's local APNs answers at \(url)
+            \(channels)The inbox, for people: http://localhost:\(inboxPort)/
+            What came in, as JSON: http://localhost:\(inboxPort)/api/v1/pushes
+            Any device token is taken, and any key signs. Control-C ends it.
+
+            \(way)
+
+
+            """ + all.map(\.text).joined() + "\n"
+    }
+
+    /// Each client by itself.
+    var all: [Recipe] { isEncrypted ? encrypted : clear }
+
+    private var encrypted: [Recipe] {
+        [
+            Recipe(name: "curl", lines: curl("--http2 --cacert \(authorityFile)")),
+            Recipe(
+                name: "Martlet",
+                lines: """
+                    martlet send --host localhost:\(port) --ca \(authorityFile) \\
+                      --to 5d3a6a1c8f9a42d6 --topic com.example.app --body Hello
+                    """
+            ),
+            Recipe(
+                name: "Martlet, Swift",
+                lines: """
+                    PushClient(APNsEndpoint(host: "localhost", port: \(port)), authentication: .token(key),
+                      configuration: .init(additionalAuthorities: String(contentsOfFile: "\(authorityFile)", encoding: .utf8)))
+                    """
+            ),
+            Recipe(
+                name: "APNSwift",
+                lines: """
+                    environment: .custom(url: "https://localhost", port: \(port)), after
+                    sudo cp \(authorityFile) /usr/local/share/ca-certificates/martlet.crt && sudo update-ca-certificates
+                    """
+            ),
+            Recipe(
+                name: "aioapns",
+                lines: """
+                    context = ssl.create_default_context(cafile="\(authorityFile)"); context.set_alpn_protocols(["h2"])
+                    apns = aioapns.APNs(…, ssl_context=context)
+                    connection = apns.pool.protocol_class
+                    connection.APNS_SERVER, connection.APNS_PORT = "localhost", \(port)
+                    """
+            ),
+            Recipe(
+                name: "node-apn",
+                lines: """
+                    new apn.Provider({ address: "localhost", port: \(port), ca: fs.readFileSync("\(authorityFile)"), token })
+                    """
+            ),
+            Recipe(
+                name: "Node.js",
+                lines: #"http2.connect("\#(url)", { ca: fs.readFileSync("\#(authorityFile)") })"#
+            ),
+            Recipe(
+                name: "apns2 (Go)",
+                lines: #"client.Host = "\#(url)", and SSL_CERT_FILE=\#(authorityFile) in the environment"#
+            ),
+            Recipe(
+                name: "Pushy",
+                lines: """
+                    new ApnsClientBuilder().setApnsServer("localhost", \(port))
+                      .setTrustedServerCertificateChain(new File("\(authorityFile)"))
+                    """
+            ),
+            Recipe(
+                name: "gorush, rpush",
+                lines: """
+                    know Apple's hosts only, for which the certificate is good too: give this machine the name
+                    api.push.apple.com, in /etc/hosts or as a network alias, at port 443, and have
+                    SSL_CERT_FILE=\(authorityFile) in their environment ("Pointing clients at it" in the documentation)
+                    """
+            ),
+        ]
+    }
+
+    private var clear: [Recipe] {
+        [
+            Recipe(name: "curl", lines: curl("--http2-prior-knowledge")),
+            Recipe(
+                name: "Martlet",
+                lines: "martlet send --host \(url) --to 5d3a6a1c8f9a42d6 --topic com.example.app --body Hello"
+            ),
+            Recipe(
+                name: "Martlet, Swift",
+                lines: """
+                    PushClient(APNsEndpoint(host: "localhost", port: \(port), isEncrypted: false),
+                      authentication: .token(key))
+                    """
+            ),
+            Recipe(name: "Node.js", lines: #"http2.connect("\#(url)")"#),
+        ]
+    }
+
+    private func curl(_ protocolOptions: String) -> String {
+        """
+        curl \(protocolOptions) -H "authorization: bearer $(martlet token)" \\
+          -H "apns-topic: com.example.app" -H "apns-push-type: alert" \\
+          -d '{"aps":{"alert":"Hello"}}' \(url)/3/device/5d3a6a1c8f9a42d6
+        """
+    }
+}
+
+extension ClientRecipes.Recipe {
+    /// The recipe in two columns.
+    fileprivate var text: String {
+        let column = 16
+        let lines = lines.split(separator: "\n").joined(separator: "\n" + String(repeating: " ", count: column + 2))
+        return "  \(name)\(String(repeating: " ", count: max(1, column - name.count)))\(lines)\n"
+    }
+
+    /// The recipe as the HTTP interface tells it.
+    var json: JSONValue { ["name": .string(name), "lines": .string(lines)] }
+}
+
+extension APNsEndpoint {
+    /// Where it is, for programs that take an address.
+    var url: String { "\(isEncrypted ? "https" : "http")://\(host):\(port)" }
+}

@@ -1,0 +1,82 @@
+internal import APNs
+internal import APNsServer
+internal import Wire
+
+extension InboxAPI {
+    /// Who is connected, and who was.
+    static let connectionRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/api/v1/connections",
+            summary: "The connections that are open, and the last hundred that were closed"
+        ) { call in
+            let (open, closed) = await call.simulator.connections
+            return .json([
+                "open-count": .number(JSONNumber(open.count)),
+                "open": .array(open.prefix(toldConnections).map(\.json)), "closed": .array(closed.map(\.json)),
+            ])
+        }
+    ]
+
+    private static let toldConnections = 500
+}
+
+extension SimulatedAPNs {
+    /// What there is to say of each connection, newest first.
+    fileprivate var connections: (open: [ConnectionNotes], closed: [ConnectionNotes]) {
+        let open = clients.values.map { $0.notes.open(with: $0.state, openStreams: $0.connection.openStreamCount) }
+        return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections.all.reversed())
+    }
+}
+
+extension ConnectionNotes {
+    fileprivate var json: JSONValue {
+        let answers = answers.sorted { $0.key < $1.key }.map { JSONValue.Member(String($0.key), number($0.value)) }
+        var members: [JSONValue.Member] = [
+            .init("id", number(id)), .init("peer", .string(peer)), .init("opened", .number(JSONNumber(openedAt))),
+            .init("streams-open", number(openStreams)), .init("streams-most", number(mostStreams)),
+            .init("requests", number(requests)), .init("answers", .object(answers)),
+        ]
+        if let security {
+            let alpn: JSONValue = security.isHTTP2Agreed ? "h2" : .null
+            members.append(.init("tls", ["version": .string(security.version), "alpn": alpn]))
+        }
+        if let claims {
+            let token: JSONValue = [
+                "key-id": .string(claims.keyID), "team-id": .string(claims.teamID),
+                "issued-at": .number(JSONNumber(claims.issuedAt)),
+            ]
+            members.append(.init("provider-token", token))
+        }
+        if let certificate { members.append(.init("certificate", certificate.json)) }
+        if let goAwaySent { members.append(.init("goaway-sent", goAwaySent.json)) }
+        if let goAwayReceived { members.append(.init("goaway-received", goAwayReceived.json)) }
+        if let ending {
+            let closed: JSONValue = ["time": .number(JSONNumber(ending.time)), "reason": .string(ending.reason)]
+            members.append(.init("closed", closed))
+        }
+        return .object(members)
+    }
+
+    private func number(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
+}
+
+extension CertificateFacts {
+    fileprivate var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("topics", .array(topics.map(JSONValue.string))), .init("development", .bool(isForDevelopment)),
+            .init("production", .bool(isForProduction)),
+        ]
+        if let expiry { members.append(.init("expires", .number(JSONNumber(expiry)))) }
+        return .object(members)
+    }
+}
+
+extension HTTP2GoAway {
+    fileprivate var json: JSONValue {
+        [
+            "code": .string(errorCode.description), "last-stream": .number(JSONNumber(Int(lastStreamID))),
+            "debug-data": .string(String(decoding: debugData.prefix(1_024), as: UTF8.self)),
+        ]
+    }
+}

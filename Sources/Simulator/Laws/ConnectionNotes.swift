@@ -1,0 +1,72 @@
+internal import APNs
+internal import APNsServer
+internal import Wire
+
+/// What there is to say of one connection: counters while it is open, and who it was once somebody asks.
+///
+/// A push costs two additions.
+struct ConnectionNotes: Sendable {
+    let id: Int
+    /// The client's address with its port.
+    let peer: String
+    let security: TransportSecurity?
+    let certificate: CertificateFacts?
+    /// In seconds since 1970.
+    let openedAt: Int64
+    private(set) var requests = 0
+    /// Requests by the status of their answers; 0 for none.
+    private(set) var answers: [Int: Int] = [:]
+    private(set) var openStreams = 0
+    private(set) var mostStreams = 0
+    var goAwaySent: HTTP2GoAway?
+    var goAwayReceived: HTTP2GoAway?
+    /// What the provider token said that was looked at last.
+    private(set) var claims: ProviderToken?
+    /// When it was closed, and why.
+    private(set) var ending: (time: Int64, reason: String)?
+
+    init(_ connection: ClientConnection, at now: Int64) {
+        id = connection.id
+        peer = connection.peer
+        security = connection.security
+        certificate = connection.certificate
+        openedAt = now
+    }
+
+    mutating func asked(openStreams: Int) {
+        requests += 1
+        mostStreams = max(mostStreams, openStreams)
+    }
+
+    mutating func answered(_ status: Int) {
+        answers[status, default: 0] += 1
+    }
+
+    /// The notes with what is true of an open connection now.
+    func open(with state: Judge.ConnectionState, openStreams: Int) -> ConnectionNotes {
+        var notes = self
+        notes.claims = state.claims
+        notes.openStreams = openStreams
+        return notes
+    }
+
+    /// The notes with how the connection ended.
+    func closed(_ reason: WireError, at now: Int64, with state: Judge.ConnectionState) -> ConnectionNotes {
+        var notes = open(with: state, openStreams: 0)
+        notes.ending = (now, reason.description)
+        return notes
+    }
+}
+
+/// The connections that were closed last, a hundred at most.
+struct ClosedConnections {
+    private static let limit = 100
+
+    /// Oldest first.
+    private(set) var all: [ConnectionNotes] = []
+
+    mutating func note(_ notes: ConnectionNotes) {
+        if all.count == ClosedConnections.limit { all.removeFirst() }
+        all.append(notes)
+    }
+}
