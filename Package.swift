@@ -76,7 +76,7 @@ let package = Package(
         // Floor 4: what plays Apple's part.
         .target(
             name: "Simulator",
-            dependencies: ["APNs", "APNsClient", "APNsServer", "InboxPage", "SQLite", "Wire"],
+            dependencies: ["APNs", "APNsClient", "APNsServer", "InboxPage", "LiveSurfaces", "SQLite", "Wire"],
             swiftSettings: safe
         ),
 

@@ -40,6 +40,36 @@ static const unsigned char payload_js[] = {
 static const unsigned char preview_js[] = {
 #embed "page/preview.js"
 };
+static const unsigned char preview_activity_js[] = {
+#embed "page/preview-activity.js"
+};
+static const unsigned char preview_bar_js[] = {
+#embed "page/preview-bar.js"
+};
+static const unsigned char preview_card_js[] = {
+#embed "page/preview-card.js"
+};
+static const unsigned char preview_island_js[] = {
+#embed "page/preview-island.js"
+};
+static const unsigned char preview_parts_js[] = {
+#embed "page/preview-parts.js"
+};
+static const unsigned char preview_screen_js[] = {
+#embed "page/preview-screen.js"
+};
+static const unsigned char preview_template_js[] = {
+#embed "page/preview-template.js"
+};
+static const unsigned char preview_widget_js[] = {
+#embed "page/preview-widget.js"
+};
+static const unsigned char strings_js[] = {
+#embed "page/strings.js"
+};
+static const unsigned char preview_bar_css[] = {
+#embed "page/preview-bar.css"
+};
 static const unsigned char copies_js[] = {
 #embed "page/copies.js"
 };
@@ -91,6 +121,16 @@ static const martlet_page_file files[] = {
     SCRIPT(copies), SCRIPT(address), SCRIPT(keys), SCRIPT(pages), SCRIPT(activities), SCRIPT(devices), SCRIPT(channels),
     SCRIPT(connections), SCRIPT(faults), SCRIPT(connect), SCRIPT(steps), SCRIPT(budget),
     FILE_AT("/page/inbox-page.js", "text/javascript; charset=utf-8", inbox_page_js),
+    SCRIPT(strings),
+    FILE_AT("/page/preview-activity.js", "text/javascript; charset=utf-8", preview_activity_js),
+    FILE_AT("/page/preview-bar.js", "text/javascript; charset=utf-8", preview_bar_js),
+    FILE_AT("/page/preview-card.js", "text/javascript; charset=utf-8", preview_card_js),
+    FILE_AT("/page/preview-island.js", "text/javascript; charset=utf-8", preview_island_js),
+    FILE_AT("/page/preview-parts.js", "text/javascript; charset=utf-8", preview_parts_js),
+    FILE_AT("/page/preview-screen.js", "text/javascript; charset=utf-8", preview_screen_js),
+    FILE_AT("/page/preview-template.js", "text/javascript; charset=utf-8", preview_template_js),
+    FILE_AT("/page/preview-widget.js", "text/javascript; charset=utf-8", preview_widget_js),
+    FILE_AT("/page/preview-bar.css", "text/css; charset=utf-8", preview_bar_css),
 };
 
 martlet_page_file martlet_page_file_at(size_t index) {

@@ -39,6 +39,7 @@ public actor SimulatedAPNs {
     var namespaces = Namespaces()
     var traffic = TrafficRules()
     var contracts = ActivityContracts()
+    var previews = PreviewMaterial()
     var clients: [ObjectIdentifier: ServedClient] = [:]
     var closedConnections = ClosedConnections()
     /// Pushes by the status of their answers.

@@ -39,7 +39,7 @@ extension Command {
             let snapshot = try named(file) { (bytes) throws(SurfaceError) in
                 try SurfaceSnapshot(parsing: bytes, categories: categories)
             }
-            let members = projections(of: snapshot)
+            let members = snapshot.projections
             guard !isJSON else {
                 Terminal.output.write(line(.object(members)))
                 continue
@@ -146,21 +146,6 @@ extension Command {
             members += [.init("valid", false), .init("issues", .array(issues))]
         }
         return line(.object(members))
-    }
-
-    private static func projections(of snapshot: SurfaceSnapshot) -> [JSONValue.Member] {
-        switch snapshot {
-        case .liveActivity(let snapshot):
-            [
-                .init("contentState", snapshot.contentState.json), .init("attributes", snapshot.attributes.json),
-                .init("alertPayload", snapshot.alertPayload),
-            ]
-        case .widget(let snapshot): [.init("entry", snapshot.entry.json)]
-        case .control(let snapshot): [.init("entry", snapshot.entry.json)]
-        case .lockAccessory(let snapshot): [.init("entry", snapshot.entry.json)]
-        case .standBy(let snapshot): [.init("entry", snapshot.entry.json)]
-        case .notification(let snapshot): [.init("payload", snapshot.payload)]
-        }
     }
 }
 

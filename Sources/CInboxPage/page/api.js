@@ -13,11 +13,19 @@ export async function ask(path, method = "GET", body = undefined) {
 export const payload = async (number) => (await fetch(`/api/v1/pushes/${number}/payload`)).text()
 /** Where this simulator answers as APNs. */
 export const info = () => ask("/api/v1/info")
+/** What a phone knows besides a push. */
+export const context = (number) => ask(`/api/v1/pushes/${number}/context`)
+/** The languages that apps have strings in, and the strings of one. */
+export const strings = () => ask("/api/v1/strings")
+export const table = (app, language) => ask(`/api/v1/strings/${app}/${language}`)
 export const pushes = (query, limit) => ask(`/api/v1/pushes?${new URLSearchParams({ query, limit })}`)
 export const removePush = (number) => ask(`/api/v1/pushes/${number}`, "DELETE")
 export const removePushes = (query) => ask(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE")
 
-/** Tells of `open` when the simulator is there, or there again, and of `chaos` when what goes wrong was changed. */
+/**
+ * Tells of `open` when the simulator is there, or there again, of `chaos` when what goes wrong was changed, and of
+ * `previews` when what they are made of besides pushes was.
+ */
 export const happenings = new EventTarget()
 
 /**
@@ -32,7 +40,7 @@ export function follow(query, handlers) {
   for (const name of ["push", "changed", "forgotten"]) {
     source.addEventListener(name, (event) => handlers[name](JSON.parse(event.data)))
   }
-  for (const name of ["open", "chaos"]) {
+  for (const name of ["open", "chaos", "previews"]) {
     source.addEventListener(name, () => happenings.dispatchEvent(new Event(name)))
   }
   return () => source.close()

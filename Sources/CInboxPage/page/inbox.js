@@ -1,6 +1,7 @@
 // What the page knows of the pushes that came in: kept in step with the simulator, told to whoever shows it.
 
 import { follow, pushes as fetchPushes } from "./api.js"
+import { onWords, wording } from "./strings.js"
 
 /** Pushes that one look at the simulator brings. */
 const limit = 1000
@@ -13,6 +14,11 @@ export class Inbox extends EventTarget {
   selected = null
   #stop = () => {}
   #isDirty = false
+
+  constructor() {
+    super()
+    onWords(() => this.#show())
+  }
 
   /** Shows the pushes that a query is true of, from now on. */
   search(query) {
@@ -107,8 +113,9 @@ export function kind(push) {
 export function headline(push) {
   const aps = push.payload?.aps
   const alert = aps?.alert
-  const text = typeof alert === "string" ? alert : (alert?.title ?? alert?.["title-loc-key"] ?? alert?.body)
-  if (typeof text === "string" && text) return text
+  if (typeof alert === "string" && alert) return alert
+  const words = alert && typeof alert === "object" && (wording(alert, "title", app(push)) ?? wording(alert, "body", app(push)))
+  if (words?.text) return words.missing ? `⟨${words.text}⟩` : words.text
   const state = aps?.["content-state"]
   const word = state && (state.headline ?? state.title ?? state.status)
   if (typeof word === "string" && word) return word

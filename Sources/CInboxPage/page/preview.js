@@ -1,75 +1,54 @@
-// A push as the phone would show it: an approximation, in a frame that runs no scripts and asks for nothing.
+// A push as phones would show it: an approximation, in frames that run no scripts and ask for nothing.
 
+import { context } from "./api.js"
 import { element } from "./dom.js"
-import { app, kind } from "./inbox.js"
+import { kind } from "./inbox.js"
+import { activityFigures } from "./preview-activity.js"
+import { bar, settings } from "./preview-bar.js"
+import { notificationFigures } from "./preview-card.js"
+import { devices } from "./preview-screen.js"
+import { reloadFigures } from "./preview-widget.js"
+import { onWords } from "./strings.js"
+
+/** What each kind of push is shown as. */
+const shows = {
+  alert: (push, device, { thread = [] }) => [...notificationFigures(push, settings, thread), sidecar(push)],
+  activity: (push, device, around) => activityFigures(push, settings, device, around),
+  broadcast: (push, device, around) => activityFigures(push, settings, device, around),
+  widgets: (push, device, { surfaces = {} }) =>
+    reloadFigures(push, settings, device, surfaces, ["widget", "lockAccessory", "standby"]),
+  controls: (push, device, { surfaces = {} }) => reloadFigures(push, settings, device, surfaces, ["control"]),
+}
+
+/** The push that is shown, and where. */
+let shown = null
 
 /** Previews of a push, or a sentence where a person sees nothing. */
 export function previews(push) {
   if (push.status !== 200) return element("p", {}, "It was refused: no phone shows it.")
-  const shown = kind(push)
-  if (shown === "activity" || shown === "broadcast") return [frame("Lock Screen", activity(push)), apology()]
-  if (shown !== "alert") return element("p", {}, "A person sees nothing of it: it is for the app.")
-  return [
-    frame("Lock Screen", notification(push, "lock-screen")), frame("Banner", notification(push, "banner")),
-    frame("Expanded", notification(push, "expanded")), apology(),
-  ]
+  if (!shows[kind(push)]) return element("p", {}, "A person sees nothing of it: it is for the app.")
+  shown = { push, place: element("div", { class: "previews" }) }
+  show(shown)
+  return shown.place
 }
 
-const apology = () => element("p", { class: "apology" }, "An approximation: fonts and margins are not Apple's.")
+onWords(() => { if (shown?.place.isConnected) show(shown) })
 
-/** A phone's width of 393 points with something on it. */
-function frame(title, content) {
-  const page = document.implementation.createHTMLDocument(title)
-  const style = page.createElement("link")
-  style.rel = "stylesheet"
-  style.href = new URL("/page/preview.css", location.href).href
-  page.head.append(style)
-  page.body.append(page.adoptNode(content))
-  const source = `<!doctype html>${page.documentElement.outerHTML}`
-  return element("figure", {}, element("figcaption", {}, title),
-    element("iframe", { class: "preview", sandbox: "", title, srcdoc: source, width: 393, height: 190 }))
+async function show(what) {
+  const { push, place } = what
+  const version = what.version = (what.version ?? 0) + 1
+  const around = await context(push.number).catch(() => ({}))
+  const figures = await Promise.all(shows[kind(push)](push, devices[settings.device], around))
+  // Somebody may have chosen something else meanwhile.
+  if (what.version !== version) return
+  place.replaceChildren(bar(() => show(what)), ...figures.filter(Boolean),
+    element("p", { class: "apology" }, "An approximation: Apple's sizes, other fonts, and margins taken from looking at phones."))
 }
 
-function notification(push, style) {
-  const alert = push.payload?.aps?.alert
-  const { title, subtitle, body } = typeof alert === "string" ? { body: alert } : localized(alert ?? {})
-  return element("div", { class: `notification ${style}` },
-    icon(push),
-    element("div", { class: "text" },
-      element("div", { class: "title" }, text(title) ?? app(push)), line("subtitle", subtitle), line("body", body)),
-    element("div", { class: "when" }, "now"),
-    push.payload.aps.badge ? element("div", { class: "badge" }, String(push.payload.aps.badge)) : null)
+/** What a LiveSurfaces notification tells the app. */
+function sidecar(push) {
+  const side = push.payload?.liveSurface
+  if (side?.kind !== "surface_snapshot") return null
+  return element("p", { class: "note-below" },
+    `LiveSurfaces: ${side.surfaceId} is ${side.state}, revision ${side.snapshotId}; a tap opens ${side.deepLink}.`)
 }
-
-/** Keys where the app would put its own words. */
-function localized(alert) {
-  const word = (name) => alert[name]
-    ?? (alert[`${name}-loc-key`] && [alert[`${name}-loc-key`], ...(alert[`${name}-loc-args`] ?? [])].join(" "))
-  return {
-    title: word("title"), subtitle: word("subtitle"),
-    body: alert.body ?? (alert["loc-key"] && [alert["loc-key"], ...(alert["loc-args"] ?? [])].join(" ")),
-  }
-}
-
-/** A Live Activity's layout is the app's own: here likely names find likely places. */
-function activity(push) {
-  const aps = push.payload?.aps ?? {}
-  const state = aps["content-state"] ?? {}
-  const entries = Object.entries(state).filter(([, value]) => value === null || typeof value !== "object")
-  const pick = (...names) => entries.find(([name]) => names.some((part) => name.toLowerCase().includes(part)))?.[1]
-  const progress = entries.find(([name, value]) => /progress|fraction/i.test(name) && value >= 0 && value <= 1)?.[1]
-  const shown = [pick("headline", "title", "name", "status", "stage"), pick("subhead", "subtitle", "message", "detail")]
-  const rest = entries.filter(([, value]) => !shown.includes(value) && value !== progress)
-  return element("div", { class: "activity" },
-    icon(push),
-    element("div", { class: "text" },
-      element("div", { class: "title" }, text(shown[0]) ?? aps["attributes-type"] ?? app(push)),
-      line("subtitle", shown[1]),
-      progress === undefined ? null : element("progress", { max: 1, value: progress }),
-      element("div", { class: "facts" }, rest.slice(0, 4).map(([name, value]) => element("span", {}, `${name} ${value}`)))),
-    aps.event === "end" ? element("div", { class: "when" }, "ended") : null)
-}
-
-const icon = (push) => element("div", { class: "icon" }, app(push).split(".").pop().slice(0, 1).toUpperCase())
-const text = (value) => (value === undefined || value === null ? undefined : String(value))
-const line = (name, value) => (text(value) ? element("div", { class: name }, text(value)) : null)

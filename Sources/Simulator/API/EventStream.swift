@@ -20,6 +20,7 @@ enum EventStream {
                 ]
             )
         case .faultsChanged: bytes("chaos", [:])
+        case .previewsChanged: bytes("previews", [:])
         case .trouble(let error): bytes("trouble", ["detail": .string(error.description)])
         case .nothing: Array(": still there\n\n".utf8)
         }

@@ -129,6 +129,7 @@ extension InboxAPI {
 
     private static func cursor(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
 
+    /// The push that the path names.
     static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.arguments["number"] ?? ""
         let pushes = await call.simulator.pushes

@@ -41,7 +41,7 @@ struct ArchiveChanges: Sendable {
                 pushes = pushes.filter { !numbers.contains($0.key) }
             }
             note(forgotten: numbers)
-        case .faultsChanged, .trouble, .nothing: break
+        case .faultsChanged, .previewsChanged, .trouble, .nothing: break
         }
     }
 

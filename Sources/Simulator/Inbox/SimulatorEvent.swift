@@ -8,6 +8,8 @@ enum SimulatorEvent: Sendable {
     case forgotten(ClosedRange<Int>)
     /// What goes wrong was changed.
     case faultsChanged
+    /// What previews are made of besides pushes was changed.
+    case previewsChanged
     /// What comes in cannot be kept in the file that was asked for.
     case trouble(SimulatorError)
     /// Nothing, for a while: whoever listens over a network is to see that the simulator is still there.

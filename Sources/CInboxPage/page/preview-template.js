@@ -1,0 +1,100 @@
+// Which values of a Live Activity stand where: by the user's template, by LiveSurfaces, or by what their names suggest.
+
+/** The slots of an activity, and how they were found. */
+export function slots(push, context) {
+  const aps = push.payload?.aps ?? {}
+  const state = object(aps["content-state"])
+  const attributes = object(context.attributes ?? aps.attributes)
+  if (context.template) return { by: "by the template for its type", ...filled(context.template, state, attributes) }
+  const isLiveSurface = typeof state.headline === "string" && typeof state.subhead === "string" && "stage" in state
+  if (isLiveSurface) return { by: "by LiveSurfaces", ...projection(state, attributes) }
+  return { by: "by what its values are called: a template says it better", ...guessed(state, attributes, context) }
+}
+
+const object = (value) => (value && typeof value === "object" ? value : {})
+const stages = { prompted: "Ready", inProgress: "Live", completing: "Wrap" }
+
+/** The content state of a LiveSurfaces snapshot. */
+function projection(state, attributes) {
+  const stage = stages[state.stage] ?? text(state.stage)
+  const percent = percentage(state.progress)
+  return {
+    lock: { title: state.headline, subtitle: state.subhead, trailing: text(attributes.modeLabel) ?? stage, progress: state.progress },
+    island: {
+      leading: stage, trailing: percent, center: state.headline, bottom: state.subhead, progress: state.progress,
+      "compact-leading": stage, "compact-trailing": percent, minimal: percent?.replace(" %", ""), ring: state.progress,
+    },
+  }
+}
+
+/** Likely names find likely places. */
+function guessed(state, attributes, context) {
+  const entries = Object.entries(state).filter(([, value]) => value !== null && typeof value !== "object")
+  const all = [...entries, ...Object.entries(attributes).filter(([, value]) => typeof value === "string")]
+  const pick = (pattern, from = all) => from.find(([name, value]) => pattern.test(name) && value !== "")
+  const title = pick(/headline|title|status|stage|phase|name/i)
+  const subtitle = pick(/subhead|subtitle|message|detail|description|driver|stop|address/i, all.filter((each) => each !== title))
+  const progress = pick(/progress|fraction|percent|completion/i, entries.filter(([, value]) => fraction(value) !== undefined))
+  const when = pick(/eta|arriv|deadline|end|date|time|until|remaining|minutes|seconds/i, entries)
+  const used = [title, subtitle, progress, when]
+  const numbers = entries.filter((each) => typeof each[1] === "number" && !used.includes(each))
+  const rest = entries.filter((each) => !used.includes(each))
+  const eta = when ? moment(when[1]) : undefined
+  const percent = progress ? percentage(progress[1]) : undefined
+  const [first, second] = numbers.map(([, value]) => String(value))
+  const name = text(title?.[1]) ?? context["attributes-type"] ?? "Live Activity"
+  return {
+    lock: {
+      title: name, subtitle: text(subtitle?.[1]), trailing: eta ?? percent ?? first, progress: progress?.[1],
+      bottom: rest.slice(0, 4).map(([key, value]) => `${key} ${value}`).join("  ") || undefined,
+    },
+    island: {
+      leading: name, trailing: eta ?? percent ?? first, bottom: text(subtitle?.[1]), progress: progress?.[1],
+      "compact-leading": name, "compact-trailing": eta ?? percent ?? first ?? second, minimal: eta ?? percent?.replace(" %", "") ?? first,
+      ring: progress?.[1],
+    },
+  }
+}
+
+/** A template with its paths followed. */
+function filled(template, state, attributes) {
+  const value = (path) => {
+    const names = path.split(".")
+    const [root, rest] = names[0] === "attributes" ? [attributes, names.slice(1)] : [state, names]
+    return rest.reduce((found, name) =>
+      (found && typeof found === "object" && Object.hasOwn(found, name) ? found[name] : undefined), root)
+  }
+  const missing = []
+  const fill = (words) => words.replace(/\{\{([^{}]*)\}\}/g, (place, path) => {
+    const found = value(path)
+    if (found === undefined || found === null) missing.push(path)
+    return text(found) ?? "–"
+  })
+  const places = Object.fromEntries(Object.entries(template).map(([surface, texts]) =>
+    [surface, Object.fromEntries(Object.entries(texts).map(([name, words]) => [name, fill(words)]))]))
+  if (places.island) places.island.ring ??= places.island.progress
+  return { ...places, missing: [...new Set(missing)] }
+}
+
+/** A number from 0 to 1, of a fraction, of a percentage, or of a/b; undefined for anything else. */
+export function fraction(value) {
+  const parts = typeof value === "string" && value.includes("/") ? value.split("/").map(Number) : null
+  const number = parts ? parts[0] / parts[1] : Number.parseFloat(value)
+  if (!Number.isFinite(number) || number < 0 || typeof value === "boolean") return undefined
+  const isPercentage = typeof value === "string" && value.includes("%")
+  if (number > 1 || isPercentage) return number <= 100 ? number / 100 : undefined
+  return number
+}
+
+const percentage = (value) => (fraction(value) === undefined ? undefined : `${Math.round(fraction(value) * 100)} %`)
+
+/** A date in seconds since 1970, or since 2001 as Swift encodes it, as a time of day; anything else as it is. */
+function moment(value) {
+  const seconds = typeof value === "number" && value > 3e8 && value < 4e9 ? (value < 1e9 ? value + 978307200 : value) : null
+  return seconds ? new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : text(value)
+}
+
+function text(value) {
+  if (value === undefined || value === null || value === "") return undefined
+  return typeof value === "object" ? JSON.stringify(value) : String(value)
+}

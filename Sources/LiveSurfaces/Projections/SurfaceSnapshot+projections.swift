@@ -1,0 +1,20 @@
+public import APNs
+
+extension SurfaceSnapshot {
+    /// Everything that surfaces get of the snapshot, by the names `contentState`, `attributes` and `alertPayload` for a
+    /// Live Activity, `payload` for a notification, and `entry` for all others.
+    public var projections: [JSONValue.Member] {
+        switch self {
+        case .liveActivity(let snapshot):
+            [
+                .init("contentState", snapshot.contentState.json), .init("attributes", snapshot.attributes.json),
+                .init("alertPayload", snapshot.alertPayload),
+            ]
+        case .widget(let snapshot): [.init("entry", snapshot.entry.json)]
+        case .control(let snapshot): [.init("entry", snapshot.entry.json)]
+        case .lockAccessory(let snapshot): [.init("entry", snapshot.entry.json)]
+        case .standBy(let snapshot): [.init("entry", snapshot.entry.json)]
+        case .notification(let snapshot): [.init("payload", snapshot.payload)]
+        }
+    }
+}

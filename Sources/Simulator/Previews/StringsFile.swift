@@ -1,0 +1,242 @@
+/// Reads `.strings` files: `"key" = "value";` with comments and escapes, in UTF-8 or UTF-16.
+///
+/// Source: "String resources" in Apple's Resource Programming Guide, and what `plutil` takes.
+struct StringsFile {
+    /// Bytes that are looked at.
+    static let maximumByteCount = 1 << 20
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var line = 1
+
+    /// Reads a file.
+    ///
+    /// - Parameter bytes: The whole file; in UTF-16 with or without a byte order mark.
+    /// - Returns: The values by their keys.
+    /// - Throws: ``StringsFileError`` with the line of the first mistake.
+    static func read(_ bytes: [UInt8]) throws(StringsFileError) -> [String: LocalizedString] {
+        guard bytes.count <= maximumByteCount else { throw StringsFileError(.tooLong, line: 1) }
+        guard let text = text(of: bytes) else { throw StringsFileError(.encoding, line: 1) }
+        var file = StringsFile(bytes: Array(text.utf8))
+        return try file.entries()
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private static func text(of bytes: [UInt8]) -> String? {
+        let isLittle: Bool
+        switch (bytes.first, bytes.dropFirst().first) {
+        case (0xFF, 0xFE), (.some(1...), 0): isLittle = true
+        case (0xFE, 0xFF), (0, .some(1...)): isLittle = false
+        default:
+            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            return String(validating: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...], as: UTF8.self)
+        }
+        guard bytes.count.isMultiple(of: 2) else { return nil }
+        var units = stride(from: 0, to: bytes.count, by: 2).map { index -> UInt16 in
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return isLittle ? second << 8 | first : first << 8 | second
+        }
+        if units.first == 0xFEFF { units.removeFirst() }
+        return String(validating: units, as: UTF16.self)
+    }
+
+    // MARK: Grammar
+
+    private mutating func entries() throws(StringsFileError) -> [String: LocalizedString] {
+        var entries: [String: LocalizedString] = [:]
+        var lines: [String: Int] = [:]
+        try skipSpace()
+        while let byte = peek() {
+            let start = line
+            let key = byte == UInt8(ascii: "\"") ? try quoted() : try bare()
+            try expect("=", after: .key)
+            guard peek() == UInt8(ascii: "\"") else {
+                throw StringsFileError(.expected("a value in quotes"), line: line)
+            }
+            let value = try quoted()
+            try expect(";", after: .value)
+            if let first = lines.updateValue(start, forKey: key) {
+                throw StringsFileError(.keyTwice(key, first: first), line: start)
+            }
+            entries[key] = .plain(value)
+        }
+        return entries
+    }
+
+    private enum Part {
+        case key
+        case value
+    }
+
+    private mutating func expect(_ sign: Unicode.Scalar, after part: Part) throws(StringsFileError) {
+        try skipSpace()
+        guard peek() == UInt8(ascii: sign) else {
+            throw StringsFileError(.expected("\(sign) after the \(part)"), line: line)
+        }
+        advance()
+        try skipSpace()
+    }
+
+    private func peek(_ distance: Int = 0) -> UInt8? {
+        index + distance < bytes.count ? bytes[index + distance] : nil
+    }
+
+    private mutating func advance() {
+        if bytes[index] == UInt8(ascii: "\n") { line += 1 }
+        index += 1
+    }
+
+    /// Passes over white space and comments.
+    private mutating func skipSpace() throws(StringsFileError) {
+        while let byte = peek() {
+            if byte == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "/") {
+                while let byte = peek(), byte != UInt8(ascii: "\n") { advance() }
+            } else if byte == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "*") {
+                try skipComment()
+            } else if byte == UInt8(ascii: " ") || (9...13).contains(byte) {
+                advance()
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func skipComment() throws(StringsFileError) {
+        let start = line
+        index += 2
+        while let byte = peek() {
+            if byte == UInt8(ascii: "*"), peek(1) == UInt8(ascii: "/") {
+                index += 2
+                return
+            }
+            advance()
+        }
+        throw StringsFileError(.unclosed("comment"), line: start)
+    }
+
+    /// A key without quotes: letters, digits and a few signs.
+    private mutating func bare() throws(StringsFileError) -> String {
+        let start = index
+        while let byte = peek(), byte.isBare { advance() }
+        guard index > start else { throw StringsFileError(.expected("a key"), line: line) }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
+    }
+
+    private mutating func quoted() throws(StringsFileError) -> String {
+        let start = line
+        advance()
+        var units: [UInt16] = []
+        var run = index
+        while let byte = peek() {
+            guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+                advance()
+                continue
+            }
+            units += Array(String(decoding: bytes[run..<index], as: UTF8.self).utf16)
+            advance()
+            if byte == UInt8(ascii: "\"") {
+                guard let text = String(validating: units, as: UTF16.self) else {
+                    throw StringsFileError(.halfSurrogate, line: start)
+                }
+                return text
+            }
+            units.append(try escape())
+            run = index
+        }
+        throw StringsFileError(.unclosed("text in quotes"), line: start)
+    }
+
+    /// What stands after a backslash.
+    private mutating func escape() throws(StringsFileError) -> UInt16 {
+        guard let byte = peek() else { throw StringsFileError(.unclosed("text in quotes"), line: line) }
+        if (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(byte) { return number(radix: 8, digits: 1...3) ?? 0 }
+        let place = line
+        advance()
+        if byte == UInt8(ascii: "U") {
+            guard let unit = number(radix: 16, digits: 4...4) else { throw StringsFileError(.escape("U"), line: place) }
+            return unit
+        }
+        guard let unit = StringsFile.escapes[byte] else {
+            throw StringsFileError(.escape(String(decoding: [byte], as: UTF8.self)), line: place)
+        }
+        return unit
+    }
+
+    private static let escapes: [UInt8: UInt16] = [
+        UInt8(ascii: "a"): 7, UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12, UInt8(ascii: "n"): 10,
+        UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9, UInt8(ascii: "v"): 11, UInt8(ascii: "\""): 34,
+        UInt8(ascii: "\\"): 92, UInt8(ascii: "'"): 39, UInt8(ascii: "\n"): 10,
+    ]
+
+    private mutating func number(radix: Int, digits: ClosedRange<Int>) -> UInt16? {
+        var text = ""
+        while text.utf8.count < digits.upperBound, let byte = peek(), byte < 0x80,
+            Character(Unicode.Scalar(byte)).hexDigitValue.map({ $0 < radix }) == true
+        {
+            text.unicodeScalars.append(Unicode.Scalar(byte))
+            advance()
+        }
+        return digits.contains(text.utf8.count) ? UInt16(text, radix: radix) : nil
+    }
+}
+
+extension UInt8 {
+    /// Whether it may stand in a key without quotes.
+    fileprivate var isBare: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "_-.:$/".utf8.contains(self)
+        }
+    }
+}
+
+/// Why a `.strings` file cannot be read.
+struct StringsFileError: Error, Hashable, CustomStringConvertible {
+    /// What can be wrong.
+    enum Problem: Hashable {
+        /// The file is longer than the bound.
+        case tooLong
+        /// The bytes are neither UTF-8 nor UTF-16.
+        case encoding
+        /// Something has to stand here.
+        case expected(String)
+        /// A comment or text does not end.
+        case unclosed(String)
+        /// A backslash is followed by what is no escape.
+        case escape(String)
+        /// Escapes make half a character.
+        case halfSurrogate
+        /// A key is there a second time.
+        case keyTwice(String, first: Int)
+    }
+
+    let problem: Problem
+    /// Counts from 1.
+    let line: Int
+
+    init(_ problem: Problem, line: Int) {
+        self.problem = problem
+        self.line = line
+    }
+
+    /// The line and what is wrong there.
+    var description: String { "line \(line): " + explanation }
+
+    private var explanation: String {
+        switch problem {
+        case .tooLong: "the file is longer than \(StringsFile.maximumByteCount) bytes"
+        case .encoding: "the file is neither UTF-8 nor UTF-16"
+        case .expected(let what): "here has to be \(what)"
+        case .unclosed(let what): "the \(what) that begins here does not end"
+        case .escape(let sign):
+            "\\\(sign) is no escape: there are \\n, \\t, \\\", \\\\, \\U with four digits and a few more"
+        case .halfSurrogate: "its escapes make half a character"
+        case .keyTwice(let key, let first): "the key \(key) is there already, on line \(first)"
+        }
+    }
+}
