@@ -17,7 +17,7 @@ extension SimulatedAPNs {
     /// What a phone knows besides a push: what its activity began with, its template, what the app has stored, and
     /// which notifications lie beside it.
     func context(of push: ReceivedPush) -> JSONValue {
-        let app = push.bundleID
+        let app = push.bundleID ?? ""
         var members: [JSONValue.Member] = []
         if push.isLiveActivity {
             let aps = (try? JSONReader.read(push.payload))?["aps"]
@@ -69,9 +69,6 @@ extension SimulatedAPNs {
 }
 
 extension ReceivedPush {
-    /// The app that the push is for.
-    var bundleID: String { Topic(app ?? headers.topic ?? "").ofApp.rawValue }
-
     /// Whether it was accepted, and a person sees it as a notification.
     fileprivate var isNotification: Bool {
         status == 200 && channel == nil && headers.pushType ?? PushType.alert.rawValue == PushType.alert.rawValue

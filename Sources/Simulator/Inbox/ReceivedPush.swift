@@ -79,9 +79,7 @@ extension ReceivedPush {
 extension ReceivedPush {
     /// The app's bundle identifier: that of a broadcast's path, or the topic without what its push type adds.
     var bundleID: String? {
-        guard let topic = app ?? headers.topic else { return nil }
-        let suffix = PushType.all.map(\.topicSuffix).first { !$0.isEmpty && topic.hasSuffix($0) } ?? ""
-        return String(topic.dropLast(suffix.count))
+        (app ?? headers.topic).map { Topic($0).ofApp.rawValue }
     }
 
     /// Whether it is for a Live Activity; Apple's pages write the type in several ways, and a lenient simulator takes
