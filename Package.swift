@@ -73,7 +73,12 @@ let package = Package(
             swiftSettings: safe
         ),
 
-        // Floor 4: what plays Apple's part.
+        // Floor 4: what plays Apple's part, and what speaks to Apple for others.
+        .target(
+            name: "Relay",
+            dependencies: ["APNs", "APNsClient", "APNsServer", "Outbox", "Wire"],
+            swiftSettings: safe
+        ),
         .target(
             name: "Simulator",
             dependencies: ["APNs", "APNsClient", "APNsServer", "InboxPage", "LiveSurfaces", "SQLite", "Wire"],
@@ -143,10 +148,19 @@ let package = Package(
             dependencies: ["APNsClient", "LiveSurfaces", "Simulator", "TestSupport", "martlet"],
             swiftSettings: common
         ),
-        .testTarget(name: "OutboxTests", dependencies: ["Outbox", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "OutboxTests",
+            dependencies: ["Outbox", "OutboxModel", "TestSupport"],
+            swiftSettings: common
+        ),
         .testTarget(
             name: "PeerTests",
             dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
+            swiftSettings: common
+        ),
+        .testTarget(
+            name: "RelayTests",
+            dependencies: ["Outbox", "OutboxModel", "Relay", "TestSupport"],
             swiftSettings: common
         ),
         .testTarget(
@@ -156,6 +170,12 @@ let package = Package(
         ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: common),
         .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),
+        .target(
+            name: "OutboxModel",
+            dependencies: ["APNs", "Outbox"],
+            path: "Tests/OutboxModel",
+            swiftSettings: common
+        ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     ] + fuzzing,
     // What takes the page's files in is C23.

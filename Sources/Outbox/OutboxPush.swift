@@ -127,7 +127,7 @@ package struct ClaimedPush: Sendable, Hashable {
     package var acceptedAt: Int64
     /// Times that it was sent and answered, or might have been.
     package var attempts: Int
-    /// Times that it was sent and never answered.
+    /// Times that it was sent and never answered, or may have been when a process ended without order.
     package var unknownTries: Int
 
     /// A claimed push from its parts.
@@ -144,7 +144,9 @@ package struct ClaimedPush: Sendable, Hashable {
 package struct Claim: Sendable, Hashable {
     /// The pushes, those that have waited longest first.
     package var pushes: [ClaimedPush]
-    /// When the next one is due that was not given; nil when none is there. In the past when the limit kept it back.
+    /// When the next one is due that was not given; nil when none is there.
+    ///
+    /// It lies in the past when the limit kept it back.
     package var nextDue: Int64?
 
     /// A claim from its parts.

@@ -12,7 +12,8 @@ package import APNs
 ///   then, and it is claimed again after a restart.
 /// - At most one push of an ``OutboxPush/orderKey`` is claimable at a time, the one that was accepted first; the others
 ///   wait behind it. A scheduled push gets in line when its time has come.
-/// - One claimant: what one claim has given, no other gives until it is settled or the store is opened anew.
+/// - One claimant: what one claim has given, no other gives until it is settled or the store is opened anew. What may
+///   have been given out when a process ended without ``close()`` says so in its ``ClaimedPush/unknownTries``.
 ///
 /// Times are milliseconds since 1970, and handed in. All calls may come at once, from anywhere; an engine puts what
 /// comes together into one commit.
@@ -52,7 +53,12 @@ package protocol OutboxStore: Sendable {
 
     /// Takes a push back that has not been given out yet.
     ///
+    /// - Parameters:
+    ///   - id: Which push.
+    ///   - app: Whose.
+    ///   - now: The time.
     /// - Returns: What is known of it now; nil when nothing is.
+    /// - Throws: ``OutboxError``; then nothing has changed.
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> PushStatus?
 
     /// What is known of a push; nil when nothing is, or no longer.
@@ -64,11 +70,16 @@ package protocol OutboxStore: Sendable {
     ///   - now: The time.
     ///   - limit: How many at once, so that nobody waits for long.
     /// - Returns: Whom this happened to; as many as the limit means that there may be more.
+    /// - Throws: ``OutboxError``; then nothing has changed.
     func expire(at now: Int64, limit: Int) async throws(OutboxError) -> [ExpiredPush]
 
     /// Forgets the outcomes of pushes that ended before a time; whoever asks for them learns nothing.
     ///
+    /// - Parameters:
+    ///   - time: The time.
+    ///   - limit: How many at once, so that nobody waits for long.
     /// - Returns: How many; as many as the limit means that there may be more.
+    /// - Throws: ``OutboxError``; then nothing has changed.
     func forgetOutcomes(before time: Int64, limit: Int) async throws(OutboxError) -> Int
 
     /// What waits, lane by lane.
@@ -80,11 +91,17 @@ package protocol OutboxStore: Sendable {
     ///   - app: Whose.
     ///   - cursor: Only those after this one; 0 for all.
     ///   - limit: How many at most.
+    /// - Returns: The tokens.
+    /// - Throws: ``OutboxError`` when they cannot be read.
     func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken]
 
     /// Forgets that a token is dead, since the device has registered again.
     ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - app: Whose.
     /// - Returns: Whether it was thought dead.
+    /// - Throws: ``OutboxError``; then nothing has changed.
     func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool
 
     /// Pushes that were given up after many tries, newest first.
@@ -97,6 +114,7 @@ package protocol OutboxStore: Sendable {
     ///   - app: Whose.
     ///   - now: The time.
     /// - Returns: How many there were.
+    /// - Throws: ``OutboxError``; then nothing has changed.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int
 
     /// Commits what is under way and lets go of the disk.

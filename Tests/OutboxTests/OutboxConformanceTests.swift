@@ -70,6 +70,24 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `what had been given out when a process ended says that it may have been sent`(
+        engine: OutboxEngine
+    ) async throws {
+        var place = try engine.place()
+        let store = try await place.open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0, notBefore: $0 == 3 ? 60_000 : nil) }
+        _ = try await store.accept(pushes, at: 1_000)
+        let claimed = try await store.claimAll(at: 1_000)
+        try await store.end(claimed[1], at: 1_100)
+        place = try place.afterCrash()
+        let next = try await place.open()
+        let again = try await next.claimAll(at: 60_000)
+        #expect(again.map(\.push.id) == [pushes[0].id, pushes[2].id])
+        #expect(again.map(\.unknownTries) == [1, 0])
+        withExtendedLifetime(store) {}
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `the same push with the same identifier is taken once, another one with it is not taken`(
         engine: OutboxEngine
     ) async throws {

@@ -26,6 +26,8 @@ final class OutboxDatabase {
     struct Knowledge {
         var apps: [String: Int64] = [:]
         var cursors: [Shelf: Cursor] = [:]
+        /// Until when the file says that pushes may have been given out.
+        var horizons: [Shelf: Int64] = [:]
         var nextNumber: Int64 = 1
         /// Pushes that have not ended.
         var counts: [Lane: Int] = [:]
@@ -60,6 +62,10 @@ final class OutboxDatabase {
             cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL,
             since INTEGER, learnt_at INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE (app, token)
         );
+        CREATE TABLE given_out (
+            app INTEGER, environment TEXT, urgency INTEGER, until INTEGER NOT NULL,
+            PRIMARY KEY (app, environment, urgency)
+        ) WITHOUT ROWID;
         """
     ]
 
@@ -67,6 +73,8 @@ final class OutboxDatabase {
     let statements: OutboxStatements
     let limit: Int
     var known = Knowledge()
+    /// What an earlier process, which did not come to an orderly end, may have given out and sent.
+    private(set) var doubts: [Shelf: Int64] = [:]
 
     /// Pushes that have not ended.
     var count: Int { known.counts.values.reduce(0, +) }
@@ -92,8 +100,15 @@ final class OutboxDatabase {
         if try numbers.step() { known.nextNumber = numbers.integer(at: 0) }
         try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
         try count("INDEXED BY push_order WHERE in_line = 1 AND ready_at IS NULL")
+        let horizons = try connection.prepare("SELECT app, environment, urgency, until FROM given_out")
+        while try horizons.step() { doubts[Shelf(horizons, from: 0)] = horizons.integer(at: 3) }
         let tokens = try connection.prepare("SELECT 1 FROM dead_token LIMIT 1")
         known.hasDeadTokens = try tokens.step()
+    }
+
+    /// Notes that nothing is on its way any more.
+    func endInOrder() throws(SQLiteError) {
+        try connection.execute("DELETE FROM given_out")
     }
 
     private func count(_ condition: String) throws(SQLiteError) {

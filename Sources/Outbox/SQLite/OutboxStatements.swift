@@ -17,6 +17,7 @@ final class OutboxStatements {
     let firstInLine: Statement
     let claim: Statement
     let nextDue: Statement
+    let giveOut: Statement
     let queue: Statement
     let place: Statement
     let postpone: Statement
@@ -79,6 +80,9 @@ final class OutboxStatements {
             WHERE app = ? AND environment = ? AND urgency = ? AND (ready_at, number) > (?, ?) AND ready_at IS NOT NULL
             ORDER BY ready_at, number LIMIT 1
             """
+        )
+        giveOut = try connection.prepare(
+            "INSERT OR REPLACE INTO given_out (app, environment, urgency, until) VALUES (?, ?, ?, ?)"
         )
         queue = try connection.prepare("UPDATE push SET in_line = ?, ready_at = ? WHERE number = ?")
         place = try connection.prepare(

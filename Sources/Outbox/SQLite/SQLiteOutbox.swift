@@ -75,6 +75,8 @@ package actor SQLiteOutbox: OutboxStore {
 
     package func close() {
         commit()
+        // Should that fail, what is left is taken for what may have been sent, which does no harm.
+        try? database?.endInOrder()
         database = nil
     }
 

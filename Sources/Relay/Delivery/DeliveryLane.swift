@@ -1,0 +1,98 @@
+internal import Outbox
+
+/// What is claimed, on its way and in trouble in one lane.
+struct DeliveryLane {
+    /// One urgency's share: what is claimed, and whether there may be more.
+    struct Shelf {
+        /// Claimed pushes in the order that they are to go, the next one last.
+        private var reversed: [ClaimedPush] = []
+        var isClaiming = false
+        /// Whether something may have come that has not been claimed.
+        var isStirred = true
+        /// When the next one is due that has not been claimed.
+        var nextDue: Int64?
+
+        var count: Int { reversed.count }
+        var isEmpty: Bool { reversed.isEmpty }
+
+        mutating func add(_ pushes: [ClaimedPush]) {
+            reversed.insert(contentsOf: pushes.reversed(), at: 0)
+        }
+
+        mutating func putBack(_ push: ClaimedPush) {
+            reversed.append(push)
+        }
+
+        mutating func next() -> ClaimedPush? { reversed.popLast() }
+
+        func mayHaveMore(at now: Int64) -> Bool { isStirred || (nextDue.map { $0 <= now } ?? false) }
+    }
+
+    /// The shelves, the most urgent first.
+    private(set) var shelves = [Shelf](repeating: Shelf(), count: Urgency.allCases.count)
+    /// Pushes that were sent and not answered yet.
+    var inFlight = 0
+    /// Troubles in a row, without a success between them.
+    private(set) var troubles = 0
+    /// Faults of Apple's in a row.
+    private var faults = 0
+    private(set) var pausedUntil: Int64?
+    var rate: RateLimit?
+
+    init(rate: RateLimit? = nil) {
+        self.rate = rate
+    }
+
+    subscript(urgency: Urgency) -> Shelf {
+        get { shelves[urgency.rawValue] }
+        set { shelves[urgency.rawValue] = newValue }
+    }
+
+    var hasClaimed: Bool { shelves.contains { !$0.isEmpty } }
+
+    mutating func stir() {
+        for index in shelves.indices { shelves[index].isStirred = true }
+    }
+
+    /// The next push to go, the most urgent first.
+    mutating func next() -> ClaimedPush? {
+        for index in shelves.indices {
+            if let push = shelves[index].next() { return push }
+        }
+        return nil
+    }
+
+    /// Notes that the lane cannot send.
+    ///
+    /// - Parameters:
+    ///   - wait: How long Apple, or the client, said to wait; nil when nobody said.
+    ///   - now: The time.
+    ///   - generator: The source of chance.
+    mutating func pause(_ wait: Int64?, at now: Int64, using generator: inout some RandomNumberGenerator) {
+        // The others that were on their way meet the same trouble, which counts once.
+        guard pausedUntil.map({ $0 <= now }) ?? true else { return }
+        let usual = min(Int64(250) << Int64(min(troubles, 8)), 60_000)
+        troubles += 1
+        let wait = min(max(wait ?? usual, 1), 3_600_000)
+        pausedUntil = now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+    }
+
+    /// Notes that Apple has a fault of its own; a lane that meets one after the other is paused.
+    mutating func falter(_ wait: Int64?, at now: Int64, using generator: inout some RandomNumberGenerator) {
+        faults += 1
+        if faults >= 3 { pause(wait, at: now, using: &generator) }
+    }
+
+    /// Notes that Apple has answered in a way that shows the lane to be sound.
+    mutating func recover() {
+        troubles = 0
+        faults = 0
+        pausedUntil = nil
+    }
+
+    /// How many pushes may be on their way; after a trouble one goes first, to see.
+    func room(_ limit: Int, at now: Int64) -> Int {
+        guard let pausedUntil else { return limit - inFlight }
+        return now < pausedUntil ? 0 : 1 - inFlight
+    }
+}

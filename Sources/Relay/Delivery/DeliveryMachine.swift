@@ -1,0 +1,240 @@
+internal import APNs
+internal import Outbox
+
+/// Decides which push is sent when, and what is written down of it: a value without I/O, clock or chance of its own.
+///
+/// Facts change what it knows; ``takeOrders(at:)`` then says what is to be done, once for many facts. Whoever carries
+/// the orders out tells how they ended. A push is in one place at a time: claimed, on its way, or waiting for the
+/// outbox to write down what became of it, and each lane holds few of them, however many wait in the outbox.
+struct DeliveryMachine {
+    /// Bounds of what is in memory.
+    struct Limits: Sendable {
+        /// Pushes on their way or being written down, in all lanes together.
+        var inFlight = 4_000
+        /// Pushes on their way in one lane.
+        var inFlightPerLane = 1_000
+        /// Pushes of one lane and urgency that are claimed ahead.
+        var claimedAhead = 500
+    }
+
+    /// What is to be done.
+    struct Orders: Equatable {
+        var claims: [ClaimOrder] = []
+        var sends: [ClaimedPush] = []
+        var settlements: [Settlement] = []
+    }
+
+    struct ClaimOrder: Equatable {
+        var lane: Lane
+        var urgency: Urgency
+        var limit: Int
+    }
+
+    /// What has become of a push, to be told to whoever waits for it once it is written down.
+    struct Ended: Equatable {
+        var push: ClaimedPush
+        var outcome: Outcome
+    }
+
+    let policy: DeliveryPolicy
+    let limits: Limits
+    private(set) var lanes: [Lane: DeliveryLane] = [:]
+    /// The lanes in the order that they get their turns.
+    private var turns: [Lane] = []
+    private var nextTurn = 0
+    /// Pushes that were sent and not answered yet.
+    private var sending: [Int64: ClaimedPush] = [:]
+    /// What has ended or is postponed, until the outbox has it.
+    private var settling: [Int64: (push: ClaimedPush, settlement: Settlement)] = [:]
+    /// What the outbox has not been asked to write down yet.
+    private var unsettled: [Settlement] = []
+    /// When the outbox is to be asked again, after it failed.
+    private var storeRestsUntil: Int64?
+    private var isDraining = false
+    private var generator: SplitMix64
+
+    init(policy: DeliveryPolicy = DeliveryPolicy(), limits: Limits = Limits(), seed: UInt64) {
+        self.policy = policy
+        self.limits = limits
+        generator = SplitMix64(state: seed)
+    }
+
+    // MARK: Facts
+
+    /// There is a lane, with or without a limit of pushes a second.
+    mutating func add(_ lane: Lane, rate: Int? = nil, at now: Int64) {
+        guard lanes[lane] == nil else { return }
+        lanes[lane] = DeliveryLane(rate: rate.map { RateLimit(rate: $0, at: now) })
+        turns.append(lane)
+    }
+
+    /// Something may have come into a lane that was not there before; nil for any urgency.
+    mutating func stir(_ lane: Lane, _ urgency: Urgency? = nil) {
+        if let urgency { lanes[lane]?[urgency].isStirred = true } else { lanes[lane]?.stir() }
+    }
+
+    /// A claim has been answered.
+    mutating func claimed(_ claim: Claim, _ order: ClaimOrder) {
+        lanes[order.lane]?[order.urgency].isClaiming = false
+        lanes[order.lane]?[order.urgency].add(claim.pushes)
+        lanes[order.lane]?[order.urgency].nextDue = claim.nextDue
+    }
+
+    /// A claim has failed.
+    mutating func claimFailed(_ order: ClaimOrder, at now: Int64) {
+        lanes[order.lane]?[order.urgency].isClaiming = false
+        lanes[order.lane]?[order.urgency].isStirred = true
+        restStore(at: now)
+    }
+
+    /// A try to send a push has ended.
+    mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) {
+        guard let push = sending.removeValue(forKey: number) else { return }
+        let lane = push.push.lane
+        lanes[lane]?.inFlight -= 1
+        switch policy.verdict(on: result, for: push, at: now, using: &generator) {
+        case .end(let outcome, let isTokenDead):
+            lanes[lane]?.recover()
+            settle(push, Settlement(number: number, .ended(outcome), isTokenDead: isTokenDead))
+        case .again(let wait, let attempts, let unknownTries):
+            switch result {
+            case .refused(let status, _, _, let retryAfter) where status >= 500:
+                lanes[lane]?.falter(retryAfter, at: now, using: &generator)
+            case .refused:
+                lanes[lane]?.recover()
+            case .accepted, .neverSent, .unknown:
+                break
+            }
+            let again = Settlement.Change.postponed(
+                until: now + wait,
+                attempts: attempts,
+                unknownTries: unknownTries
+            )
+            settle(push, Settlement(number: number, again))
+        case .pause(let wait):
+            lanes[lane]?.pause(wait, at: now, using: &generator)
+            lanes[lane]?[push.push.urgency].putBack(push)
+        }
+    }
+
+    /// The outbox has written settlements down.
+    ///
+    /// - Returns: What has ended with them.
+    mutating func settled(_ settlements: [Settlement]) -> [Ended] {
+        storeRestsUntil = nil
+        var ended: [Ended] = []
+        for settlement in settlements {
+            guard let (push, _) = settling.removeValue(forKey: settlement.number) else { continue }
+            switch settlement.change {
+            case .ended(let outcome):
+                ended.append(Ended(push: push, outcome: outcome))
+                // Another may have waited behind it, of whatever urgency.
+                if push.push.orderKey != nil { stir(push.push.lane) }
+            case .postponed:
+                stir(push.push.lane, push.push.urgency)
+            }
+        }
+        return ended
+    }
+
+    /// The outbox could not write settlements down.
+    mutating func settleFailed(_ settlements: [Settlement], at now: Int64) {
+        unsettled += settlements
+        restStore(at: now)
+    }
+
+    /// From now on nothing more is sent.
+    mutating func drain() {
+        isDraining = true
+    }
+
+    // MARK: What is known
+
+    /// Whether nothing is on its way and everything is written down.
+    var isIdle: Bool { sending.isEmpty && settling.isEmpty }
+
+    /// Pushes that were sent and not answered yet.
+    var inFlight: Int { sending.count }
+
+    // MARK: Orders
+
+    /// What is to be done now.
+    mutating func takeOrders(at now: Int64) -> Orders {
+        var orders = Orders()
+        if !isDraining { orders.sends = takeSends(at: now) }
+        if storeRestsUntil.map({ $0 <= now }) ?? true {
+            orders.settlements = unsettled
+            unsettled = []
+            if !isDraining { orders.claims = takeClaims(at: now) }
+        }
+        return orders
+    }
+
+    /// When there may be something to be done without a further fact; nil when there will not.
+    func nextTime(after now: Int64) -> Int64? {
+        var times: [Int64?] = [storeRestsUntil]
+        for lane in lanes.values where !isDraining {
+            times.append(lane.pausedUntil)
+            if lane.hasClaimed { times.append(lane.rate?.nextTime) }
+            for shelf in lane.shelves where shelf.count <= limits.claimedAhead / 2 { times.append(shelf.nextDue) }
+        }
+        return times.compactMap(\.self).filter { $0 > now }.min()
+    }
+
+    /// A push from each lane in turn, as long as there is room.
+    private mutating func takeSends(at now: Int64) -> [ClaimedPush] {
+        var sends: [ClaimedPush] = []
+        var idleTurns = 0
+        while !turns.isEmpty, idleTurns < turns.count, sending.count + settling.count < limits.inFlight {
+            nextTurn = (nextTurn + 1) % turns.count
+            if let push = takeSend(turns[nextTurn], at: now) {
+                sends.append(push)
+                idleTurns = 0
+            } else {
+                idleTurns += 1
+            }
+        }
+        return sends
+    }
+
+    /// The next push of a lane that is worth sending; what is of no use any more ends instead.
+    private mutating func takeSend(_ name: Lane, at now: Int64) -> ClaimedPush? {
+        while let lane = lanes[name], lane.hasClaimed, lane.room(limits.inFlightPerLane, at: now) > 0 {
+            guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }
+            if let end = push.push.expiresAt, end <= now {
+                let outcome = Outcome(.expired, attempts: push.attempts, unknownTries: push.unknownTries)
+                settle(push, Settlement(number: push.number, .ended(outcome)))
+                continue
+            }
+            sending[push.number] = push
+            lanes[name]?.inFlight += 1
+            return push
+        }
+        return nil
+    }
+
+    private mutating func takeClaims(at now: Int64) -> [ClaimOrder] {
+        var claims: [ClaimOrder] = []
+        for name in turns {
+            for urgency in Urgency.allCases {
+                guard let shelf = lanes[name]?[urgency], !shelf.isClaiming, shelf.mayHaveMore(at: now),
+                    shelf.count <= limits.claimedAhead / 2
+                else { continue }
+                lanes[name]?[urgency].isClaiming = true
+                lanes[name]?[urgency].isStirred = false
+                claims.append(ClaimOrder(lane: name, urgency: urgency, limit: limits.claimedAhead - shelf.count))
+            }
+        }
+        return claims
+    }
+
+    private mutating func settle(_ push: ClaimedPush, _ settlement: Settlement) {
+        settling[push.number] = (push, settlement)
+        unsettled.append(settlement)
+    }
+
+    /// Leaves the outbox alone for a second.
+    private mutating func restStore(at now: Int64) {
+        storeRestsUntil = now + 1_000
+    }
+}

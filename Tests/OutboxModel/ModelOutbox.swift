@@ -1,0 +1,73 @@
+package import APNs
+package import Outbox
+internal import Synchronization
+
+/// The model as an outbox, so that the conformance suite holds it to the same promises as the engines.
+package final class ModelOutbox: OutboxStore {
+    /// Where a model is, from one opening to the next.
+    package final class Disk: Sendable {
+        fileprivate let model = Mutex(OutboxModel())
+
+        package init() {}
+    }
+
+    private let disk: Disk
+
+    package init(on disk: Disk, limit: Int) {
+        self.disk = disk
+        disk.model.withLock { model in
+            if model.liveCount == 0, model.outcomes.isEmpty { model = OutboxModel(limit: limit) }
+            model.restart(inOrder: false)
+        }
+    }
+
+    package func accept(_ pushes: [OutboxPush], at now: Int64) -> [Acceptance] {
+        disk.model.withLock { $0.accept(pushes, at: now) }
+    }
+
+    package func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
+        disk.model.withLock { $0.claim(lane, urgency, limit: limit, at: now) }
+    }
+
+    package func settle(_ settlements: [Settlement], at now: Int64) {
+        disk.model.withLock { $0.settle(settlements, at: now) }
+    }
+
+    package func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? {
+        disk.model.withLock { $0.cancel(id, of: app, at: now) }
+    }
+
+    package func status(of id: APNsID, of app: String) -> PushStatus? {
+        disk.model.withLock { $0.status(of: id, of: app) }
+    }
+
+    package func expire(at now: Int64, limit: Int) -> [ExpiredPush] {
+        disk.model.withLock { $0.expire(at: now, limit: limit) }
+    }
+
+    package func forgetOutcomes(before time: Int64, limit: Int) -> Int {
+        disk.model.withLock { $0.forgetOutcomes(before: time, limit: limit) }
+    }
+
+    package func backlog() -> [Backlog] { disk.model.withLock { $0.backlog() } }
+
+    package func deadTokens(of app: String, after cursor: Int64, limit: Int) -> [DeadToken] {
+        disk.model.withLock { $0.deadTokens(of: app, after: cursor, limit: limit) }
+    }
+
+    package func revive(_ token: DeviceToken, of app: String) -> Bool {
+        disk.model.withLock { $0.revive(token, of: app) }
+    }
+
+    package func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
+        disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
+    }
+
+    package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
+        disk.model.withLock { $0.requeueDeadLetters(ids, of: app, at: now) }
+    }
+
+    package func close() {
+        disk.model.withLock { $0.restart(inOrder: true) }
+    }
+}

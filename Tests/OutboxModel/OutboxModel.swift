@@ -1,0 +1,238 @@
+package import APNs
+package import Outbox
+
+/// What an outbox promises, in as few words as possible: a value that engines are held against, and that the simulation
+/// of the relay keeps its pushes in.
+package struct OutboxModel: Sendable {
+    private struct Row: Sendable {
+        var push: OutboxPush
+        var acceptedAt: Int64
+        /// Nil while it waits behind others.
+        var readyAt: Int64?
+        var isInLine: Bool
+        var attempts = 0
+        var unknownTries = 0
+    }
+
+    private struct Name: Hashable, Sendable {
+        var app: String
+        var id: APNsID
+    }
+
+    private struct End: Sendable {
+        var push: OutboxPush
+        var acceptedAt: Int64
+        var outcome: Outcome
+        var at: Int64
+    }
+
+    private var rows: [Int64: Row] = [:]
+    private var numbers: [Name: Int64] = [:]
+    private var ends: [Name: End] = [:]
+    private var dead: [DeadToken] = []
+    private var deadOwners: [Int64: String] = [:]
+    private var lastCursor: Int64 = 0
+    private var nextNumber: Int64 = 1
+    private var claimed: Set<Int64> = []
+    /// What had been given out when a process ended.
+    private var doubtful: Set<Int64> = []
+    private let limit: Int
+
+    package init(limit: Int = .max) {
+        self.limit = limit
+    }
+
+    /// What is left when the process ends: in order, or not.
+    package mutating func restart(inOrder: Bool) {
+        if !inOrder { doubtful.formUnion(claimed) }
+        claimed = []
+    }
+
+    package var liveCount: Int { rows.count }
+
+    /// How every push has ended that has.
+    package var outcomes: [APNsID: Outcome] {
+        Dictionary(ends.map { ($0.key.id, $0.value.outcome) }) { first, _ in first }
+    }
+
+    package mutating func accept(_ pushes: [OutboxPush], at now: Int64) -> [Acceptance] {
+        pushes.map { accept($0, at: now) }
+    }
+
+    private mutating func accept(_ push: OutboxPush, at now: Int64) -> Acceptance {
+        let name = Name(app: push.lane.app, id: push.id)
+        if push.hasCallersID, let status = status(of: push.id, of: push.lane.app) {
+            let first = numbers[name].flatMap { rows[$0]?.push } ?? ends[name]?.push
+            return first == push ? .duplicate(status) : .conflict
+        }
+        if case .device(let token) = push.destination,
+            let found = dead.first(where: { $0.token == token && deadOwners[$0.cursor] == push.lane.app })
+        {
+            return .suppressed(found)
+        }
+        guard rows.count < limit else { return .full }
+        let isScheduled = push.notBefore.map { $0 > now } ?? false
+        let mustWait = !isScheduled && push.orderKey.map { hasOthers(in: push.lane, $0) } ?? false
+        rows[nextNumber] = Row(
+            push: push,
+            acceptedAt: now,
+            readyAt: mustWait ? nil : isScheduled ? push.notBefore : now,
+            isInLine: push.orderKey != nil && !isScheduled
+        )
+        numbers[name] = nextNumber
+        nextNumber += 1
+        return .accepted
+    }
+
+    private func hasOthers(in lane: Lane, _ key: String) -> Bool {
+        rows.values.contains { $0.isInLine && $0.push.lane == lane && $0.push.orderKey == key }
+    }
+
+    package mutating func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
+        func isOfShelf(_ row: Row) -> Bool { row.push.lane == lane && row.push.urgency == urgency }
+        let due = rows.filter { number, row in
+            isOfShelf(row) && !claimed.contains(number) && row.readyAt.map { $0 <= now } ?? false
+        }
+        .sorted { ($0.value.readyAt ?? 0, $0.key) < ($1.value.readyAt ?? 0, $1.key) }
+        var pushes: [ClaimedPush] = []
+        for (number, row) in due.prefix(limit) {
+            if let key = row.push.orderKey, !row.isInLine {
+                let mustWait = hasOthers(in: lane, key)
+                rows[number]?.isInLine = true
+                if mustWait {
+                    rows[number]?.readyAt = nil
+                    continue
+                }
+            }
+            claimed.insert(number)
+            pushes.append(
+                ClaimedPush(
+                    number: number,
+                    push: row.push,
+                    acceptedAt: row.acceptedAt,
+                    attempts: row.attempts,
+                    unknownTries: row.unknownTries + (doubtful.contains(number) ? 1 : 0)
+                )
+            )
+        }
+        let rest = rows.filter { isOfShelf($0.value) && !claimed.contains($0.key) }
+        return Claim(pushes: pushes, nextDue: rest.compactMap(\.value.readyAt).min())
+    }
+
+    package mutating func settle(_ settlements: [Settlement], at now: Int64) {
+        for settlement in settlements {
+            guard rows[settlement.number] != nil else { continue }
+            claimed.remove(settlement.number)
+            doubtful.remove(settlement.number)
+            switch settlement.change {
+            case .ended(let outcome):
+                end(settlement.number, outcome, isTokenDead: settlement.isTokenDead, at: now)
+            case .postponed(let time, let attempts, let unknownTries):
+                rows[settlement.number]?.readyAt = time
+                rows[settlement.number]?.attempts = attempts
+                rows[settlement.number]?.unknownTries = unknownTries
+            }
+        }
+    }
+
+    private mutating func end(_ number: Int64, _ outcome: Outcome, isTokenDead: Bool = false, at now: Int64) {
+        guard let row = rows.removeValue(forKey: number) else { return }
+        let name = Name(app: row.push.lane.app, id: row.push.id)
+        ends[name] = End(push: row.push, acceptedAt: row.acceptedAt, outcome: outcome, at: now)
+        numbers[name] = nil
+        if let key = row.push.orderKey {
+            let line = rows.filter {
+                $0.value.isInLine && $0.value.push.lane == row.push.lane && $0.value.push.orderKey == key
+            }
+            if let next = line.keys.min(), rows[next]?.readyAt == nil { rows[next]?.readyAt = now }
+        }
+        if isTokenDead, case .device(let token) = row.push.destination {
+            dead.removeAll { $0.token == token && deadOwners[$0.cursor] == name.app }
+            lastCursor += 1
+            deadOwners[lastCursor] = name.app
+            dead.append(
+                DeadToken(
+                    cursor: lastCursor,
+                    token: token,
+                    since: outcome.unregisteredAt,
+                    learntAt: now,
+                    reason: outcome.reason ?? ""
+                )
+            )
+        }
+    }
+
+    package mutating func cancel(_ id: APNsID, of app: String, at now: Int64) -> PushStatus? {
+        let status = status(of: id, of: app)
+        guard status?.place == .accepted, let number = numbers[Name(app: app, id: id)] else { return status }
+        end(number, Outcome(.cancelled), at: now)
+        return self.status(of: id, of: app)
+    }
+
+    package func status(of id: APNsID, of app: String) -> PushStatus? {
+        let name = Name(app: app, id: id)
+        if let end = ends[name] {
+            let place = PushStatus.Place.ended(end.outcome, at: end.at)
+            return PushStatus(id: id, lane: end.push.lane, acceptedAt: end.acceptedAt, place: place)
+        }
+        guard let number = numbers[name], let row = rows[number] else { return nil }
+        let place: PushStatus.Place = claimed.contains(number) ? .inFlight : .accepted
+        return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, place: place)
+    }
+
+    package mutating func expire(at now: Int64, limit: Int) -> [ExpiredPush] {
+        let old = rows.filter { number, row in
+            !claimed.contains(number) && row.push.expiresAt.map { $0 <= now } ?? false
+        }
+        .sorted { $0.key < $1.key }.prefix(limit)
+        for (number, _) in old { end(number, Outcome(.expired), at: now) }
+        return old.map { ExpiredPush(id: $0.value.push.id, lane: $0.value.push.lane) }
+    }
+
+    package mutating func forgetOutcomes(before time: Int64, limit: Int) -> Int {
+        let old = ends.filter { $0.value.at < time }.prefix(limit)
+        for (name, _) in old { ends[name] = nil }
+        return old.count
+    }
+
+    package func backlog() -> [Backlog] {
+        Dictionary(grouping: rows.values, by: \.push.lane).map { lane, rows in
+            Backlog(lane: lane, count: rows.count, oldest: rows.compactMap(\.readyAt).min())
+        }
+    }
+
+    package func deadTokens(of app: String, after cursor: Int64, limit: Int) -> [DeadToken] {
+        Array(dead.filter { $0.cursor > cursor && deadOwners[$0.cursor] == app }.prefix(limit))
+    }
+
+    package mutating func revive(_ token: DeviceToken, of app: String) -> Bool {
+        let count = dead.count
+        dead.removeAll { $0.token == token && deadOwners[$0.cursor] == app }
+        return dead.count < count
+    }
+
+    package func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
+        let letters = ends.filter { $0.key.app == app && $0.value.outcome.state == .dead }.values
+        return letters.sorted { $0.at > $1.at }.prefix(limit).map {
+            DeadLetter(push: $0.push, acceptedAt: $0.acceptedAt, outcome: $0.outcome, endedAt: $0.at)
+        }
+    }
+
+    package mutating func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
+        let letters = deadLetters(of: app, limit: .max).filter { ids?.contains($0.push.id) ?? true }
+        for letter in letters {
+            let name = Name(app: app, id: letter.push.id)
+            ends[name] = nil
+            rows[nextNumber] = Row(
+                push: letter.push,
+                acceptedAt: letter.acceptedAt,
+                readyAt: now,
+                isInLine: false,
+                unknownTries: letter.outcome.unknownTries
+            )
+            numbers[name] = nextNumber
+            nextNumber += 1
+        }
+        return letters.count
+    }
+}

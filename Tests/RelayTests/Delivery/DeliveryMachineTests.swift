@@ -1,0 +1,97 @@
+import APNs
+import Outbox
+import Testing
+
+@testable import Relay
+
+@Suite struct DeliveryMachineTests {
+    private static let busy = Lane(app: "busy", environment: .production)
+    private static let calm = Lane(app: "calm", environment: .production)
+
+    private func push(_ number: Int64, _ lane: Lane, priority: String? = nil, expiresAt: Int64? = nil) -> ClaimedPush {
+        let push = OutboxPush(
+            lane: lane,
+            id: APNsID(randomBits: (UInt64(number), 0)),
+            destination: .channel("channel", bundle: "com.example.app"),
+            headers: PushHeaders(priority: priority),
+            payload: [],
+            expiresAt: expiresAt
+        )
+        return ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: 0, unknownTries: 0)
+    }
+
+    /// A machine that knows both lanes, each with these pushes claimed.
+    private func machine(
+        _ limits: DeliveryMachine.Limits = DeliveryMachine.Limits(),
+        rate: Int? = nil,
+        claimed: [ClaimedPush]
+    ) -> DeliveryMachine {
+        var machine = DeliveryMachine(limits: limits, seed: 1)
+        machine.add(Self.busy, rate: rate, at: 0)
+        machine.add(Self.calm, at: 0)
+        for order in machine.takeOrders(at: 0).claims {
+            let pushes = claimed.filter { $0.push.lane == order.lane && $0.push.urgency == order.urgency }
+            machine.claimed(Claim(pushes: pushes, nextDue: nil), order)
+        }
+        return machine
+    }
+
+    @Test func `one app's many do not hold up another's one`() {
+        var limits = DeliveryMachine.Limits()
+        limits.inFlight = 4
+        let many = (1...100).map { push($0, Self.busy) }
+        var machine = machine(limits, claimed: many + [push(200, Self.calm)])
+        #expect(machine.takeOrders(at: 1).sends.prefix(2).contains { $0.number == 200 })
+    }
+
+    @Test func `urgent ones go first, and those that are of no use any more do not go`() {
+        let pushes = [
+            push(1, Self.busy, priority: "1"), push(2, Self.busy, priority: "5"), push(3, Self.busy),
+            push(4, Self.busy, expiresAt: 10),
+        ]
+        var machine = machine(claimed: pushes)
+        let orders = machine.takeOrders(at: 10)
+        #expect(orders.sends.map(\.number) == [3, 2, 1])
+        #expect(orders.settlements == [Settlement(number: 4, .ended(Outcome(.expired)))])
+    }
+
+    @Test func `a lane in trouble rests, tries one, and goes on when that one is through`() {
+        var machine = machine(claimed: (1...5).map { push($0, Self.busy) } + [push(9, Self.calm)])
+        #expect(machine.takeOrders(at: 0).sends.count == 6)
+        for number in 1...5 { machine.answered(Int64(number), .neverSent(retryAfter: 1_000), at: 5) }
+        #expect(machine.takeOrders(at: 6).sends.isEmpty)
+        let time = machine.nextTime(after: 6) ?? 0
+        #expect((1_005...1_300).contains(time))
+        let probe = machine.takeOrders(at: time).sends
+        #expect(probe.count == 1)
+        #expect(machine.takeOrders(at: time).sends.isEmpty)
+        machine.answered(probe[0].number, .accepted(uniqueID: nil), at: time + 1)
+        #expect(machine.takeOrders(at: time + 1).sends.count == 4)
+    }
+
+    @Test func `a lane sends no faster than it may`() {
+        var machine = machine(rate: 10, claimed: (1...100).map { push($0, Self.busy) })
+        var sent = machine.takeOrders(at: 0).sends.count
+        #expect(sent == 10)
+        var now: Int64 = 0
+        while let time = machine.nextTime(after: now), time <= 3_000 {
+            now = time
+            sent += machine.takeOrders(at: now).sends.count
+        }
+        #expect(sent == 40)
+    }
+
+    @Test func `what could not be written down is written down later`() {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        _ = machine.takeOrders(at: 0)
+        machine.answered(1, .accepted(uniqueID: nil), at: 10)
+        let settlements = machine.takeOrders(at: 10).settlements
+        machine.settleFailed(settlements, at: 20)
+        #expect(machine.takeOrders(at: 21).settlements.isEmpty)
+        #expect(machine.nextTime(after: 21) == 1_020)
+        #expect(machine.takeOrders(at: 1_020).settlements == settlements)
+        #expect(!machine.isIdle)
+        #expect(machine.settled(settlements).map(\.outcome.state) == [.delivered])
+        #expect(machine.isIdle)
+    }
+}
