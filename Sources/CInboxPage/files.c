@@ -109,6 +109,42 @@ static const unsigned char steps_js[] = {
 static const unsigned char budget_js[] = {
 #embed "page/budget.js"
 };
+static const unsigned char lines_js[] = {
+#embed "page/lines.js"
+};
+static const unsigned char rows_js[] = {
+#embed "page/rows.js"
+};
+static const unsigned char numbers_js[] = {
+#embed "page/numbers.js"
+};
+static const unsigned char unread_js[] = {
+#embed "page/unread.js"
+};
+static const unsigned char words_js[] = {
+#embed "page/words.js"
+};
+static const unsigned char sidebar_js[] = {
+#embed "page/sidebar.js"
+};
+static const unsigned char tools_js[] = {
+#embed "page/tools.js"
+};
+static const unsigned char compose_js[] = {
+#embed "page/compose.js"
+};
+static const unsigned char examples_js[] = {
+#embed "page/examples.js"
+};
+static const unsigned char release_js[] = {
+#embed "page/release.js"
+};
+static const unsigned char compose_css[] = {
+#embed "page/compose.css"
+};
+static const unsigned char list_css[] = {
+#embed "page/list.css"
+};
 
 #define FILE_AT(path, type, name) {path, type, name, sizeof name}
 #define SCRIPT(name) FILE_AT("/page/" #name ".js", "text/javascript; charset=utf-8", name##_js)
@@ -116,10 +152,12 @@ static const unsigned char budget_js[] = {
 
 static const martlet_page_file files[] = {
     FILE_AT("/", "text/html; charset=utf-8", index_html),
-    STYLE(style), STYLE(inbox), STYLE(pages), STYLE(preview),
+    STYLE(style), STYLE(inbox), STYLE(list), STYLE(compose), STYLE(pages), STYLE(preview),
     SCRIPT(app), SCRIPT(api), SCRIPT(dom), SCRIPT(inbox), SCRIPT(list), SCRIPT(detail), SCRIPT(payload), SCRIPT(preview),
     SCRIPT(copies), SCRIPT(address), SCRIPT(keys), SCRIPT(pages), SCRIPT(activities), SCRIPT(devices), SCRIPT(channels),
     SCRIPT(connections), SCRIPT(faults), SCRIPT(connect), SCRIPT(steps), SCRIPT(budget),
+    SCRIPT(lines), SCRIPT(rows), SCRIPT(numbers), SCRIPT(unread), SCRIPT(words), SCRIPT(sidebar), SCRIPT(tools), SCRIPT(compose),
+    SCRIPT(examples), SCRIPT(release),
     FILE_AT("/page/inbox-page.js", "text/javascript; charset=utf-8", inbox_page_js),
     SCRIPT(strings),
     FILE_AT("/page/preview-activity.js", "text/javascript; charset=utf-8", preview_activity_js),

@@ -80,6 +80,16 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `the rules look at a text as it is, and at broadcasts as such`() async throws {
+        let bench = try await InboxBench()
+        let spaces = String(repeating: " ", count: 4_096)
+        let long = try await bench.send("POST", "/api/v1/lint", Self.body("{\(spaces)}"))
+        #expect(long.body.contains("payload-too-large"), "\(long.body)")
+        let broadcast = #"{"app":"com.example.app","payload-text":"{}"}"#
+        #expect(try await bench.send("POST", "/api/v1/lint", broadcast).body.contains("apns-channel-id"))
+        await bench.apns.stop()
+    }
+
     // MARK: Release
 
     @Test func `nothing is sent on unless that was allowed`() async throws {

@@ -37,7 +37,8 @@ import Testing
         "id:123e4567-e89b-12d3-a456-4266554400a0", "key:n.a", "key:n.a=b", "key:aps.badge=3", "-status:200",
         "!type:voip",
         "is:refused", "is:disturbed", "-is:silent", "-is:broadcast", "-has:error", #"key:aps.thread-id="t""#,
-        "-nowhere", "number:40-", "number:1,42", "number:7,40-43", "app:com.example.app", "thread:=t",
+        "-nowhere", "number:40-", "number:1,42", "number:7,40-43", "app:com.example",
+        "app:=com.example.app", "thread:=t",
         #"title:="Order ready""#, "-is:composed",
     ])
     func `words that are true of a push find it`(text: String) throws {
@@ -47,7 +48,7 @@ import Testing
     @Test(arguments: [
         "topic:other", "status:41", "number:4", "type:alert status:200", "key:n.b", "key:aps.badge=4", "-topic:example",
         "is:accepted", "is:silent", "has:error", "channel:x", "nowhere",
-        "number:43-", "number:1-41,43", "app:com.example", "title:=Order", "collapse:=Order-42", "is:composed",
+        "number:43-", "number:1-41,43", "app:=com.example", "title:=Order", "collapse:=Order-42", "is:composed",
         #""ready order""#, "priority:1",
     ])
     func `words that are not do not`(text: String) throws {

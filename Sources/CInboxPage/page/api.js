@@ -18,7 +18,15 @@ export const context = (number) => ask(`/api/v1/pushes/${number}/context`)
 /** The languages that apps have strings in, and the strings of one. */
 export const strings = () => ask("/api/v1/strings")
 export const table = (app, language) => ask(`/api/v1/strings/${app}/${language}`)
-export const pushes = (query, limit) => ask(`/api/v1/pushes?${new URLSearchParams({ query, limit })}`)
+/** So many pushes with lower numbers than one. */
+export const pushes = (query, limit, before = Number.MAX_SAFE_INTEGER) =>
+  ask(`/api/v1/pushes?${new URLSearchParams({ query, limit, before })}`)
+/** The numbers of all pushes that a query is true of. */
+export const numbers = async (query) =>
+  (await ask(`/api/v1/pushes/numbers?${new URLSearchParams({ query })}`)).numbers
+/** Pushes as lines of an export, byte by byte. */
+export const exported = async (query) =>
+  (await fetch(`/api/v1/export.jsonl?${new URLSearchParams({ query })}`)).text()
 export const removePush = (number) => ask(`/api/v1/pushes/${number}`, "DELETE")
 export const removePushes = (query) => ask(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE")
 

@@ -4,8 +4,10 @@ import { info, payload, removePush } from "./api.js"
 import * as copies from "./copies.js"
 import { element, time } from "./dom.js"
 import { app, headline, kind } from "./inbox.js"
-import { payloadTree, sizeBar } from "./payload.js"
+import { findingsList, payloadTree, sizeBar } from "./payload.js"
 import { previews } from "./preview.js"
+import { fromPush } from "./examples.js"
+import { releaseButton } from "./release.js"
 
 const limits = { voip: 5120, broadcast: 5120 }
 const tabs = {
@@ -15,7 +17,7 @@ const tabs = {
     push.payload === undefined ? element("pre", {}, text) : payloadTree(push.payload, push.findings),
   ],
   Headers: (push) => facts(push.headers),
-  Findings: (push) => findings(push),
+  Findings: (push) => findingsList(push.findings),
   Timeline: (push) => timeline(push),
   Raw: (push, text) => element("pre", {}, text),
 }
@@ -25,9 +27,12 @@ export class Detail {
   #tab = "Preview"
   #push = null
   #text = ""
+  #replay
 
-  constructor(place, inbox) {
+  /** `replay` is called with a push to start another one from. */
+  constructor(place, inbox, replay) {
     this.#place = place
+    this.#replay = replay
     inbox.addEventListener("select", ({ detail }) => this.show(detail))
     this.show(null)
   }
@@ -51,7 +56,7 @@ export class Detail {
       facts({
         app: app(push), to: push.channel === undefined ? push["device-token"] : `channel ${push.channel}`,
         answer: `${push.status || "none"} ${push.reason ?? ""}`, kind: kind(push), "apns-id": push["apns-id"],
-        received: `${time(push.time)}, push ${push.number}, connection ${push.connection}`,
+        received: `${time(push.time)}, push ${push.number}, ${push.connection ? `connection ${push.connection}` : "sent from this page"}`,
       }),
       element("div", { class: "tabs", role: "tablist" }, Object.keys(tabs).map((name) => this.#tabButton(name))),
       element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push, this.#text)),
@@ -59,7 +64,10 @@ export class Detail {
         copyButton("Copy as curl", async () => copies.curl(push, this.#text, (await info()).apns)),
         copyButton("Copy as Swift", () => copies.swift(push, this.#text)),
         copyButton("Copy as .apns", () => copies.simulatorFile(push)),
+        element("button", { type: "button", onclick: () => this.#replay(fromPush(push, this.#text)) }, "Edit and replay"),
         element("button", { type: "button", onclick: () => removePush(push.number) }, "Delete")))
+    const actions = this.#place.lastElementChild
+    releaseButton(push).then((button) => { if (button) actions.lastElementChild.before(button) })
   }
 
   #tabButton(name) {
@@ -77,14 +85,6 @@ export class Detail {
 function facts(values) {
   return element("dl", {}, Object.entries(values).flatMap(([name, value]) =>
     [element("dt", {}, name), element("dd", {}, value)]))
-}
-
-function findings(push) {
-  if (push.findings.length === 0) return element("p", {}, "The rules have nothing to say.")
-  return element("ul", { class: "findings" }, push.findings.map((finding) =>
-    element("li", { "data-severity": finding.severity },
-      element("strong", {}, `${finding.severity}: ${finding.place}`), element("p", {}, finding.message),
-      element("a", { href: finding.page, rel: "noreferrer", target: "_blank" }, `${finding.rule}: Apple's page`))))
 }
 
 function timeline(push) {

@@ -3,16 +3,13 @@
 import { ask, removePushes } from "./api.js"
 import { Address } from "./address.js"
 import { Detail } from "./detail.js"
-import { element } from "./dom.js"
 import { Inbox } from "./inbox.js"
 import { List } from "./list.js"
+import { Sidebar } from "./sidebar.js"
+import { Tools } from "./tools.js"
 
 const byID = (id) => document.getElementById(id)
-const filters = {
-  All: "", Alerts: "type:alert -is:silent", Silent: "is:silent", Activities: "type:liveactivity",
-  Broadcasts: "is:broadcast", Refused: "is:refused", Errors: "has:error", Warnings: "has:warning",
-}
-const keys = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 }
+const steps = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 }
 
 /** Tells of `state` as the simulator comes and goes. */
 export class InboxPage extends EventTarget {
@@ -20,13 +17,24 @@ export class InboxPage extends EventTarget {
   #search = byID("search")
   #typing = 0
   #isSearching = false
+  #list
+  #tools
+  #sidebar
+  #keys
 
   constructor() {
     super()
-    new List(byID("list"), this.#inbox)
-    new Detail(byID("detail"), this.#inbox)
-    byID("filters").append(...Object.entries(filters).map(([name, query]) =>
-      element("button", { type: "button", "data-query": query, onclick: () => this.#look(query) }, name)))
+    const inbox = this.#inbox
+    const list = this.#list = new List(byID("list"), inbox)
+    const tools = this.#tools = new Tools(byID("tools"), inbox, list)
+    this.#sidebar = new Sidebar(byID("filters"), inbox, (query) => this.#look(query))
+    new Detail(byID("detail"), inbox, (start) => this.#compose(start))
+    byID("compose").addEventListener("click", () => this.#compose())
+    this.#keys = {
+      "/": () => this.#search.focus(), x: () => list.toggleMark(), J: () => list.extend(1), K: () => list.extend(-1),
+      a: () => list.markAll(), r: () => tools.markRead(), e: () => tools.export(), c: () => this.#compose(), Delete: () => tools.remove(),
+      Escape: () => (inbox.marked.size ? inbox.mark([]) : inbox.select(null)),
+    }
     this.#search.addEventListener("input", () => {
       clearTimeout(this.#typing)
       this.#typing = setTimeout(() => this.#look(this.#search.value), 200)
@@ -45,16 +53,15 @@ export class InboxPage extends EventTarget {
     if (!this.#isSearching || query !== this.#inbox.query) await this.#look(query)
     const number = address.parts[0] === "push" ? Number(address.parts[1]) : null
     if (number === (this.#inbox.selected?.number ?? null)) return
-    const known = this.#inbox.pushes.find((push) => push.number === number)
+    const known = this.#inbox.all.find((push) => push.number === number)
     const push = number === null ? null : known ?? await ask(`/api/v1/pushes/${number}`).catch(() => null)
     if (Address.current.text === address.text) this.#inbox.select(push)
   }
 
   /** Does what a key is for; false when it is for nothing here. */
   press(key) {
-    if (key === "/") this.#search.focus()
-    else if (key === "Escape") this.#inbox.select(null)
-    else if (keys[key]) this.#inbox.move(keys[key])
+    if (Object.hasOwn(steps, key)) this.#list.move(steps[key])
+    else if (Object.hasOwn(this.#keys, key)) this.#keys[key]()
     else return false
     return true
   }
@@ -62,14 +69,16 @@ export class InboxPage extends EventTarget {
   async #look(query) {
     this.#isSearching = true
     if (this.#search.value !== query) this.#search.value = query
-    for (const button of byID("filters").children) {
-      button.setAttribute("aria-pressed", String(button.dataset.query === query))
-    }
-    this.#inbox.pushes = []
     this.#inbox.query = query
+    this.#sidebar.show()
     // Where the address asks for a push with this query, that one is selected next.
     if (Address.current.query !== query) this.#inbox.select(null)
     await this.#inbox.search(query)
+  }
+
+  async #compose(start) {
+    const { compose } = await import("./compose.js")
+    compose(this.#inbox.all, start)
   }
 
   #note(push) {

@@ -1,19 +1,33 @@
 // What the page knows of the pushes that came in: kept in step with the simulator, told to whoever shows it.
 
-import { follow, pushes as fetchPushes } from "./api.js"
+import { follow, numbers, pushes as fetchPushes } from "./api.js"
 import { onWords, wording } from "./strings.js"
+import { Unread } from "./unread.js"
 
-/** Pushes that one look at the simulator brings. */
-const limit = 1000
+/** Pushes that one look at the simulator brings, and that the page holds. */
+const pageSize = 1000
+const limit = 10_000
 
 export class Inbox extends EventTarget {
-  /** Newest first. */
+  /** All pushes, newest first. */
+  all = []
+  /** Those that the query is true of, newest first. */
   pushes = []
-  unread = new Set()
+  unread = new Unread()
   query = ""
   selected = null
-  #stop = () => {}
+  /** The numbers of those that something is to be done with at once. */
+  marked = new Set()
+  /** The numbers of those that the query is true of; null for all. */
+  #matching = null
+  #isFollowing = false
   #isDirty = false
+  /** Grows with each look at everything, of which only the newest counts. */
+  #round = 0
+  /** What came in since the last such look began. */
+  #early = []
+  /** The lowest number of those that the simulator is still to be asked of. */
+  #unasked = Infinity
 
   constructor() {
     super()
@@ -21,54 +35,127 @@ export class Inbox extends EventTarget {
   }
 
   /** Shows the pushes that a query is true of, from now on. */
-  search(query) {
+  async search(query) {
     this.query = query
-    this.#stop()
-    this.#stop = follow(query, {
-      open: () => this.#reload(query),
-      lost: () => this.#tell("state", "lost"),
-      push: (push) => this.#arrived(push),
-      changed: (push) => this.#changed(push),
-      forgotten: ({ from, through }) => this.#forgotten(from, through),
-    })
-    return this.#reload(query)
+    this.marked.clear()
+    if (!this.#isFollowing) {
+      this.#isFollowing = true
+      follow("", {
+        open: () => this.#reload(),
+        lost: () => this.#tell("state", "lost"),
+        push: (push) => this.#arrived(push),
+        changed: (push) => this.#changed(push),
+        forgotten: ({ from, through }) => this.#forgotten(from, through),
+      })
+      await this.#reload()
+    } else {
+      await this.#match()
+    }
   }
 
-  async #reload(query) {
+  async #reload() {
+    const round = ++this.#round
+    this.#early = []
+    let before
     try {
-      const { pushes } = await fetchPushes(query, limit)
-      if (query !== this.query) return
-      // What came meanwhile is there already.
-      const newest = pushes[0]?.number ?? 0
-      this.pushes = [...this.pushes.filter((push) => push.number > newest), ...pushes]
-      if (this.selected && !this.pushes.some((push) => push.number === this.selected.number)) this.select(null)
-      this.#tell("state", "live")
-      this.#tell("mistake", "")
-      this.#show()
+      do {
+        const { pushes, total } = await fetchPushes("", pageSize, before)
+        if (round !== this.#round) return
+        if (before === undefined) this.#begin(pushes, total)
+        else this.all = [...this.all, ...pushes]
+        this.unread.found(pushes)
+        if (before === undefined) await this.#match()
+        this.#show()
+        before = pushes.length === pageSize ? pushes.at(-1).number : undefined
+      } while (before !== undefined && this.all.length < limit)
+      // Everything has been looked at.
+      this.#drop((number) => this.#place(number) < 0)
     } catch (error) {
       this.#tell("mistake", error.message)
     }
   }
 
-  #arrived(push) {
-    if (this.pushes[0]?.number >= push.number) return
-    this.pushes.unshift(push)
-    this.unread.add(push.number)
+  /** Begins anew with the newest pushes. */
+  #begin(pushes, total) {
+    this.unread.begin(pushes, total)
+    // What came meanwhile is there already.
+    const newest = pushes[0]?.number ?? 0
+    this.all = [...this.#early.filter((push) => push.number > newest).reverse(), ...pushes]
+    this.#tell("state", "live")
+  }
+
+  /** Asks which pushes the query is true of. */
+  async #match() {
+    const query = this.query
+    try {
+      const matching = query.trim() ? new Set(await numbers(query)) : null
+      if (query !== this.query) return
+      this.#matching = matching
+      this.#tell("mistake", "")
+    } catch (error) {
+      if (query === this.query) this.#tell("mistake", error.message)
+    }
+    this.#filter()
+    this.#tell("change")
+  }
+
+  /** Lets go of what is not there any more. */
+  #drop(isGone) {
+    for (const numbers of [this.unread, this.marked]) {
+      for (const number of numbers) if (isGone(number)) numbers.delete(number)
+    }
+    if (this.selected && isGone(this.selected.number)) this.select(null)
     this.#show()
   }
 
+  #arrived(push) {
+    if (this.all[0]?.number >= push.number) return
+    this.all.unshift(push)
+    this.#early.push(push)
+    if (this.all.length > limit) this.all.pop()
+    this.unread.arrived(push)
+    if (this.#matching) this.#askOf(push.number)
+    this.#show()
+  }
+
+  /** Asks, soon and of many at once, whether the query is true of what came in. */
+  #askOf(number) {
+    const isAsking = this.#unasked < Infinity
+    this.#unasked = Math.min(this.#unasked, number)
+    if (isAsking) return
+    setTimeout(async () => {
+      const [query, first] = [this.query, this.#unasked]
+      this.#unasked = Infinity
+      const found = await numbers(`${query} number:${first}-`).catch(() => [])
+      if (query !== this.query) return
+      for (const number of found) this.#matching?.add(number)
+      this.#show()
+    }, 50)
+  }
+
   #changed(push) {
-    const index = this.pushes.findIndex((other) => other.number === push.number)
-    if (index < 0) return
-    this.pushes[index] = push
+    const place = this.#place(push.number)
+    if (place < 0) return
+    this.all[place] = push
     if (this.selected?.number === push.number) this.select(push)
     this.#show()
   }
 
   #forgotten(from, through) {
-    this.pushes = this.pushes.filter((push) => push.number < from || push.number > through)
-    if (this.selected && this.selected.number >= from && this.selected.number <= through) this.select(null)
-    this.#show()
+    const isGone = (number) => number >= from && number <= through
+    this.all = this.all.filter((push) => !isGone(push.number))
+    this.#drop(isGone)
+  }
+
+  /** Where the push of a number is among all; -1 when it is not there. */
+  #place(number) {
+    let [low, high] = [0, this.all.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.all[middle].number > number) low = middle + 1
+      else high = middle
+    }
+    return this.all[low]?.number === number ? low : -1
   }
 
   select(push) {
@@ -78,11 +165,24 @@ export class Inbox extends EventTarget {
     this.#show()
   }
 
-  /** Selects the one so many places further down. */
-  move(places) {
-    const index = this.pushes.findIndex((push) => push.number === this.selected?.number)
-    const next = this.pushes[Math.min(Math.max(index + places, 0), this.pushes.length - 1)]
-    if (next) this.select(next)
+  /** Has exactly these be marked. */
+  mark(numbers) {
+    this.marked = new Set(numbers)
+    this.#show()
+  }
+
+  /** What is to be done is done with these: the marked ones, or else the one that is looked at. */
+  get chosen() {
+    return this.marked.size ? [...this.marked] : this.selected ? [this.selected.number] : []
+  }
+
+  markRead(numbers) {
+    for (const number of numbers) this.unread.delete(number)
+    this.#show()
+  }
+
+  #filter() {
+    this.pushes = this.#matching ? this.all.filter((push) => this.#matching.has(push.number)) : this.all
   }
 
   /** Shows what is new once a frame, however much that is. */
@@ -91,6 +191,7 @@ export class Inbox extends EventTarget {
     this.#isDirty = true
     requestAnimationFrame(() => {
       this.#isDirty = false
+      this.#filter()
       this.#tell("change")
     })
   }

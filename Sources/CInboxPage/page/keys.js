@@ -9,7 +9,10 @@ const groups = {
   ],
   "Inbox": [
     ["/", "search"], ["j or ↓", "next push"], ["k or ↑", "push before"], ["PageDown, PageUp", "ten at once"],
-    ["Escape", "back to the list, or out of a field"],
+    ["x or space", "mark it, or a whole group"], ["J and K, Shift-↓ and Shift-↑", "mark on from there"],
+    ["a", "mark all"], ["r", "marked ones are read"], ["e", "export them"], ["Delete", "delete them"],
+    ["← and →", "close and open a group"], ["c", "compose a push"],
+    ["Escape", "mark none, back to the list, or out of a field"],
   ],
   "Activity": [["← and →", "one push back or on, in the timeline"], ["Home, End", "first and last"]],
 }

@@ -24,6 +24,15 @@ function branch(name, value, pointer, findings) {
       branch(key, item, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, findings)))
 }
 
+/** What the rules say, as a list with Apple's pages. */
+export function findingsList(findings) {
+  if (findings.length === 0) return element("p", {}, "The rules have nothing to say.")
+  return element("ul", { class: "findings" }, findings.map((finding) =>
+    element("li", { "data-severity": finding.severity },
+      element("strong", {}, `${finding.severity}: ${finding.place}`), element("p", {}, finding.message),
+      element("a", { href: finding.page, rel: "noreferrer", target: "_blank" }, `${finding.rule}: Apple's page`))))
+}
+
 /** How much of the room a payload takes. */
 export function sizeBar(byteCount, limit) {
   return element("label", { class: "size" }, `${byteCount} of ${limit} bytes `,

@@ -78,17 +78,19 @@ extension InboxAPI {
             path: "/api/v1/lint",
             summary: "What the rules say of headers and payload; nothing is kept"
         ) { (call) throws(APIProblem) in
-            let body = try call.object(of: ["headers", "payload"])
+            let body = try call.object(of: ["headers", "payload", "payload-text", "device-token", "app", "channel"])
             let fields = body["headers"]
             guard fields == nil || fields?.members?.allSatisfy({ $0.value.stringValue != nil }) == true else {
                 throw APIProblem(400, "headers must be an object of texts")
             }
             let headers = PushHeaders { fields?[$0.description]?.stringValue }
-            let findings = Lint.check(
-                headers: headers,
-                payload: body["payload"]?.encoded() ?? [],
-                at: call.simulator.clock.secondsSince1970()
-            )
+            let now = call.simulator.clock.secondsSince1970()
+            let payload = try body.text("payload-text").map { Array($0.utf8) } ?? body["payload"]?.encoded() ?? []
+            let channel = try body.text("channel")
+            let findings =
+                try body.text("app").map { app in
+                    Lint.check(broadcastTo: app, channel: channel, headers: headers, payload: payload, at: now)
+                } ?? Lint.check(headers: headers, payload: payload, at: now)
             return .json(["findings": .array(findings.map(\.json))])
         },
     ]

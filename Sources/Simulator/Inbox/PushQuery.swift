@@ -5,8 +5,8 @@ internal import APNs
 /// `topic:com.example.app type:alert title:"Order ready" status:200` looks in headers, alert and answer. A word
 /// without a name is looked for anywhere in the payload, `key:aps.badge=3` at a place in it. `-` or `!` in front turns
 /// a word around. Texts are found wherever they stand in the value, in capitals or not; with `=` in front, as in
-/// `thread:=order-4`, they have to be all of it, as in any case in `id`, `status`, `priority`, `app`, `ns`, the
-/// namespace, and after the `=` in `key`. `number:3,7-9` is true of four pushes, `number:43-` of all from one on.
+/// `thread:=order-4`, they have to be all of it, as `id`, `status`, `priority`, `ns`, the namespace, and what follows
+/// the `=` in `key` always have to. `number:3,7-9` is true of four pushes, `number:43-` of all from one on.
 public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
     /// One word.
     struct Term: Sendable, Hashable {
@@ -199,7 +199,7 @@ private struct PushFacts {
         return switch term.field {
         case .text: includes(String(decoding: push.payload, as: UTF8.self), value)
         case .number: term.numbers.contains { $0.contains(push.number) }
-        case .app: push.bundleID == value
+        case .app: contains(push.bundleID, value)
         case .topic: contains(push.headers.topic, value)
         case .device: contains(push.deviceToken, value)
         case .channel: contains(push.channel?.rawValue, value)

@@ -26,11 +26,13 @@ def push(number, **more):
 
 
 class Simulator:
-    def __init__(self, inbox_port=0):
+    def __init__(self, inbox_port=0, *more):
         self.process = subprocess.Popen(
-            [MARTLET, "simulate", "--h2c", "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000"],
+            [MARTLET, "simulate", "--h2c", "--port", "0", "--inbox-port", str(inbox_port), "--keep", "6000", *more],
             stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
+            if found := re.search(r"answers at (http://localhost:\d+)", line):
+                self.apns = found[1]
             if found := re.search(r"http://localhost:(\d+)/", line):
                 self.port = int(found[1])
             if "ends it" in line:

@@ -52,7 +52,7 @@ class Pages(InboxWalk):
         expect(self.page.locator("#push-1[aria-selected=true]")).to_have_count(1)
         self.page.get_by_role("button", name="Refused").click()
         expect(self.rows()).to_have_count(0)
-        self.assertTrue(self.page.url.endswith("#/?query=is%3Arefused"))
+        self.assertTrue(self.page.url.endswith("#/?query=title%3AOrder%20is%3Arefused"))
         self.assertEqual(self.complaints, [])
 
 

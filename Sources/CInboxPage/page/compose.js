@@ -1,0 +1,169 @@
+// Composing a push: where it goes, its headers, its payload, and what the rules say of it while it is written.
+
+import { ask } from "./api.js"
+import { element } from "./dom.js"
+import { examples, topic, types } from "./examples.js"
+import { app } from "./inbox.js"
+import { findingsList, sizeBar } from "./payload.js"
+
+const dialog = document.getElementById("composer")
+const priorities = { "": "none", 10: "10, at once", 5: "5, saves power", 1: "1, wakes nobody" }
+/** What was written last, for the next time. */
+let last = { token: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac", app: "com.example.app", channel: "" }
+
+/** Opens the dialog with a push to start from; `pushes` are those that tokens and topics are offered of. */
+export function compose(pushes, start) {
+  const newest = pushes.find((push) => push["device-token"])
+  last.channel ||= pushes.find((push) => push.channel)?.channel ?? ""
+  if (newest && !start) last = { ...last, token: newest["device-token"], app: app(newest) }
+  new Composer(pushes).open(start)
+}
+
+class Composer {
+  #fields = {}
+  #timer = 0
+  #byteCount = element("div")
+  #findings = element("div", { class: "found", role: "status" })
+  #answer = element("output", { class: "answer" })
+  #isPayloadRight = false
+
+  constructor(pushes) {
+    const field = (name, made) => (this.#fields[name] = made)
+    const input = (name, label, list, more = {}) => element("label", { class: name }, label,
+      field(name, element("input", { spellcheck: "false", autocomplete: "off", list: list && `known-${name}`, ...more })),
+      list ? element("datalist", { id: `known-${name}` }, [...new Set(list)].slice(0, 50).map((value) =>
+        element("option", { value }))) : null)
+    const choice = (name, label, values) => element("label", { class: name }, label,
+      field(name, element("select", {}, Object.entries(values).map(([value, text]) => element("option", { value }, text)))))
+    const known = (of) => pushes.map(of).filter(Boolean)
+    dialog.replaceChildren(element("form", { method: "dialog", onsubmit: (event) => event.preventDefault() },
+      element("h2", { id: "composer-title" }, "Compose a push"),
+      element("div", { class: "examples", role: "group", "aria-label": "Start from" }, Object.entries(examples).map(
+        ([name, example]) => element("button", { type: "button", onclick: () => this.#take(example) }, name))),
+      element("div", { class: "fields" },
+        choice("target", "To", { device: "a device", channel: "a channel" }),
+        input("token", "Device token", known((push) => push["device-token"])),
+        input("app", "App", known(app)), input("channel", "Channel", known((push) => push.channel)),
+        choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, type])) }),
+        input("topic", "Topic", known((push) => push.headers["apns-topic"])),
+        choice("priority", "Priority", priorities),
+        input("expiration", "Expiration", null, { inputmode: "numeric", placeholder: "seconds since 1970, or 0" }),
+        input("collapse", "Collapse ID")),
+      element("label", { class: "payload" }, "Payload",
+        field("text", element("textarea", { spellcheck: "false", rows: 10, "aria-describedby": "composer-findings" }))),
+      element("div", { class: "state" }, this.#byteCount), this.#findings,
+      element("div", { class: "actions" }, this.#answer,
+        element("button", { type: "button", onclick: () => dialog.close() }, "Close"),
+        element("button", { type: "button", class: "primary", onclick: () => this.#send() }, "Send"))))
+    this.#findings.id = "composer-findings"
+    dialog.firstElementChild.addEventListener("input", ({ target }) => this.#changed(target))
+    dialog.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#send()
+    })
+  }
+
+  open(start) {
+    if (start) this.#fill(start)
+    else this.#take(Object.values(examples)[0])
+    dialog.showModal()
+    this.#fields.text.focus()
+  }
+
+  /** Takes an example, for the device or app that is there. */
+  #take(example) {
+    const { token, app, channel } = this.#fields.app.value ? this.#values : last
+    this.#fill({
+      token, app, channel, topic: topic(app, example.type), text: JSON.stringify(example.payload(), null, 2),
+      expiration: "", priority: "", collapse: "", ...example,
+    })
+  }
+
+  #fill(start) {
+    const values = { ...last, ...start, target: start.isBroadcast ? "channel" : "device" }
+    for (const [name, field] of Object.entries(this.#fields)) {
+      const value = values[name] ?? ""
+      // A push may have what nobody would choose.
+      if (field.tagName === "SELECT" && ![...field.options].some((option) => option.value === value)) {
+        field.append(element("option", { value }, value))
+      }
+      field.value = value
+    }
+    if (start.topic && !start.app) this.#fields.app.value = appOf(start.topic)
+    this.#answer.textContent = ""
+    this.#show()
+  }
+
+  get #values() {
+    return Object.fromEntries(Object.entries(this.#fields).map(([name, field]) => [name, field.value]))
+  }
+
+  #changed(field) {
+    const { app, type } = this.#values
+    if (field === this.#fields.type || field === this.#fields.app) this.#fields.topic.value = topic(app, type)
+    if (field === this.#fields.topic) this.#fields.app.value = appOf(field.value)
+    this.#show()
+  }
+
+  /** The push as the simulator wants it. */
+  get #push() {
+    const { target, token, app, channel, type, topic, priority, expiration, collapse, text } = this.#values
+    const isBroadcast = target === "channel"
+    const headers = {
+      "apns-push-type": isBroadcast ? "liveactivity" : type, "apns-topic": isBroadcast ? "" : topic, "apns-priority": priority,
+      "apns-expiration": expiration.trim(), "apns-collapse-id": isBroadcast ? "" : collapse,
+    }
+    return {
+      ...(isBroadcast ? { app, channel } : { "device-token": token.trim() }),
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== "")), "payload-text": text,
+    }
+  }
+
+  #show() {
+    const { target, type, text } = this.#values
+    dialog.dataset.target = target
+    this.#byteCount.replaceChildren(
+      sizeBar(new TextEncoder().encode(text).length, target === "channel" || type === "voip" ? 5120 : 4096))
+    const mistake = jsonMistake(text)
+    this.#isPayloadRight = mistake === null
+    this.#fields.text.setAttribute("aria-invalid", String(mistake !== null))
+    clearTimeout(this.#timer)
+    if (mistake) this.#findings.replaceChildren(element("p", { class: "mistake" }, `No JSON: ${mistake}`))
+    else this.#timer = setTimeout(() => this.#lint(), 150)
+  }
+
+  async #lint() {
+    const asked = JSON.stringify(this.#push)
+    try {
+      const { findings } = await ask("/api/v1/lint", "POST", this.#push)
+      if (asked === JSON.stringify(this.#push) && this.#isPayloadRight) this.#findings.replaceChildren(findingsList(findings))
+    } catch (error) {
+      this.#findings.replaceChildren(element("p", { class: "mistake" }, error.message))
+    }
+  }
+
+  async #send() {
+    const { token, app, channel } = this.#values
+    last = { token, app, channel }
+    try {
+      const { status, reason, number } = await ask("/api/v1/pushes", "POST", this.#push)
+      this.#answer.dataset.accepted = String(status === 200)
+      this.#answer.replaceChildren(element("strong", {}, `${status} ${reason ?? ""}`),
+        element("a", { href: `#/push/${number}`, onclick: () => dialog.close() }, ` push ${number}`))
+    } catch (error) {
+      this.#answer.dataset.accepted = "false"
+      this.#answer.textContent = error.message
+    }
+  }
+}
+
+const appOf = (topic) => app({ headers: { "apns-topic": topic } })
+
+/** Why a text is no JSON, as the browser says it; null when it is. */
+function jsonMistake(text) {
+  try {
+    JSON.parse(text)
+    return null
+  } catch (error) {
+    return error.message
+  }
+}

@@ -1,0 +1,53 @@
+// Pushes to start from when one is composed.
+
+import { kind } from "./inbox.js"
+
+/** What each push type adds to the app's bundle identifier; none for those that are not here. */
+const suffixes = {
+  complication: ".complication", controls: ".push-type.controls", fileprovider: ".pushkit.fileprovider",
+  liveactivity: ".push-type.liveactivity", location: ".location-query", pushtotalk: ".voip-ptt", voip: ".voip",
+  widgets: ".push-type.widgets",
+}
+export const types = [
+  "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk",
+  "voip", "widgets",
+]
+
+/** The topic that an app's pushes of a type have. */
+export const topic = (app, type) => app + (suffixes[type] ?? "")
+
+const now = () => Math.floor(Date.now() / 1000)
+const activity = (aps) => ({ type: "liveactivity", payload: () => ({ aps: { timestamp: now(), ...aps } }) })
+const state = (status, minutesLeft, progress) => ({ "content-state": { status, minutesLeft, progress } })
+
+export const examples = {
+  "Alert": { type: "alert", priority: "10", payload: () => ({
+    aps: { alert: { title: "Order ready", body: "Table 7 is waiting." }, sound: "default", "thread-id": "order-42" },
+    deepLink: "app://orders/42",
+  }) },
+  "Silent": { type: "background", priority: "5", payload: () => ({ aps: { "content-available": 1 }, order: 42 }) },
+  "Time-sensitive": { type: "alert", priority: "10", payload: () => ({
+    aps: { alert: { title: "Your courier is here" }, "interruption-level": "time-sensitive", "relevance-score": 1 },
+  }) },
+  "Activity starts": activity({
+    event: "start", "attributes-type": "OrderAttributes", attributes: { order: 42 }, ...state("In the kitchen", 20, 0.1),
+    alert: { title: "Order 42", body: "It is in the kitchen." },
+  }),
+  "Activity changes": { ...activity({ event: "update", ...state("On its way", 8, 0.6) }), priority: "5" },
+  "Activity ends": { ...activity({ event: "end", "dismissal-date": now() + 600, ...state("Delivered", 0, 1) }), priority: "5" },
+  "Broadcast": { ...activity({ event: "update", ...state("The kitchen is busy", 25, 0.1) }), isBroadcast: true, priority: "5",
+    expiration: "0" },
+  "Widget": { type: "widgets", payload: () => ({ aps: { "content-changed": true } }) },
+  "Control": { type: "controls", payload: () => ({ aps: { "content-changed": true } }) },
+  "Call": { type: "voip", priority: "10", payload: () => ({ aps: {}, caller: "Ada" }) },
+}
+
+/** A push that came in, to start from. */
+export function fromPush(push, text) {
+  const { headers } = push
+  return {
+    type: headers["apns-push-type"] ?? "", topic: headers["apns-topic"] ?? "", priority: headers["apns-priority"] ?? "",
+    expiration: headers["apns-expiration"] ?? "", collapse: headers["apns-collapse-id"] ?? "", text,
+    isBroadcast: kind(push) === "broadcast", token: push["device-token"] ?? "", app: push.app ?? "", channel: push.channel ?? "",
+  }
+}

@@ -1,0 +1,255 @@
+"""Filters, groups, marks, and what is written on the page or sent on from there."""
+
+import json
+import re
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+from inbox_walk import InboxWalk, Simulator, push
+from playwright.sync_api import expect
+
+PHONE = "5d3a6a1c8f9a42d6"
+
+
+def order(number, thread=None, app="com.example.app", **more):
+    made = push(number, **more)
+    made["headers"]["apns-topic"] = app
+    if thread:
+        made["payload"]["aps"]["thread-id"] = thread
+    return made
+
+
+class Lists(InboxWalk):
+    def numbers(self):
+        return [int(number) for number in self.page.eval_on_selector_all(
+            ".row", "rows => rows.sort((one, other) => one.offsetTop - other.offsetTop).map(row => row.dataset.number)")]
+
+    def ask(self, path, method="GET", body=None, simulator=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request((simulator or self.simulator).url + path, data, method=method)
+        return urllib.request.urlopen(request).read().decode()
+
+    def filter(self, name):
+        return self.page.locator("#filters").get_by_role("button", name=name, exact=True)
+
+    def test_filters_write_the_query(self):
+        refused = order(4, status=410, reason="Unregistered")
+        self.open(order(1, "order 1"), order(2, "order 2"), order(3, app="com.example.app.beta"), refused)
+        search = self.page.locator("#search")
+        expect(self.filter("com.example.app")).to_have_text("com.example.app 3")
+        self.filter("com.example.app").click()
+        expect(search).to_have_value("app:=com.example.app")
+        expect(self.rows()).to_have_count(3)
+        self.filter("Unregistered").click()
+        expect(search).to_have_value("app:=com.example.app reason:=Unregistered")
+        expect(self.rows()).to_have_count(1)
+        self.filter("Unregistered").click()
+        self.filter("order 1").click()
+        expect(search).to_have_value('app:=com.example.app thread:"=order 1"')
+        self.filter("order 2").click()
+        expect(search).to_have_value('app:=com.example.app thread:"=order 2"')
+        expect(self.rows()).to_have_count(1)
+        expect(self.filter("order 2")).to_have_attribute("aria-pressed", "true")
+        expect(self.filter("order 2")).to_be_focused()
+        self.simulator.take_in(order(5, "order 2"), order(6, "order 1"))
+        expect(self.rows()).to_have_count(2)
+        expect(self.page.locator(".shown")).to_have_text("2 of 6 pushes")
+        self.filter("All").click()
+        expect(search).to_have_value("")
+        expect(self.rows()).to_have_count(6)
+        self.page.locator("summary", has_text="Threads").click()
+        expect(self.filter("order 2")).to_be_hidden()
+        self.assertEqual(self.complaints, [])
+
+    def test_groups_open_and_close_with_keys(self):
+        self.open(order(1, "one"), order(2, "two"), order(3, "one"), order(4))
+        self.page.get_by_label("Group by").select_option("thread")
+        groups = self.page.locator(".group")
+        self.assertEqual(groups.locator(".headline").all_text_contents(), ["one", "two", "no thread"])
+        expect(self.page.get_by_role("tree", name="Pushes")).to_have_attribute("aria-multiselectable", "true")
+        expect(self.page.get_by_role("treeitem", level=2)).to_have_count(4)
+        self.assertEqual(self.numbers(), [3, 1, 2, 4])
+        self.page.locator("#list").focus()
+        self.page.keyboard.press("Home")
+        expect(self.page.locator("#list")).to_have_attribute("aria-activedescendant", "group-1")
+        self.page.keyboard.press("ArrowLeft")
+        expect(groups.first).to_have_attribute("aria-expanded", "false")
+        self.assertEqual(self.numbers(), [2, 4])
+        self.page.keyboard.press("x")
+        expect(self.page.get_by_role("toolbar", name="Marked pushes").get_by_role("status")).to_have_text("2 marked")
+        self.page.keyboard.press("Enter")
+        expect(groups.first).to_have_attribute("aria-expanded", "true")
+        self.page.keyboard.press("j")
+        expect(self.page.locator("#push-3[data-current][data-marked]")).to_have_count(1)
+        self.page.keyboard.press("ArrowLeft")
+        expect(self.page.locator("#list")).to_have_attribute("aria-activedescendant", "group-1")
+        self.page.reload()
+        expect(groups).to_have_count(3)
+        self.assertEqual(self.complaints, [])
+
+    def test_many_are_marked_and_deleted_in_one_request(self):
+        self.open(*[order(number) for number in range(1, 11)])
+        marked = self.page.locator("[role=option][aria-selected=true]")
+        self.page.locator("#push-9").click()
+        expect(marked).to_have_count(1)
+        self.page.locator("#push-5").click(modifiers=["Shift"])
+        expect(marked).to_have_count(5)
+        self.page.locator("#push-7").click(modifiers=["Control"])
+        expect(marked).to_have_count(4)
+        self.page.locator("#push-2").click(modifiers=["Control"])
+        expect(marked).to_have_count(5)
+        with self.page.expect_download() as download:
+            self.page.keyboard.press("e")
+        lines = download.value.path().read_text().splitlines()
+        self.assertEqual([json.loads(line)["number"] for line in lines], [2, 5, 6, 8, 9])
+        self.page.get_by_role("button", name="Delete", exact=True).first.click()
+        expect(self.rows()).to_have_count(5)
+        self.assertEqual(self.numbers(), [10, 7, 4, 3, 1])
+        deletions = [request.url for request in self.requests if request.method == "DELETE"]
+        self.assertEqual([urllib.parse.unquote(url.split("query=")[1]) for url in deletions], ["number:2,5-6,8-9"])
+        expect(self.page.get_by_role("toolbar", name="Marked pushes")).to_be_hidden()
+        self.page.locator("#push-7").click()
+        for _ in range(2):
+            self.page.keyboard.press("J")
+        expect(marked).to_have_count(3)
+        self.page.keyboard.press("K")
+        expect(marked).to_have_count(2)
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("Delete")
+        expect(self.rows()).to_have_count(4)
+        expect(self.page.locator("#detail h2")).to_have_text("Order 3")
+        self.page.locator("#list").press("Control+a")
+        expect(self.page.get_by_role("toolbar", name="Marked pushes").get_by_role("status")).to_have_text("4 marked")
+        self.assertEqual(self.complaints, [])
+
+    def test_what_is_unread_stays_so(self):
+        self.open(order(1), order(2))
+        expect(self.page.locator("[data-unread]")).to_have_count(0)
+        self.simulator.take_in(order(3), order(4))
+        expect(self.page).to_have_title("(2) Martlet inbox")
+        self.rows().first.click()
+        self.page.reload()
+        expect(self.page.locator("[data-unread]")).to_have_count(1)
+        self.page.goto("about:blank")
+        self.simulator.take_in(order(5))
+        self.page.goto(self.simulator.url)
+        expect(self.page.locator("[data-unread]")).to_have_count(2)
+        self.page.locator("#list").press("Control+a")
+        self.page.keyboard.press("r")
+        expect(self.page.locator("[data-unread]")).to_have_count(0)
+        expect(self.page).to_have_title("Martlet inbox")
+        self.simulator.stop()
+        self.simulator = Simulator(self.simulator.port)
+        self.simulator.take_in(order(1, time=1), order(2))
+        self.page.reload()
+        expect(self.page.locator("[data-unread]")).to_have_count(2)
+
+    def test_five_thousand_in_groups_are_smooth(self):
+        for start in range(0, 5000, 1000):
+            self.simulator.take_in(*[order(number, f"order-{number % 250}") for number in range(start, start + 1000)])
+        self.open()
+        expect(self.page.locator(".shown")).to_have_text("5000 pushes", timeout=20_000)
+        self.page.get_by_label("Group by").select_option("thread")
+        expect(self.page.locator("#list .rows")).to_have_css("height", f"{5000 * 60 + 250 * 36}px")
+        self.assertLess(self.page.locator("#list .rows > *").count(), 60)
+        longest = self.page.evaluate("""async () => {
+          const list = document.getElementById("list")
+          const frame = () => new Promise(requestAnimationFrame)
+          let longest = 0
+          for (let step = 0; step < 60; step += 1) {
+            const start = performance.now()
+            list.scrollTop += 4000
+            list.dispatchEvent(new Event("scroll"))
+            document.body.getBoundingClientRect()
+            longest = Math.max(longest, performance.now() - start)
+            await frame()
+          }
+          return longest
+        }""")
+        print(f"longest step of scrolling through 5000 in 250 groups: {longest:.1f} ms")
+        self.assertLess(longest, 200)
+        self.page.locator("#list").press("Control+a")
+        start = time.monotonic()
+        self.page.keyboard.press("Delete")
+        expect(self.page.locator(".shown")).to_have_text("0 pushes", timeout=10_000)
+        self.assertLess(time.monotonic() - start, 5)
+        self.assertEqual(len([request for request in self.requests if request.method == "DELETE"]), 1)
+
+    def test_a_push_is_composed_and_judged(self):
+        self.open()
+        self.page.keyboard.press("c")
+        dialog = self.page.get_by_role("dialog", name="Compose a push")
+        payload = dialog.get_by_label("Payload")
+        expect(dialog.locator(".found")).to_have_text("The rules have nothing to say.")
+        payload.fill('{"aps":{"alert":"Hi","badge":"3"}')
+        expect(dialog.locator(".found")).to_contain_text("No JSON")
+        expect(payload).to_have_attribute("aria-invalid", "true")
+        text = '{ "aps": {"alert":"Hi","badge":"3"}, "n": 12345678901234567890, "m": 1.50 }'
+        payload.fill(text)
+        expect(dialog.locator(".found")).to_contain_text("error: payload/aps/badge")
+        dialog.get_by_label("Device token").fill(PHONE)
+        payload.press("Control+Enter")
+        expect(dialog.locator(".answer")).to_have_text("200 push 1")
+        self.assertEqual(self.ask("/api/v1/pushes/1/payload"), text)
+        dialog.get_by_label("Push type").select_option("background")
+        dialog.get_by_role("button", name="Send").click()
+        expect(dialog.locator(".answer")).to_contain_text("400 BadPriority")
+        dialog.get_by_role("button", name="Broadcast").click()
+        expect(dialog.get_by_label("Device token")).to_be_hidden()
+        dialog.locator(".channel input").fill("bm9uZQ==")
+        dialog.get_by_role("button", name="Send").click()
+        expect(dialog.locator(".answer")).to_contain_text("ChannelNotRegistered")
+        dialog.locator(".answer a").click()
+        expect(self.page.locator("#detail h2")).to_have_text("The kitchen is busy")
+        expect(self.rows().first.locator(".own")).to_have_text("composed")
+        self.assertEqual(self.complaints, [])
+
+    def test_a_push_is_replayed_with_a_change(self):
+        one = order(1, **{"device-token": PHONE})
+        one["headers"] |= {"apns-collapse-id": "c", "apns-priority": "7", "apns-id": "x"}
+        self.open(one)
+        self.rows().first.click()
+        self.page.get_by_role("button", name="Edit and replay").click()
+        dialog = self.page.get_by_role("dialog", name="Compose a push")
+        expect(dialog.get_by_label("Device token")).to_have_value(PHONE)
+        expect(dialog.get_by_label("Priority")).to_have_value("7")
+        expect(dialog.get_by_label("Payload")).to_have_value(json.dumps(one["payload"], separators=(",", ":")))
+        dialog.get_by_label("Priority").select_option("5")
+        dialog.get_by_role("button", name="Send").click()
+        expect(dialog.locator(".answer")).to_have_text("200 push 2")
+        sent = json.loads(self.ask("/api/v1/pushes/2"))
+        self.assertEqual(sent["headers"], {
+            "apns-push-type": "alert", "apns-priority": "5", "apns-topic": "com.example.app", "apns-collapse-id": "c"})
+        self.assertEqual(sent["payload"], one["payload"])
+
+    def test_a_push_is_released_where_that_was_allowed(self):
+        self.open(order(1, **{"device-token": PHONE}), order(2))
+        self.rows().last.click()
+        expect(self.page.get_by_role("button", name="Edit and replay")).to_be_visible()
+        expect(self.page.get_by_role("button", name="Release…")).to_have_count(0)
+        real = Simulator()
+        self.addCleanup(real.stop)
+        self.page.goto("about:blank")
+        self.simulator.stop()
+        self.simulator = Simulator(0, "--allow-release", "--release-to", PHONE.upper(), "--release-host", real.apns)
+        self.open(order(1, **{"device-token": PHONE}), order(2))
+        self.rows().first.click()
+        expect(self.page.get_by_role("button", name="Release…")).to_be_disabled()
+        self.rows().last.click()
+        self.page.get_by_role("button", name="Release…").click()
+        dialog = self.page.get_by_role("dialog", name="Send this push to a real device?")
+        expect(dialog).to_contain_text(PHONE)
+        expect(dialog).to_contain_text(re.sub("^http://", "", real.apns))
+        expect(dialog.locator("strong")).to_have_text("development")
+        self.assertEqual(json.loads(self.ask("/api/v1/pushes", simulator=real))["total"], 0)
+        dialog.get_by_role("button", name="Send it").click()
+        expect(dialog.locator(".answer")).to_have_text("200 ")
+        there = json.loads(self.ask("/api/v1/pushes", simulator=real))["pushes"]
+        self.assertEqual([(one["device-token"], one["payload"]["aps"]["alert"]["title"]) for one in there], [(PHONE, "Order 1")])
+        self.assertEqual(self.complaints, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
