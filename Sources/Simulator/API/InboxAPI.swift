@@ -38,7 +38,7 @@ struct InboxAPI: Sendable {
             },
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(openAPI) },
         ] + pushRoutes + sendingRoutes + testRoutes + worldRoutes + channelRoutes + connectionRoutes + controlRoutes
-            + previewRoutes
+        + previewRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         let path = request.path
