@@ -73,7 +73,7 @@ byID("help").addEventListener("click", showKeys)
 let isGoing = false
 addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return
-  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+  const isTyping = event.target.matches("input:not([type=range], [type=checkbox]), textarea, select")
   if (event.metaKey || event.ctrlKey || event.altKey || isTyping) {
     if (event.key === "Escape") event.target.blur()
     return
@@ -87,5 +87,11 @@ addEventListener("keydown", (event) => {
   event.preventDefault()
 })
 
-addEventListener("hashchange", show)
+addEventListener("hashchange", async () => {
+  const wasInbox = !byID("inbox").hidden
+  await show()
+  // Whoever goes on with the keyboard begins with what is new.
+  if (!byID("page").hidden) byID("page").focus({ preventScroll: true })
+  else if (!wasInbox) byID("list").focus({ preventScroll: true })
+})
 show()

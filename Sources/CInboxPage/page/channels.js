@@ -78,6 +78,7 @@ function card({ app, channel, "message-storage-policy": policy, subscribers, "su
 
 /** Has a token listen on one more channel. */
 async function listen(token, channel, act) {
-  const { channels } = await ask(`/api/v1/devices/${token}`).catch(() => ({}))
+  const { devices } = await ask("/api/v1/devices")
+  const { channels } = devices.includes(token.toLowerCase()) ? await ask(`/api/v1/devices/${token}`) : {}
   act(`/api/v1/devices/${token}`, "PUT", { channels: [...new Set([...(channels ?? []), channel])] })
 }

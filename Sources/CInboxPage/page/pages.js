@@ -41,8 +41,8 @@ export function refreshed(fetchValue, show) {
 /** Puts children in the place of others; what had the focus has it still, and what was unfolded is it still. */
 export function renew(place, ...children) {
   const focused = place.contains(document.activeElement) ? document.activeElement : null
-  const key = focused?.closest("[data-key]")?.dataset.key
-  const index = key === undefined ? -1 : controls(focused.closest("[data-key]")).indexOf(focused)
+  const own = focused?.closest("[data-key]")
+  const index = own ? alike(focused, own).indexOf(focused) : -1
   const typed = focused?.tagName === "INPUT" ? focused.value : undefined
   const unfolded = new Set([...place.querySelectorAll("details[open][data-key]")].map((each) => each.dataset.key))
   place.replaceChildren(...children.flat())
@@ -50,14 +50,17 @@ export function renew(place, ...children) {
     if (unfolded.has(details.dataset.key)) details.open = true
   }
   if (index < 0) return
-  const now = [...place.querySelectorAll("[data-key]")].find((each) => each.dataset.key === key)
-  const found = now && (controls(now)[index] ?? controls(now)[0])
+  const now = [...place.querySelectorAll("[data-key]")].find((each) => each.dataset.key === own.dataset.key)
+  const others = now ? alike(focused, now) : []
+  const found = others.find((each) => each.textContent && each.textContent === focused.textContent) ?? others[index]
   if (!found) return
   found.focus()
   if (typed !== undefined && found.tagName === "INPUT") found.value = typed
 }
 
-const controls = (place) => [...place.querySelectorAll("a, button, input, select, summary")]
+/** The controls of a place that are of the same kind, itself among them when that is what they are. */
+const alike = ({ tagName }, place) =>
+  (place.tagName === tagName ? [place] : [...place.querySelectorAll(tagName)])
 
 export function heading(title, ...text) {
   return element("div", { class: "heading" }, element("h2", {}, title), element("p", { class: "lead" }, ...text))

@@ -43,6 +43,12 @@ class Simulator:
         lines = "\n".join(json.dumps(each) for each in pushes).encode()
         urllib.request.urlopen(urllib.request.Request(self.url + "/api/v1/import", lines, method="POST")).read()
 
+    def ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(urllib.request.Request(self.url + path, data, method=method)) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
     def stop(self):
         self.process.kill()
         self.process.wait()

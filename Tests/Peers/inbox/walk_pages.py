@@ -1,18 +1,40 @@
-"""The pages besides the inbox, and the ways between them all."""
+"""The pages besides the inbox: what they show, what they change, and the ways between them all."""
 
+import subprocess
 import unittest
 
-from inbox_walk import InboxWalk, push
+from inbox_walk import MARTLET, InboxWalk, push
 from playwright.sync_api import expect
 
 PAGES = {
     "Activities": "a", "Devices": "d", "Channels": "c", "Connections": "n", "Faults": "f", "Connect": "o",
 }
+TAXI = "com.example.taxi"
+ACTIVITY = "ab" * 16
+STATES = [
+    ("update", 100, {"stage": "Ordered", "eta": 12}, "10"),
+    ("update", 200, {"stage": "On its way", "eta": 12, "driver": {"name": "Kim"}}, "5"),
+    ("update", 150, {"stage": "Late"}, "10"),
+    ("end", 300, {"stage": "Here"}, "10"),
+    ("update", 400, {"stage": "Again"}, "10"),
+]
 
 
 class Pages(InboxWalk):
+    def go(self, address):
+        self.page.goto(f"{self.simulator.url}/#/{address}")
+
     def current(self):
         return self.page.locator("#pages [aria-current=page]")
+
+    def send(self, token, payload, push_type="alert", topic=TAXI, priority="10"):
+        headers = {"apns-topic": topic, "apns-push-type": push_type, "apns-priority": priority}
+        self.simulator.ask("POST", "/api/v1/pushes", {"device-token": token, "headers": headers, "payload": payload})
+
+    def send_activity(self):
+        for event, timestamp, state, priority in STATES:
+            payload = {"aps": {"event": event, "timestamp": timestamp, "content-state": state}}
+            self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity", priority)
 
     def test_every_page_has_an_address_and_a_key(self):
         self.open(push(1))
@@ -44,7 +66,7 @@ class Pages(InboxWalk):
         expect(self.page.locator("#detail .empty")).to_be_visible()
         self.page.go_forward()
         expect(self.page.locator("#detail h2")).to_have_text("Order 3")
-        self.page.goto(self.simulator.url + "/#/push/1?query=title:Order")
+        self.go("push/1?query=title:Order")
         expect(self.page.locator("#detail h2")).to_have_text("Order 1")
         self.page.reload()
         expect(self.page.locator("#detail h2")).to_have_text("Order 1")
@@ -53,6 +75,166 @@ class Pages(InboxWalk):
         self.page.get_by_role("button", name="Refused").click()
         expect(self.rows()).to_have_count(0)
         self.assertTrue(self.page.url.endswith("#/?query=title%3AOrder%20is%3Arefused"))
+        self.assertEqual(self.complaints, [])
+
+    def test_a_device_by_keyboard_alone(self):
+        self.open()
+        self.page.keyboard.press("g")
+        self.page.keyboard.press("d")
+        expect(self.page.locator("#page")).to_be_focused()
+        for text in ["5d3a6a1c8f9a42d6", TAXI]:
+            self.page.keyboard.press("Tab")
+            self.page.keyboard.type(text)
+        self.page.keyboard.press("Enter")
+        card = self.page.get_by_role("article", name="Device 5d3a6a1c8f9a42d6")
+        expect(card).to_contain_text("online")
+        card.get_by_role("button", name="Take offline").focus()
+        self.page.keyboard.press("Enter")
+        expect(card).to_contain_text("away")
+        expect(card.get_by_role("button", name="Bring online")).to_be_focused()
+        self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Your taxi is here"}})
+        expect(card).to_contain_text(f"{TAXI}: push 1")
+        self.page.keyboard.press("Space")
+        expect(card).to_contain_text("online")
+        expect(card).not_to_contain_text("waiting")
+        card.get_by_role("button", name="Remove the app").press("Enter")
+        expect(card).to_contain_text("gone since")
+        self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Nobody is there"}})
+        card.get_by_role("link", name="Its pushes").press("Enter")
+        expect(self.rows()).to_have_count(2)
+        expect(self.rows().first).to_contain_text("410 Unregistered")
+        expect(self.page.locator("#search")).to_have_value("device:5d3a6a1c8f9a42d6")
+        self.page.go_back()
+        card.get_by_role("button", name="Forget").press("Enter")
+        expect(card).to_have_count(0)
+        self.page.get_by_label("Device token").fill("martlet")
+        self.page.get_by_label("Topics").fill(TAXI)
+        self.page.keyboard.press("Enter")
+        expect(self.page.locator("#page").get_by_role("status")).to_contain_text("hexadecimal")
+        self.assertEqual([line for line in self.complaints if "400" not in line], [])
+
+    def test_a_channel_is_made_and_listened_on(self):
+        self.open()
+        self.go("channels")
+        self.page.get_by_label("App").fill(TAXI)
+        self.page.get_by_label("Storage").select_option("stores the newest broadcast")
+        self.page.get_by_role("button", name="Make a channel").click()
+        card = self.page.get_by_role("article", name="Channel")
+        expect(card).to_contain_text("0 listening")
+        channel = card.locator("h3").inner_text()
+        headers = {"apns-push-type": "LiveActivity", "apns-expiration": "4102444800", "apns-priority": "10"}
+        payload = {"aps": {"event": "update", "timestamp": 100, "content-state": {"score": "1:0"}}}
+        self.simulator.ask(
+            "POST", "/api/v1/pushes", {"app": TAXI, "channel": channel, "headers": headers, "payload": payload})
+        expect(card).to_contain_text("push 1")
+        card.get_by_label("Token of an activity").fill("abcd" * 4)
+        card.get_by_role("button", name="Have it listen").click()
+        expect(card).to_contain_text("1 listening")
+        card.get_by_role("link", name="abcd" * 4).click()
+        expect(self.page.get_by_role("region", name="Content state")).to_contain_text('score: "1:0"')
+        expect(self.page.get_by_role("region", name="This push")).to_contain_text("delivered from storage")
+        self.page.go_back()
+        card.get_by_role("button", name="Delete").click()
+        expect(card).to_have_count(0)
+        self.assertEqual(self.complaints, [])
+
+    def test_an_activity_from_push_to_push(self):
+        self.open()
+        self.send_activity()
+        self.go("activities")
+        self.page.get_by_role("link", name="abababab…abababab").click()
+        push, state = (self.page.get_by_role("region", name=name) for name in ["This push", "Content state"])
+        expect(push).to_contain_text("ignored")
+        expect(push).to_contain_text("the activity has ended")
+        scrubber = self.page.get_by_role("slider", name="Push")
+        scrubber.focus()
+        self.page.keyboard.press("Home")
+        expect(state.locator("[data-kind=added]")).to_have_count(2)
+        self.page.keyboard.press("ArrowRight")
+        expect(push).to_contain_text("priority 5")
+        expect(state.locator("[data-kind=changed]")).to_have_text('stage: "On its way" was "Ordered"')
+        expect(state.locator("[data-kind=added]")).to_have_text('driver.name: "Kim" new')
+        expect(state.locator("[data-kind=same]")).to_have_text("eta: 12")
+        preview = self.page.locator("section[aria-label=Preview] iframe").first
+        expect(preview).to_be_visible()
+        expect(preview.content_frame.get_by_text("On its way").first).to_be_attached()
+        self.page.keyboard.press("ArrowRight")
+        expect(push).to_contain_text("is not after 200")
+        expect(state.locator("[data-kind=changed], [data-kind=added], [data-kind=removed]")).to_have_count(0)
+        outcomes = self.page.locator(".tick").evaluate_all("ticks => ticks.map((tick) => tick.dataset.outcome)")
+        self.assertEqual(outcomes, ["delivered", "delivered", "ignored", "delivered", "ignored"])
+        self.page.get_by_role("button", name="Push 4").click()
+        expect(state.locator("[data-kind=removed]")).to_have_count(2)
+        expect(self.page.get_by_role("img", name="4 of priority 10 and 1 of priority 5")).to_be_visible()
+        # Who looks at an older push goes on doing so while others come in.
+        self.send_activity()
+        expect(self.page.locator(".tick")).to_have_count(10)
+        expect(push).to_contain_text("4 of 10")
+        self.assertEqual(self.complaints, [])
+
+    def test_who_is_connected(self):
+        self.open()
+        self.go("connections")
+        expect(self.page.locator("#page")).to_contain_text("Nobody is connected.")
+        apns = self.simulator.ask("GET", "/api/v1/info")["apns"]
+        subprocess.run(
+            [MARTLET, "send", "--host", apns, "--to", "5d3a6a1c8f9a42d6", "--topic", TAXI, "--body", "Hello"],
+            check=True, stdout=subprocess.DEVNULL)
+        row = self.page.locator("details", has_text="Connection 1")
+        expect(row).to_contain_text("1 × 200")
+        expect(row.locator("summary")).to_contain_text("closed")
+        row.locator("summary").press("Enter")
+        expect(row).to_contain_text("key EPHEMERAL0, team LOCALTEAM0")
+        expect(row).to_contain_text("0 open, 1 at most")
+        self.assertEqual(self.complaints, [])
+
+    def test_what_goes_wrong(self):
+        self.open()
+        self.go("faults")
+        sign = self.page.locator("#faults-on")
+        expect(self.page.locator("#page")).to_contain_text("All is good")
+        expect(sign).to_be_hidden()
+        flaky = self.page.get_by_role("button", name="flaky")
+        flaky.click()
+        expect(flaky).to_have_attribute("aria-pressed", "true")
+        expect(sign).to_have_text("2 faults are on")
+        flaky.click()
+        expect(flaky).to_have_attribute("aria-pressed", "false")
+        expect(sign).to_be_hidden()
+        form = self.page.get_by_role("form", name="One more rule")
+        form.get_by_label("What goes wrong").select_option("respond")
+        form.get_by_label("reason").fill("TooManyRequests")
+        form.get_by_label("retry-after").fill("3")
+        form.get_by_label("count").fill("1")
+        form.get_by_label("topic").fill(TAXI)
+        form.get_by_role("button", name="Add the rule").click()
+        rule = {"do": "respond", "reason": "TooManyRequests", "retry-after": 3, "count": 1, "match": {"topic": TAXI}}
+        expect(self.page.locator(".rules li")).to_have_count(1)
+        self.assertEqual(self.simulator.ask("GET", "/api/v1/chaos")["rules"], [rule])
+        for name in ["devices", ""]:
+            self.go(name)
+            expect(sign).to_have_text("1 fault is on")
+        self.go("faults")
+        seed = self.page.get_by_role("textbox", name="Seed")
+        seed.fill("-9007199254740993")
+        with self.page.expect_response(lambda answer: answer.request.method == "PUT"):
+            seed.press("Enter")
+        self.assertEqual(self.simulator.ask("GET", "/api/v1/chaos")["seed"], -9007199254740993)
+        self.assertEqual(self.simulator.ask("GET", "/api/v1/chaos")["rules"], [rule])
+        self.page.get_by_role("button", name="All good again").click()
+        expect(sign).to_be_hidden()
+        self.assertEqual(self.complaints, [])
+
+    def test_the_lines_for_clients_can_be_copied(self):
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.open()
+        self.go("connect")
+        apns = self.simulator.ask("GET", "/api/v1/info")["apns"]
+        expect(self.page.get_by_role("region", name="Addresses")).to_contain_text(apns)
+        self.page.get_by_role("button", name="Copy the lines for curl").click()
+        copied = self.page.evaluate("navigator.clipboard.readText()")
+        self.assertIn(f"{apns}/3/device/", copied)
+        self.assertEqual(copied, self.simulator.ask("GET", "/api/v1/recipes")["recipes"][0]["lines"])
         self.assertEqual(self.complaints, [])
 
 
