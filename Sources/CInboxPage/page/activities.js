@@ -131,6 +131,8 @@ class Timeline {
       }))
     this.#state.replaceChildren(...stateRows(step))
     const seen = step.shown
+    // Pictures come a moment later: what is below them stays where it is.
+    this.#preview.style.minHeight = `${this.#preview.offsetHeight}px`
     this.#preview.replaceChildren(...(seen ? [previews(seen)].flat() : [element("p", {}, "Nothing is shown yet.")]))
   }
 }

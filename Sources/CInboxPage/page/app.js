@@ -20,8 +20,11 @@ const letters = {
 }
 
 let close = () => {}
+/** Counts the pages that were shown. */
+let turn = 0
 
 async function show() {
+  const own = ++turn
   const address = Address.current
   const name = address.parts[0]
   const load = Object.hasOwn(pages, name) ? pages[name] : null
@@ -44,7 +47,7 @@ async function show() {
   byID("page").replaceChildren()
   const [page] = await Promise.all([load(), pageStyle()])
   // Somebody may have gone on meanwhile.
-  if (Address.current.text === address.text) close = page.open(byID("page"), address.parts.slice(1)) ?? close
+  if (own === turn) close = page.open(byID("page"), address.parts.slice(1)) ?? close
 }
 
 let style = null
