@@ -158,7 +158,10 @@ import Testing
         let recipes = try #require(try await bench.json("GET", "/api/v1/recipes")["recipes"]?.elements)
         #expect(recipes.count > 5)
         for recipe in recipes {
-            for line in recipe["lines"]?.stringValue?.split(separator: "\n") ?? [] { #expect(text.contains(line)) }
+            for member in recipe.members ?? [] {
+                let lines = member.value.stringValue?.split(separator: "\n") ?? []
+                #expect(!lines.isEmpty && lines.allSatisfy { text.contains($0) })
+            }
         }
         await bench.apns.stop()
         let clear = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false))

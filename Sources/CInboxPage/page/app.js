@@ -97,4 +97,6 @@ addEventListener("hashchange", async () => {
   if (!byID("page").hidden) byID("page").focus({ preventScroll: true })
   else if (!wasInbox) byID("list").focus({ preventScroll: true })
 })
+// What the header says, it says from the start: the inbox follows the simulator whatever is shown.
+if (Object.hasOwn(pages, Address.current.parts[0])) inbox.show(new Address([""]))
 show()

@@ -35,9 +35,12 @@ function addresses(about) {
     }))
 }
 
-function recipe({ name, lines }) {
+function recipe({ name, lines, shell, note }) {
   return element("section", { class: "recipe" },
-    element("h3", {}, name), copyButton(lines, `the lines for ${name}`), element("pre", { tabindex: 0 }, lines))
+    element("h3", {}, name),
+    lines ? [copyButton(lines, `the lines for ${name}`), element("pre", { tabindex: 0 }, lines)] : null,
+    shell ? [copyButton(shell, `the shell's lines for ${name}`), element("pre", { tabindex: 0 }, shell)] : null,
+    note ? element("p", {}, note) : null)
 }
 
 function waiting() {

@@ -24,6 +24,7 @@ export function open(place) {
 
 function row(connection, index) {
   const { id, peer, tls, closed, answers } = connection
+  const why = closed?.reason.replace(peer, "the client")
   return element("details", {
     class: "row-card", "data-key": `${id} ${peer} ${connection.opened}`, "data-index": index,
   },
@@ -33,7 +34,7 @@ function row(connection, index) {
       ...Object.entries(answers).map(([status, count]) =>
         pill(`${count} × ${status === "0" ? "no answer" : status}`, status.startsWith("2") ? "good" : "bad")),
       element("span", { class: "faint" }, closed
-        ? `closed ${clock(closed.time)}: ${closed.reason}` : `open for ${duration(now() - connection.opened)}`)),
+        ? `closed ${clock(closed.time)}: ${why}` : `open for ${duration(now() - connection.opened)}`)),
     facts({
       opened: clock(connection.opened),
       protocol: protocol(connection),
@@ -43,7 +44,7 @@ function row(connection, index) {
       requests: String(connection.requests),
       "GOAWAY sent": goAway(connection["goaway-sent"]),
       "GOAWAY received": goAway(connection["goaway-received"]),
-      closed: closed ? `${clock(closed.time)}, after ${duration(closed.time - connection.opened)}: ${closed.reason}` : "",
+      closed: closed ? `${clock(closed.time)}, after ${duration(closed.time - connection.opened)}: ${why}` : "",
     }))
 }
 

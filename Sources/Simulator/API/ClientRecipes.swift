@@ -7,8 +7,12 @@ package struct ClientRecipes: Sendable {
     struct Recipe: Sendable {
         /// The client.
         var name: String
-        /// The lines, to be copied.
-        var lines: String
+        /// The lines for its program or command, to be copied.
+        var lines = ""
+        /// What the shell around it needs besides, to be copied.
+        var shell = ""
+        /// What is left to say.
+        var note = ""
     }
 
     private let url: String
@@ -68,8 +72,8 @@ package struct ClientRecipes: Sendable {
             ),
             Recipe(
                 name: "APNSwift",
-                lines: """
-                    environment: .custom(url: "https://localhost", port: \(port)), after
+                lines: #"environment: .custom(url: "https://localhost", port: \#(port))"#,
+                shell: """
                     sudo cp \(authorityFile) /usr/local/share/ca-certificates/martlet.crt && sudo update-ca-certificates
                     """
             ),
@@ -94,7 +98,8 @@ package struct ClientRecipes: Sendable {
             ),
             Recipe(
                 name: "apns2 (Go)",
-                lines: #"client.Host = "\#(url)", and SSL_CERT_FILE=\#(authorityFile) in the environment"#
+                lines: #"client.Host = "\#(url)""#,
+                shell: "export SSL_CERT_FILE=\(authorityFile)"
             ),
             Recipe(
                 name: "Pushy",
@@ -105,10 +110,11 @@ package struct ClientRecipes: Sendable {
             ),
             Recipe(
                 name: "gorush, rpush",
-                lines: """
-                    know Apple's hosts only, for which the certificate is good too: give this machine the name
-                    api.push.apple.com, in /etc/hosts or as a network alias, at port 443, and have
-                    SSL_CERT_FILE=\(authorityFile) in their environment ("Pointing clients at it" in the documentation)
+                shell: "export SSL_CERT_FILE=\(authorityFile)",
+                note: """
+                    They know Apple's hosts only, for which the certificate is good too: give this machine the name
+                    api.push.apple.com, in /etc/hosts or as a network alias, at port 443
+                    ("Pointing clients at it" in the documentation).
                     """
             ),
         ]
@@ -145,12 +151,19 @@ extension ClientRecipes.Recipe {
     /// The recipe in two columns.
     fileprivate var text: String {
         let column = 16
-        let lines = lines.split(separator: "\n").joined(separator: "\n" + String(repeating: " ", count: column + 2))
+        let lines = [lines, shell, note].flatMap { $0.split(separator: "\n") }.joined(
+            separator: "\n" + String(repeating: " ", count: column + 2)
+        )
         return "  \(name)\(String(repeating: " ", count: max(1, column - name.count)))\(lines)\n"
     }
 
     /// The recipe as the HTTP interface tells it.
-    var json: JSONValue { ["name": .string(name), "lines": .string(lines)] }
+    var json: JSONValue {
+        .object(
+            [("name", name), ("lines", lines), ("shell", shell), ("note", note)].filter { !$0.1.isEmpty }
+                .map { JSONValue.Member($0, .string($1)) }
+        )
+    }
 }
 
 extension APNsEndpoint {

@@ -48,6 +48,7 @@ class Pages(InboxWalk):
         expect(self.current()).to_have_text("Faults")
         self.page.reload()
         expect(self.page.locator("#page h2").first).to_have_text("Faults")
+        expect(self.page.locator("#live")).to_have_text("live")
         self.page.keyboard.press("?")
         expect(self.page.get_by_role("dialog", name="Keys")).to_contain_text("activities")
         self.page.keyboard.press("Escape")
@@ -215,6 +216,8 @@ class Pages(InboxWalk):
             self.go(name)
             expect(sign).to_have_text("1 fault is on")
         self.go("faults")
+        self.page.reload()
+        expect(sign).to_have_text("1 fault is on")
         seed = self.page.get_by_role("textbox", name="Seed")
         seed.fill("-9007199254740993")
         with self.page.expect_response(lambda answer: answer.request.method == "PUT"):
