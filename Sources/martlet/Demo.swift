@@ -7,7 +7,7 @@ extension Command {
     /// Starts a simulator, sends it pushes of every kind, and shows what APNs would have answered.
     static let demo = Command(
         "demo",
-        "Start a local APNs, send it real pushes, and show every answer",
+        "Start a local APNs, send it an order's pushes and the classic mistakes, and show every answer",
         examples: ["demo"]
     ) {
         try await Demo().run()
@@ -16,39 +16,73 @@ extension Command {
 
 /// One run of the demonstration.
 private struct Demo {
+    /// A part of it, with a table of its own.
+    private struct Chapter {
+        var title: String
+        var pushes: [DemoPush]
+        /// The heading of the last column; nil for none.
+        var remark: String?
+    }
+
     /// A clock two hours behind, as on a machine that lost its time.
     private static let slowClock = WallClock { WallClock.system.secondsSince1970() - 2 * 60 * 60 }
 
     func run() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
         let clients = try Clients(for: apns, at: await apns.endpoint)
-        let pushes = try await DemoPush.all(for: apns)
-        Terminal.output.write(
-            "Sending \(pushes.count) pushes over HTTP/2 and TLS to a local APNs on port \(await apns.port).\n\n"
-        )
-
-        var table = Table([
-            Table.Column("", isNumeric: true), "push", "to", Table.Column("status", isNumeric: true), "answer",
-            Table.Column("ms", isNumeric: true),
-        ])
+        let channel = try await clients.usual.channels(of: DemoWorld.app).create()
+        let world = try await DemoWorld(in: apns, channel: channel)
+        let chapters = [
+            Chapter(title: "An order, from placed to delivered", pushes: try DemoStory.pushes(on: channel)),
+            Chapter(
+                title: "Accepted, and wrong all the same",
+                pushes: try DemoMistakes.accepted(at: WallClock.system.secondsSince1970()),
+                remark: "what the rules find"
+            ),
+            Chapter(title: "Refused", pushes: DemoMistakes.refused(), remark: "answer"),
+        ]
+        Terminal.output.write("Sending pushes over HTTP/2 and TLS to a local APNs on port \(await apns.port).\n")
+        var number = 0
         var surprises = 0
-        for (index, push) in pushes.enumerated() {
-            let outcome = await clients.send(push)
-            let isExpected = outcome.isAnswer(push.expected)
-            if !isExpected { surprises += 1 }
-            table.add([
-                Table.Cell("\(index + 1)", .faint), Table.Cell(push.title), Table.Cell(push.token.description, .faint),
-                Table.Cell(outcome.status, outcome.isAccepted ? .good : .bad),
-                Table.Cell(outcome.explanation + (isExpected ? "" : "   (expected \(push.expected))")),
-                Table.Cell(outcome.milliseconds, .faint),
-            ])
+        for chapter in chapters {
+            surprises += try await tell(chapter, after: number, with: clients, in: world)
+            number += chapter.pushes.count
         }
         await clients.close()
-        Terminal.output.write(table.text(for: .output))
-        Terminal.output.write(closing(received: await apns.pushCount, surprises: surprises))
+        Terminal.output.write(closing(sent: number, received: await apns.pushCount, surprises: surprises))
         if Terminal.output.isInteractive { try await keepInboxOpen(of: apns) }
         await apns.stop()
         if surprises > 0 { throw CommandFailure() }
+    }
+
+    /// Sends the pushes of a chapter and shows them; says how many went otherwise than expected.
+    private func tell(
+        _ chapter: Chapter,
+        after number: Int,
+        with clients: Clients,
+        in world: DemoWorld
+    ) async throws -> Int {
+        var table = Table(
+            [
+                Table.Column("", isNumeric: true), "push", "to", Table.Column("status", isNumeric: true),
+                Table.Column("ms", isNumeric: true),
+            ] + (chapter.remark.map { [Table.Column($0)] } ?? [])
+        )
+        var surprises = 0
+        for (index, push) in chapter.pushes.enumerated() {
+            var outcome = await clients.send(push, in: world)
+            if push.rule != nil, let found = await world.apns.pushes.last?.findings { outcome.note(found, push.rule) }
+            let isExpected = outcome.isAnswer(push.expected)
+            if !isExpected { surprises += 1 }
+            let title = push.title + (isExpected ? "" : " (expected \(push.expected), \(outcome.explanation))")
+            table.add([
+                Table.Cell("\(number + index + 1)", .faint), Table.Cell(title), Table.Cell(push.destination, .faint),
+                Table.Cell(outcome.status, outcome.isAccepted ? .good : .bad),
+                Table.Cell(outcome.milliseconds, .faint), Table.Cell(outcome.explanation),
+            ])
+        }
+        Terminal.output.write("\n\(Terminal.output.styled(chapter.title, .bold))\n" + table.text(for: .output))
+        return surprises
     }
 
     /// Lets a person look at what came in; a program that reads this is not kept waiting.
@@ -58,11 +92,11 @@ private struct Demo {
         try await TerminationSignal.received()
     }
 
-    private func closing(received: Int, surprises: Int) -> String {
+    private func closing(sent: Int, received: Int, surprises: Int) -> String {
         let program = CommandLine.arguments.first ?? "martlet"
         let verdict =
             surprises == 0
-            ? "Every answer was the one Apple would have given; the local APNs received \(received) of the pushes."
+            ? "Every answer was the one Apple would have given; the local APNs got \(received) of \(sent) pushes."
             : "\(surprises) of the answers were not the expected ones."
         return """
 
@@ -78,7 +112,7 @@ private struct Demo {
 
     /// The clients that the demonstration sends with.
     private struct Clients {
-        private let usual: PushClient
+        let usual: PushClient
         private let unchecked: PushClient
         private let late: PushClient
 
@@ -98,7 +132,7 @@ private struct Demo {
             )
         }
 
-        func send(_ push: DemoPush) async -> DemoOutcome {
+        func send(_ push: DemoPush, in world: DemoWorld) async -> DemoOutcome {
             let client =
                 switch push.sender {
                 case .usual: usual
@@ -108,7 +142,7 @@ private struct Demo {
             let clock = ContinuousClock()
             let start = clock.now
             do {
-                _ = try await client.send(push.notification, to: push.token, topic: push.topic)
+                _ = try await push.send(with: client, in: world)
                 return DemoOutcome(answer: .accepted, took: clock.now - start)
             } catch {
                 return DemoOutcome(error, took: clock.now - start)

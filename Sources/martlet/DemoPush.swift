@@ -1,8 +1,19 @@
 import APNsClient
-import Simulator
+import LiveSurfaces
 
 /// One push of the demonstration and the answer that it has to get.
-struct DemoPush {
+struct DemoPush: Sendable {
+    /// What is sent, and where to.
+    enum Content: Sendable {
+        case push(PushNotification, to: DeviceToken)
+        case start(LiveActivityStart, on: DeviceToken)
+        /// To the Live Activity that was started last.
+        case update(LiveActivityUpdate)
+        case activity(PushNotification)
+        case broadcast(LiveActivityUpdate)
+        case surface(SurfaceSnapshot, to: DeviceToken)
+    }
+
     /// Which client sends it.
     enum Sender {
         /// One as anybody would make it.
@@ -28,141 +39,56 @@ struct DemoPush {
         }
     }
 
-    var title: String
-    var token: DeviceToken
-    var notification: PushNotification
-    var topic: Topic = DemoPush.app
-    var sender = Sender.usual
-    var expected = Answer.accepted
+    let title: String
+    let content: Content
+    let sender: Sender
+    let expected: Answer
+    /// The rule that finds it wrong all the same; nil when none does.
+    let rule: String?
 
-    private static let app: Topic = "com.example.app"
-
-    /// Every push, for a simulator that knows the devices from now on.
-    static func all(for apns: SimulatedAPNs) async throws -> [DemoPush] {
-        let phone = try DeviceToken(hex: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac")
-        let released = try DeviceToken(hex: "a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90")
-        let neighbour = try DeviceToken(hex: "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0")
-        let departed = try DeviceToken(hex: "dead00beef11dead22beef33dead44beef55dead66beef77dead88beef99dead")
-        await apns.register(phone, for: [app, app.qualified(for: .widgets)])
-        await apns.register(released, for: [app], in: .production)
-        await apns.register(neighbour, for: ["com.example.other"])
-        await apns.unregister(departed, since: 1_790_000_000_000)
-        return try accepted(to: phone)
-            + refused(phone: phone, released: released, neighbour: neighbour, departed: departed)
+    init(_ title: String, _ content: Content, _ expected: Answer = .accepted, from sender: Sender = .usual) {
+        self.title = title
+        self.content = content
+        self.expected = expected
+        self.sender = sender
+        rule = nil
     }
 
-    private static func accepted(to phone: DeviceToken) throws -> [DemoPush] {
-        struct Order: Encodable {
-            var deepLink: String
+    /// A push that is accepted, though a rule finds it wrong.
+    init(_ title: String, _ content: Content, rule: String) {
+        self.title = title
+        self.content = content
+        self.rule = rule
+        expected = .accepted
+        sender = .unchecked
+    }
+
+    /// Where it goes, shortened.
+    var destination: String {
+        switch content {
+        case .push(_, let token), .start(_, let token), .surface(_, let token): token.description
+        case .update, .activity: "activity"
+        case .broadcast: "channel"
         }
-        let order = try CustomData(Order(deepLink: "app://orders/42"))
-        let localized = Alert(
-            titleLocalizationKey: "ORDER_READY",
-            localizationKey: "ORDER_FOR_%@_AT_%@",
-            localizationArguments: ["Ada", "6 PM"]
-        )
-        let reload = Array(#"{"aps":{"content-changed":true}}"#.utf8)
-        return [
-            DemoPush(title: "a plain alert", token: phone, notification: .alert("Hello from Martlet")),
-            DemoPush(
-                title: "title, body, sound, badge and a deep link",
-                token: phone,
-                notification: .alert(
-                    Alert(title: "Order ready", body: "Tap to open the order."),
-                    sound: .default,
-                    badge: 3,
-                    custom: order
-                )
-            ),
-            DemoPush(title: "text from the app's own strings", token: phone, notification: .alert(localized)),
-            DemoPush(
-                title: "time-sensitive, with actions, in a thread",
-                token: phone,
-                notification: .alert(
-                    "Your driver is here",
-                    threadID: "ride-7",
-                    category: "RIDE",
-                    interruptionLevel: .timeSensitive
-                )
-            ),
-            DemoPush(
-                title: "replaces the one before, worth one attempt",
-                token: phone,
-                notification: .alert(
-                    "2 : 1",
-                    expiration: .attemptOnce,
-                    collapseID: try CollapseID("match-12")
-                )
-            ),
-            DemoPush(title: "a badge and nothing else", token: phone, notification: .alert(nil, badge: 0)),
-            DemoPush(
-                title: "a silent wake-up in the background",
-                token: phone,
-                notification: .background(custom: order)
-            ),
-            DemoPush(title: "a reload of widgets", token: phone, notification: .opaque(reload, pushType: .widgets)),
-        ]
     }
 
-    private static func refused(
-        phone: DeviceToken,
-        released: DeviceToken,
-        neighbour: DeviceToken,
-        departed: DeviceToken
-    ) -> [DemoPush] {
-        let large = PushNotification.alert(Alert(body: String(repeating: "long ", count: 900)))
-        let hasty = PushNotification.opaque(
-            Array(#"{"aps":{"content-available":1}}"#.utf8),
-            pushType: .background,
-            priority: .immediate
-        )
-        return [
-            DemoPush(
-                title: "to a device of the App Store build",
-                token: released,
-                notification: .alert("Hello"),
-                expected: .refused(400, .badDeviceToken)
-            ),
-            DemoPush(
-                title: "to a device of another app",
-                token: neighbour,
-                notification: .alert("Hello"),
-                expected: .refused(400, .deviceTokenNotForTopic)
-            ),
-            DemoPush(
-                title: "to a device that removed the app",
-                token: departed,
-                notification: .alert("Hello"),
-                expected: .refused(410, .unregistered)
-            ),
-            DemoPush(
-                title: "a background push in a hurry",
-                token: phone,
-                notification: hasty,
-                sender: .unchecked,
-                expected: .refused(400, .badPriority)
-            ),
-            DemoPush(
-                title: "more than 4096 bytes",
-                token: phone,
-                notification: large,
-                sender: .unchecked,
-                expected: .refused(413, .payloadTooLarge)
-            ),
-            DemoPush(
-                title: "from a machine two hours slow",
-                token: phone,
-                notification: .alert("Hello"),
-                sender: .late,
-                expected: .refused(403, .expiredProviderToken)
-            ),
-            DemoPush(
-                title: "more than 4096 bytes, checked before sending",
-                token: phone,
-                notification: large,
-                expected: .notSent
-            ),
-        ]
+    /// Has a client send it.
+    func send(with client: PushClient, in world: DemoWorld) async throws -> PushReceipt {
+        let app = DemoWorld.app
+        switch content {
+        case .push(let notification, let token): return try await client.send(notification, to: token, topic: app)
+        case .start(let start, let token):
+            // What follows within the same second would be old news.
+            let timestamp = WallClock.system.secondsSince1970() - 60
+            return try await client.send(.liveActivity(start, timestamp: timestamp), to: token, topic: app)
+        case .update(let update):
+            return try await client.send(update, toActivity: world.activity(), topic: app)
+        case .activity(let notification):
+            return try await client.send(notification, to: world.activity(), topic: app)
+        case .broadcast(let update): return try await client.broadcast(update, on: world.channel, of: app)
+        case .surface(let snapshot, let token):
+            return try await client.send(snapshot, to: .device(token), topic: app)
+        }
     }
 }
 
@@ -177,8 +103,12 @@ struct DemoOutcome {
         self.took = took
     }
 
-    init(_ error: APNsError, took: Duration) {
+    init(_ error: any Error, took: Duration) {
         self.took = took
+        guard let error = error as? APNsError else {
+            explanation = "\(error)"
+            return
+        }
         switch (error.code, error.status, error.reason) {
         case (.refused, let status?, let reason?):
             answer = .refused(status, reason)
@@ -195,6 +125,16 @@ struct DemoOutcome {
         default:
             explanation = error.description
         }
+    }
+
+    /// Notes what the rules find; without the rule that is to be among it, it is not the outcome that was expected.
+    mutating func note(_ findings: [Lint.Finding], _ rule: String?) {
+        guard let finding = findings.first(where: { $0.rule == rule }) else {
+            answer = nil
+            explanation = "found: " + findings.map(\.rule).joined(separator: ", ")
+            return
+        }
+        explanation = "\(finding.severity): \(finding.rule) at \(finding.place)"
     }
 
     var isAccepted: Bool { answer == .accepted }

@@ -217,6 +217,9 @@ export function headline(push) {
   if (typeof alert === "string" && alert) return alert
   const words = alert && typeof alert === "object" && (wording(alert, "title", app(push)) ?? wording(alert, "body", app(push)))
   if (words?.text) return words.missing ? `⟨${words.text}⟩` : words.text
+  const snapshot = push.payload?.surfaceSnapshot
+  const shown = snapshot?.[snapshot.kind]?.title ?? snapshot?.[snapshot.kind]?.label
+  if (typeof shown === "string" && shown) return `${shown} (${snapshot.kind})`
   const state = aps?.["content-state"]
   const word = state && (state.headline ?? state.title ?? state.status)
   if (typeof word === "string" && word) return word
