@@ -63,8 +63,8 @@ struct DemoWorld: Sendable {
             "trailing": "{{minutesLeft}} min", "progress": "{{progress}}",
         ],
         "island": [
-            "compact-leading": "🍕", "compact-trailing": "{{minutesLeft}} min", "minimal": "{{minutesLeft}}",
-            "leading": "🍕", "trailing": "{{minutesLeft}} min", "center": "{{status}}",
+            "compact-leading": "#{{attributes.order}}", "compact-trailing": "{{minutesLeft}}′", "minimal": "{{minutesLeft}}",
+            "leading": "#{{attributes.order}}", "trailing": "{{minutesLeft}} min", "center": "{{status}}",
             "progress": "{{progress}}",
         ],
     ]
