@@ -160,7 +160,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RelayTests",
-            dependencies: ["Outbox", "OutboxModel", "Relay", "TestSupport"],
+            dependencies: ["APNsClient", "Outbox", "OutboxModel", "Relay", "Simulator", "TestSupport", "Wire"],
             swiftSettings: common
         ),
         .testTarget(

@@ -110,8 +110,11 @@ public final class PushClient: Sendable {
 
     private var allPools: [PushPool] { pools + (ownChannelPool.map { [$0] } ?? []) }
 
+    /// Who sends requests about channels.
+    var channelPool: PushPool { ownChannelPool ?? pool }
+
     /// Whose turn it is to send.
-    private var pool: PushPool {
+    var pool: PushPool {
         guard pools.count > 1 else { return pools[0] }
         return pools[Int(turn.wrappingAdd(1, ordering: .relaxed).newValue % UInt(pools.count))]
     }
@@ -218,7 +221,7 @@ public final class PushClient: Sendable {
         return body
     }
 
-    private func limits(of options: SendOptions, isUrgent: Bool) -> SendLimits {
+    func limits(of options: SendOptions, isUrgent: Bool) -> SendLimits {
         SendLimits(
             retry: options.retry ?? configuration.retry,
             isUrgent: isUrgent,
@@ -244,7 +247,7 @@ public final class PushClient: Sendable {
         let id = identifiers.next()
         let fields = channelRequests.channel(request, id: id)
         let limits = limits(of: options, isUrgent: false)
-        return try await (ownChannelPool ?? pool).send(
+        return try await channelPool.send(
             PendingPush(id: id, fields: fields, body: request.body, limits: limits)
         )
     }

@@ -15,6 +15,9 @@ package struct APNsRequest: Sendable {
     package var requestID: String?
     /// `x-martlet-namespace`, with which a client says which test a push belongs to; APNs itself overlooks it.
     package var namespace: String?
+    /// Whether the client would rather be answered at once than wait (`prefer: respond-async`, RFC 7240 §4.1); APNs
+    /// itself overlooks it.
+    package var prefersAsync: Bool
     /// The value of `authorization`.
     package var authorization: String?
     /// The body, cut off when it is longer than the listener keeps.
@@ -41,6 +44,7 @@ package struct APNsRequest: Sendable {
         channelID = fields["apns-channel-id"]
         requestID = fields["apns-request-id"]
         namespace = fields["x-martlet-namespace"]
+        prefersAsync = fields["prefer"] == "respond-async"
         authorization = fields["authorization"]
         self.body = body
         self.isBodyTooLong = isBodyTooLong

@@ -24,6 +24,16 @@ public struct APNsID: Sendable, Hashable {
         low = halves[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
+    /// An identifier that begins with the time (version 7, RFC 9562 §5.7), so that later ones are greater.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970.
+    ///   - randomBits: 128 random bits, of which 74 count.
+    package init(milliseconds time: Int64, randomBits: (UInt64, UInt64)) {
+        high = UInt64(truncatingIfNeeded: time) << 16 | 0x7000 | randomBits.0 & 0x0FFF
+        low = randomBits.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    }
+
     /// A random identifier.
     ///
     /// - Parameter generator: Where the randomness comes from.

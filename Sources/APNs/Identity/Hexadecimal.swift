@@ -23,7 +23,7 @@ extension UInt8 {
 
 extension [UInt8] {
     /// Adds the two lower-case digits of a byte.
-    mutating func appendHexadecimal(_ byte: UInt8) {
+    package mutating func appendHexadecimal(_ byte: UInt8) {
         append((byte >> 4).hexadecimalDigit)
         append((byte & 0x0F).hexadecimalDigit)
     }

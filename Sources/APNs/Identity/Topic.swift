@@ -25,6 +25,15 @@ public struct Topic: RawRepresentable, Sendable, Hashable, Codable {
         let suffix = type.topicSuffix
         return suffix.isEmpty || rawValue.hasSuffix(suffix) ? self : Topic(rawValue + suffix)
     }
+
+    /// The topic without the suffix of a push type: the app's bundle identifier.
+    package var bundleIdentifier: String {
+        for suffix in Topic.suffixes where rawValue.hasSuffix(suffix) { return String(rawValue.dropLast(suffix.count)) }
+        return rawValue
+    }
+
+    /// The longest first, as one may end with another.
+    private static let suffixes = PushType.all.map(\.topicSuffix).filter { !$0.isEmpty }.sorted { $0.count > $1.count }
 }
 
 extension Topic: ExpressibleByStringInterpolation, CustomStringConvertible {

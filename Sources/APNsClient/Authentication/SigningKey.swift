@@ -1,5 +1,5 @@
 internal import APNs
-internal import Wire
+package import Wire
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -47,6 +47,18 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
             try self.init(pem: pem, keyID: keyID, teamID: teamID)
         } catch {
             throw APNsError(.badCredentials, description: "\(file): \(error.description)")
+        }
+    }
+
+    /// The half of the key with which its signatures are checked.
+    ///
+    /// - Returns: The public key.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when there is none.
+    package func publicKey() throws(APNsError) -> ES256PublicKey {
+        do throws(CryptographyError) {
+            return try ES256PublicKey(pem: key.publicKeyPEM())
+        } catch {
+            throw APNsError(.badCredentials, description: "the signing key cannot be used: \(error)")
         }
     }
 

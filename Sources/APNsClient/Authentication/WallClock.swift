@@ -6,14 +6,21 @@
 
 /// Tells the time of day, which provider tokens carry; a value, so that tests and demonstrations can bring their own.
 package struct WallClock: Sendable {
-    /// Whole seconds since 1970, UTC.
-    package var secondsSince1970: @Sendable () -> Int64
+    /// Whole milliseconds since 1970, UTC.
+    package let millisecondsSince1970: @Sendable () -> Int64
 
     /// A clock that asks `secondsSince1970`.
     package init(secondsSince1970: @escaping @Sendable () -> Int64) {
-        self.secondsSince1970 = secondsSince1970
+        millisecondsSince1970 = { secondsSince1970() * 1_000 }
     }
 
+    private init(millisecondsSince1970: @escaping @Sendable () -> Int64) {
+        self.millisecondsSince1970 = millisecondsSince1970
+    }
+
+    /// Whole seconds since 1970, UTC.
+    package func secondsSince1970() -> Int64 { millisecondsSince1970() / 1_000 }
+
     /// The system's clock.
-    package static let system = WallClock { Int64(Date().timeIntervalSince1970) }
+    package static let system = WallClock(millisecondsSince1970: { Int64(Date().timeIntervalSince1970 * 1_000) })
 }

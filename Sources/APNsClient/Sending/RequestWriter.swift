@@ -62,7 +62,8 @@ struct RequestWriter: Sendable {
         return fields
     }
 
-    private func fields(method: String) -> HTTPFields {
+    /// What every request begins with.
+    func fields(method: String) -> HTTPFields {
         var fields = HTTPFields(capacity: 768)
         fields.append(":method", method)
         fields.append(contentsOf: commonFields)

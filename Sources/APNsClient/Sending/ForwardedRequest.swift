@@ -1,0 +1,96 @@
+package import APNs
+package import Wire
+
+/// A request in somebody else's words, which go to APNs just as they are.
+package struct ForwardedRequest: Sendable {
+    /// What it is about.
+    package enum Target: Sendable, Hashable {
+        /// A push to a device, or to a Live Activity.
+        case device(DeviceToken)
+        /// A push to everybody who listens on a channel of the app with this bundle identifier.
+        case broadcast(ChannelID, bundle: String)
+        /// A channel of an app, or its list of channels, by the HTTP method.
+        case channels(method: String, bundle: String, ChannelID?, isList: Bool)
+    }
+
+    /// What it is about.
+    package var target: Target
+    /// Its identifier.
+    package var id: APNsID
+    /// Its headers but for the identifier.
+    package var headers: PushHeaders
+    /// Its body, byte for byte.
+    package var body: [UInt8]
+
+    /// A request from its parts.
+    package init(_ target: Target, id: APNsID, headers: PushHeaders = PushHeaders(), body: [UInt8]) {
+        self.target = target
+        self.id = id
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// What APNs said to a forwarded request that it has accepted.
+package struct ForwardedAnswer: Sendable {
+    /// All fields, `:status` among them.
+    package var fields: HTTPFields
+    /// The body.
+    package var body: [UInt8]
+}
+
+extension PushClient {
+    /// Sends a request as it is, without a look at what it says.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - options: What is to be different from the configuration.
+    /// - Returns: What APNs said.
+    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does.
+    package func forward(
+        _ request: ForwardedRequest,
+        options: SendOptions = SendOptions()
+    ) async throws(APNsError) -> ForwardedAnswer {
+        let isAboutChannels = if case .channels = request.target { true } else { false }
+        let writer = isAboutChannels ? channelRequests : requests
+        let push = PendingPush(
+            id: request.id,
+            fields: writer.forwarded(request),
+            body: request.body,
+            limits: limits(of: options, isUrgent: request.headers.priority ?? "10" == "10")
+        )
+        let acceptance = try await (isAboutChannels ? channelPool : pool).send(push)
+        return ForwardedAnswer(fields: acceptance.fields, body: acceptance.body)
+    }
+}
+
+extension RequestWriter {
+    /// A request in somebody else's words.
+    fileprivate func forwarded(_ request: ForwardedRequest) -> HTTPFields {
+        let headers = request.headers
+        var fields: HTTPFields
+        switch request.target {
+        case .device(let token):
+            fields = self.fields(method: "POST")
+            fields.append(":path", "/3/device/" + token.hex, isIndexed: false)
+            fields.append("apns-id", request.id.description, isIndexed: false)
+        case .broadcast(let channel, let bundle):
+            fields = self.fields(method: "POST")
+            fields.append(":path", "/4/broadcasts/apps/" + bundle)
+            fields.append("apns-request-id", request.id.description, isIndexed: false)
+            fields.append("apns-channel-id", channel.rawValue, isIndexed: false)
+        case .channels(let method, let bundle, let channel, let isList):
+            fields = self.fields(method: method)
+            fields.append(":path", "/1/apps/" + bundle + (isList ? "/all-channels" : "/channels"))
+            fields.append("apns-request-id", request.id.description, isIndexed: false)
+            if let channel { fields.append("apns-channel-id", channel.rawValue, isIndexed: false) }
+            if !request.body.isEmpty { fields.append("content-type", "application/json") }
+        }
+        if let type = headers.pushType { fields.append("apns-push-type", type) }
+        if let topic = headers.topic { fields.append("apns-topic", topic) }
+        if let priority = headers.priority { fields.append("apns-priority", priority) }
+        if let expiration = headers.expiration { fields.append("apns-expiration", expiration, isIndexed: false) }
+        if let collapseID = headers.collapseID { fields.append("apns-collapse-id", collapseID, isIndexed: false) }
+        return fields
+    }
+}

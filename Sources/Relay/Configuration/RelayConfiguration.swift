@@ -1,0 +1,140 @@
+internal import APNs
+package import APNsClient
+package import Outbox
+package import Wire
+
+/// What a relay serves: apps with their keys, callers, addresses and bounds.
+package struct RelayConfiguration: Sendable {
+    /// An app that pushes are sent for.
+    package struct App: Sendable {
+        /// What the relay and its callers know it by.
+        package var name: String
+        /// The bundle identifiers that belong to it, without suffixes.
+        package var bundleIDs: [String]
+        /// The key that its pushes are signed with.
+        package var key: SigningKey
+        /// Apple's environments that it is sent to.
+        package var environments: [PushEnvironment]
+        /// Pushes a second at most, in each environment; nil for as many as Apple takes.
+        package var rate: Int?
+
+        /// An app from its parts; by default it is sent to production, as fast as Apple takes it.
+        package init(
+            name: String,
+            bundleIDs: [String],
+            key: SigningKey,
+            environments: [PushEnvironment] = [.production],
+            rate: Int? = nil
+        ) {
+            self.name = name
+            self.bundleIDs = bundleIDs
+            self.key = key
+            self.environments = environments
+            self.rate = rate
+        }
+    }
+
+    /// Who may call, besides those who have an app's own signing key.
+    package struct Caller: Sendable, Hashable {
+        /// What a caller may do.
+        package enum Scope: String, Sendable, Hashable, CaseIterable {
+            /// Hand pushes in, and take them back.
+            case send
+            /// Ask what became of pushes, and read the feeds.
+            case read
+            /// Everything else: dead letters, tokens that are registered again.
+            case manage
+        }
+
+        /// What logs and people know the key by.
+        package var name: String
+        /// The SHA-256 of the key, 64 hexadecimal digits: the key itself is nowhere kept.
+        package var hash: String
+        /// The apps that it may act for.
+        package var apps: Set<String>
+        /// What it may do.
+        package var scopes: Set<Scope>
+
+        /// A caller from its parts; by default it may do everything for its apps.
+        package init(
+            name: String,
+            hash: String,
+            apps: Set<String>,
+            scopes: Set<Scope> = Set(Scope.allCases)
+        ) {
+            self.name = name
+            self.hash = hash
+            self.apps = apps
+            self.scopes = scopes
+        }
+    }
+
+    /// An address to listen on.
+    package struct Address: Sendable, Hashable {
+        /// An address literal.
+        package var host: String
+        /// The port; 0 for any that is free.
+        package var port: UInt16
+
+        /// An address from its parts; by default this machine alone can reach it.
+        package init(host: String = "127.0.0.1", port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// The file that pushes are kept in.
+    package var dataFile: String
+    /// How they are kept.
+    package var outbox = SQLiteOutbox.Options()
+    /// The apps.
+    package var apps: [App]
+    /// The callers.
+    package var callers: [Caller] = []
+    /// Where APNs clients call, by the environment that they mean.
+    package var listeners: [PushEnvironment: Address]
+    /// The certificate and key that the relay shows; nil for HTTP/2 in the clear.
+    package var identity: TLSContext.Identity?
+    /// Stand-ins for Apple's servers; Apple's own by default.
+    package var endpoints: [PushEnvironment: LaneEndpoint] = [:]
+    /// How long a caller in APNs' own language waits for Apple's answer, before it is told that the push is kept.
+    package var answerTime = Duration.seconds(10)
+    /// How long it is remembered how a push ended, in milliseconds; 7 days by default.
+    package var retention: Int64 = 7 * 86_400_000
+    /// Pushes that may wait for the disk at once; further callers are told to come again.
+    package var incomingLimit = 20_000
+    /// Streams that a caller may have open at once.
+    package var streamsPerConnection: UInt32 = 1_000
+    var limits = DeliveryMachine.Limits()
+
+    /// A configuration with the defaults, save what is given.
+    package init(dataFile: String, apps: [App], listeners: [PushEnvironment: Address]) {
+        self.dataFile = dataFile
+        self.apps = apps
+        self.listeners = listeners
+    }
+}
+
+/// Where a lane's pushes go, and whom it trusts there.
+package struct LaneEndpoint: Sendable {
+    /// Apple, or a stand-in.
+    package var endpoint: APNsEndpoint
+    /// PEM certificates to trust besides the system's; nil for none.
+    package var authorities: String?
+
+    /// An endpoint from its parts.
+    package init(_ endpoint: APNsEndpoint, authorities: String? = nil) {
+        self.endpoint = endpoint
+        self.authorities = authorities
+    }
+}
+
+extension PushEnvironment {
+    /// Apple's own servers.
+    var apple: LaneEndpoint {
+        switch self {
+        case .production: LaneEndpoint(.production)
+        case .development: LaneEndpoint(.development)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import APNs
+internal import APNsClient
+internal import Outbox
+internal import Wire
+
+/// Sends the pushes of one lane: a client with the app's key, which tries each push once.
+struct LaneClient: Sendable {
+    let client: PushClient
+
+    init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint) throws(RelayError) {
+        var configuration = PushClient.Configuration()
+        configuration.additionalAuthorities = endpoint.authorities
+        // When a push is tried again is for the outbox to remember.
+        configuration.retry = .none
+        configuration.sendTimeout = .seconds(30)
+        configuration.checksBeforeSending = false
+        do throws(APNsError) {
+            client = try PushClient(
+                endpoint.endpoint,
+                authentication: .token(app.key),
+                configuration: configuration
+            )
+        } catch {
+            throw RelayError("the app \(app.name): \(error)")
+        }
+    }
+
+    /// Sends a push once.
+    func send(_ push: OutboxPush) async -> SendResult {
+        let target: ForwardedRequest.Target =
+            switch push.destination {
+            case .device(let token): .device(token)
+            case .channel(let channel, let bundle): .broadcast(channel, bundle: bundle)
+            }
+        do throws(APNsError) {
+            let answer = try await client.forward(
+                ForwardedRequest(target, id: push.id, headers: push.headers, body: push.payload)
+            )
+            return .accepted(uniqueID: answer.fields["apns-unique-id"])
+        } catch {
+            return SendResult(error)
+        }
+    }
+
+    func close() async {
+        await client.close(within: .seconds(1))
+    }
+}
+
+extension SendResult {
+    /// What the client's error means for the push.
+    init(_ error: APNsError) {
+        let retryAfter = error.retryAfter.map { $0.components.seconds * 1_000 }
+        self =
+            switch error.outcome {
+            case .answered:
+                .refused(
+                    status: error.status ?? 0,
+                    reason: error.reason,
+                    timestamp: error.timestamp,
+                    retryAfter: retryAfter
+                )
+            case .neverSent, .unprocessed: .neverSent(retryAfter: retryAfter)
+            case .unknown: .unknown
+            }
+    }
+}

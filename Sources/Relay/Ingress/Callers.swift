@@ -1,0 +1,103 @@
+internal import APNs
+internal import APNsClient
+internal import Wire
+
+/// Tells who calls, and what for: a value without a clock.
+///
+/// A caller shows a key of the relay's, or a provider token that an app's own signing key has signed.
+struct Callers: Sendable {
+    /// Who calls.
+    struct Caller: Sendable, Hashable {
+        /// What people know it by.
+        var name: String
+        /// The names of the apps that it may act for.
+        var apps: Set<String>
+        var scopes: Set<RelayConfiguration.Caller.Scope>
+        /// When the provider token was issued that it has shown, in seconds since 1970; nil with a key of the relay's.
+        var tokenIssuedAt: Int64?
+    }
+
+    /// An app's key, by which its provider tokens are checked.
+    private struct AppKey: Sendable {
+        var app: String
+        var teamID: String
+        var key: ES256PublicKey
+    }
+
+    private let keys: [RelayConfiguration.Caller]
+    private let appKeys: [String: [AppKey]]
+    private let appsByBundleID: [String: String]
+
+    init(_ configuration: RelayConfiguration) throws(RelayError) {
+        keys = configuration.callers
+        var appKeys: [String: [AppKey]] = [:]
+        var appsByBundleID: [String: String] = [:]
+        for app in configuration.apps {
+            do throws(APNsError) {
+                let key = AppKey(app: app.name, teamID: app.key.teamID, key: try app.key.publicKey())
+                appKeys[app.key.keyID, default: []].append(key)
+            } catch {
+                throw RelayError("the app \(app.name): \(error)")
+            }
+            for bundle in app.bundleIDs {
+                if let other = appsByBundleID.updateValue(app.name, forKey: bundle), other != app.name {
+                    throw RelayError("the bundle identifier \(bundle) belongs to two apps, \(other) and \(app.name)")
+                }
+            }
+        }
+        self.appKeys = appKeys
+        self.appsByBundleID = appsByBundleID
+    }
+
+    /// The app that a bundle identifier belongs to; nil when it is none of this relay's.
+    func app(ofBundle bundle: String) -> String? { appsByBundleID[bundle] }
+
+    /// Who shows this in `authorization`; nil when nobody does who is known.
+    func caller(_ authorization: String?) -> Caller? {
+        guard let authorization, let space = authorization.firstIndex(of: " "),
+            authorization[..<space].lowercased() == "bearer"
+        else { return nil }
+        let credential = authorization[authorization.index(after: space)...]
+        return keyHolder(credential) ?? tokenHolder(credential)
+    }
+
+    /// Whether a caller is still one: a provider token grows old.
+    func isCurrent(_ caller: Caller, at now: Int64) -> Bool {
+        guard let issuedAt = caller.tokenIssuedAt else { return true }
+        return (-300...ProviderToken.maximumAge).contains(now - issuedAt)
+    }
+
+    private func keyHolder(_ credential: Substring) -> Caller? {
+        guard let hash = try? SHA256.hash(Array(credential.utf8)) else { return nil }
+        var digits: [UInt8] = []
+        for byte in hash { digits.appendHexadecimal(byte) }
+        var found: RelayConfiguration.Caller?
+        // All are compared, each to its end, so that the time tells nothing.
+        for key in keys where key.hash.isSame(as: digits) { found = key }
+        return found.map { Caller(name: $0.name, apps: $0.apps, scopes: $0.scopes, tokenIssuedAt: nil) }
+    }
+
+    private func tokenHolder(_ credential: Substring) -> Caller? {
+        guard let token = try? ParsedProviderToken(credential.utf8) else { return nil }
+        let keys = appKeys[token.claims.keyID, default: []].filter { key in
+            key.teamID == token.claims.teamID
+                && key.key.isValid(signature: token.signature, for: token.signingInput)
+        }
+        guard !keys.isEmpty else { return nil }
+        return Caller(
+            name: "key \(token.claims.keyID)",
+            apps: Set(keys.map(\.app)),
+            scopes: [.send],
+            tokenIssuedAt: token.claims.issuedAt
+        )
+    }
+}
+
+extension String {
+    /// Whether the text is these digits, found in a time that does not depend on where they differ.
+    fileprivate func isSame(as digits: [UInt8]) -> Bool {
+        let own = Array(lowercased().utf8)
+        guard own.count == digits.count else { return false }
+        return zip(own, digits).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,188 @@
+internal import APNs
+internal import APNsClient
+internal import APNsServer
+internal import Outbox
+internal import Wire
+
+/// One connection of a caller, with who it is.
+final class RelayConnection {
+    /// The credentials that were looked at last: callers show the same ones for an hour.
+    fileprivate var authorization: String?
+    fileprivate var caller: Callers.Caller?
+}
+
+/// Answers callers that speak APNs' own language.
+extension PushRelay {
+    func handle(_ event: APNsListener.Event, from connection: ClientConnection, for environment: PushEnvironment) {
+        let key = ObjectIdentifier(connection)
+        switch event {
+        case .opened:
+            connections[key] = RelayConnection()
+        case .request(let request, let reply):
+            guard let connection = connections[key] else { return }
+            let id = request.headers.id ?? request.requestID
+            answer(request, over: connection, for: environment) { response in
+                var response = response
+                if !response.fields.contains(where: { $0.name == "apns-id" }), let id {
+                    response.fields.append(("apns-id", id))
+                }
+                reply.send(response)
+            }
+        case .closed:
+            connections[key] = nil
+        case .goAway:
+            break
+        }
+    }
+
+    private func answer(
+        _ request: APNsRequest,
+        over connection: RelayConnection,
+        for environment: PushEnvironment,
+        _ reply: @escaping (APNsResponse) -> Void
+    ) {
+        if connection.authorization != request.authorization {
+            connection.authorization = request.authorization
+            connection.caller = callers.caller(request.authorization)
+        }
+        guard request.authorization != nil else { return reply(.refused(.missingProviderToken)) }
+        guard let caller = connection.caller, caller.scopes.contains(.send) else {
+            return reply(.refused(.invalidProviderToken))
+        }
+        let now = now
+        guard callers.isCurrent(caller, at: now / 1_000) else { return reply(.refused(.expiredProviderToken)) }
+        guard !isDraining else { return reply(.refused(.shutdown, retryAfter: 1)) }
+        let ingress = APNsIngress(callers: callers, environment: environment, lanes: Set(clients.keys))
+        let id = APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
+        switch ingress.verdict(on: request, from: caller, id: id, at: now) {
+        case .refused(let reason): reply(.refused(reason))
+        case .channels(let lane, let bundle, let isList):
+            pass(request, lane, bundle, isList: isList, id: id, reply)
+        case .push(let push):
+            guard incoming.count < configuration.incomingLimit else {
+                counts.shed += 1
+                return reply(.refused(.serviceUnavailable, retryAfter: 1))
+            }
+            let waits = !request.prefersAsync
+            accept(push) { result in self.accepted(push, result, waits: waits, reply) }
+        }
+    }
+}
+
+/// What becomes of a push that a caller has handed in.
+extension PushRelay {
+    fileprivate func accepted(
+        _ push: OutboxPush,
+        _ result: Result<Acceptance, OutboxError>,
+        waits: Bool,
+        _ reply: @escaping (APNsResponse) -> Void
+    ) {
+        let known: PushStatus?
+        switch result {
+        case .success(.accepted):
+            known = nil
+        case .success(.duplicate(let status)):
+            counts.duplicates[push.lane.app, default: 0] += 1
+            known = status
+        case .success(.conflict):
+            return reply(.refused(.badMessageID))
+        case .success(.suppressed(let dead)):
+            return reply(.refused(.unregistered, timestamp: dead.since ?? dead.learntAt))
+        case .success(.full):
+            counts.shed += 1
+            return reply(.refused(.serviceUnavailable, retryAfter: 30))
+        case .failure:
+            counts.shed += 1
+            return reply(.refused(.serviceUnavailable, retryAfter: 5))
+        }
+        if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome, push)) }
+        guard waits else { return reply(.kept(push)) }
+        let timer = { (number: Int) in
+            self.loop.schedule(after: self.configuration.answerTime) { [weak self] in
+                self?.assumeIsolated { $0.waiters.giveUp(number, on: push.id, of: push.lane.app) }
+            }
+        }
+        waiters.add(for: push.id, of: push.lane.app, timer: timer) { outcome in
+            reply(outcome.map { .ended($0, push) } ?? .kept(push))
+        }
+    }
+
+    /// Sends a request about channels to Apple, and its answer back: nothing of it is kept.
+    fileprivate func pass(
+        _ request: APNsRequest,
+        _ lane: Lane,
+        _ bundle: String,
+        isList: Bool,
+        id: APNsID,
+        _ reply: @escaping (APNsResponse) -> Void
+    ) {
+        guard let client = clients[lane]?.client else { return reply(.refused(.topicMismatch)) }
+        let channel = request.channelID.map { ChannelID($0) }
+        let ownID = request.requestID.flatMap { try? APNsID($0) } ?? id
+        let target = ForwardedRequest.Target.channels(method: request.method, bundle: bundle, channel, isList: isList)
+        Task {
+            do throws(APNsError) {
+                let answer = try await client.forward(ForwardedRequest(target, id: ownID, body: request.body))
+                counts.channelRequests += 1
+                reply(APNsResponse(answer))
+            } catch {
+                reply(APNsResponse(error, id: ownID))
+            }
+        }
+    }
+}
+
+extension APNsResponse {
+    /// A refusal of the relay's own, in Apple's words.
+    fileprivate static func refused(_ reason: Reason, timestamp: Int64? = nil, retryAfter: Int? = nil) -> APNsResponse {
+        let fields = retryAfter.map { [(name: "retry-after", value: String($0))] } ?? []
+        return APNsResponse(status: reason.status ?? 400, reason: reason, timestamp: timestamp, fields: fields)
+    }
+
+    /// The push is kept; Apple has not answered yet.
+    fileprivate static func kept(_ push: OutboxPush) -> APNsResponse {
+        APNsResponse(status: 200, fields: push.identity + [("x-martlet-state", "accepted")])
+    }
+
+    /// How the push has ended: in Apple's words where they are Apple's.
+    fileprivate static func ended(_ outcome: Outcome, _ push: OutboxPush) -> APNsResponse {
+        var fields = push.identity
+        if let uniqueID = outcome.uniqueID { fields.append(("apns-unique-id", uniqueID)) }
+        if outcome.unknownTries > 0 { fields.append(("x-martlet-unknown-tries", String(outcome.unknownTries))) }
+        guard outcome.state == .refused else {
+            if outcome.state != .delivered { fields.append(("x-martlet-state", outcome.state.rawValue)) }
+            return APNsResponse(status: 200, fields: fields)
+        }
+        return APNsResponse(
+            status: outcome.status ?? 400,
+            reason: outcome.reason.map(Reason.init(rawValue:)),
+            timestamp: outcome.unregisteredAt,
+            fields: fields
+        )
+    }
+
+    /// Apple's answer to a request that went through.
+    fileprivate init(_ answer: ForwardedAnswer) {
+        let identifiers = [
+            ("apns-request-id", answer.fields["apns-request-id"]),
+            ("apns-channel-id", answer.fields["apns-channel-id"]),
+        ]
+        let fields = identifiers.compactMap { name, value in value.map { (name: name, value: $0) } }
+        self.init(status: answer.fields.status, fields: fields, body: try? JSONReader.read(answer.body))
+    }
+
+    fileprivate init(_ error: APNsError, id: APNsID) {
+        let reason = error.reason ?? .serviceUnavailable
+        self.init(status: error.status ?? 503, reason: reason, fields: [("apns-request-id", id.description)])
+    }
+}
+
+extension OutboxPush {
+    /// The field that tells which push is answered.
+    fileprivate var identity: [(name: String, value: String)] {
+        switch destination {
+        case .device: [("apns-id", id.description)]
+        case .channel: [("apns-request-id", id.description)]
+        }
+    }
+}

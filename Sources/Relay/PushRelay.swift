@@ -1,0 +1,175 @@
+internal import APNs
+package import APNsClient
+internal import APNsServer
+package import Outbox
+internal import Wire
+
+/// Takes pushes from any client, keeps them until Apple has answered for each, and loses none that it has taken.
+///
+/// The module `Relay` is the service that a team runs between its back ends and Apple: it holds the connections and the
+/// keys, forwards payloads that it need not understand, and writes down how each push ended. It is a server and a client
+/// of the same protocol, with an ``OutboxStore`` between them.
+///
+/// Everything is decided on one event loop, by values that do no I/O: ``DeliveryMachine`` says what is sent when. The
+/// outbox and each lane's client have threads of their own.
+package actor PushRelay {
+    nonisolated let loop: EventLoop
+    /// Part of `Actor`: everything happens on the loop that serves the connections.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    let configuration: RelayConfiguration
+    let clock: WallClock
+    let outbox: any OutboxStore
+    let callers: Callers
+
+    var machine: DeliveryMachine
+    var clients: [Lane: LaneClient] = [:]
+    var listeners: [APNsListener] = []
+    var connections: [ObjectIdentifier: RelayConnection] = [:]
+    /// Pushes that came in during this turn of the loop.
+    var incoming = IncomingPushes()
+    /// Who waits to hear how a push ended.
+    var waiters = OutcomeWaiters()
+    var counts = RelayCounts()
+    var isCarryingOut = false
+    var wakeUp: LoopTimer?
+    var isDraining = false
+    var generator: SplitMix64
+    private var housekeeping: Task<Void, Never>?
+    private var drained: [CheckedContinuation<Void, Never>] = []
+
+    /// The ports that answer as APNs, by environment.
+    package private(set) var ports: [PushEnvironment: UInt16] = [:]
+
+    private init(
+        _ configuration: RelayConfiguration,
+        _ outbox: any OutboxStore,
+        clock: WallClock
+    ) throws(RelayError) {
+        self.configuration = configuration
+        self.outbox = outbox
+        self.clock = clock
+        callers = try Callers(configuration)
+        generator = SplitMix64(state: .random(in: .min ... .max))
+        machine = DeliveryMachine(limits: configuration.limits, seed: .random(in: .min ... .max))
+        do {
+            loop = try EventLoop()
+        } catch {
+            throw RelayError("\(error)")
+        }
+    }
+
+    deinit {
+        loop.shutdown()
+    }
+
+    /// Starts a relay, which listens and delivers when this returns.
+    ///
+    /// - Parameters:
+    ///   - configuration: What it serves.
+    ///   - clock: The time of day.
+    /// - Returns: The relay, which runs until ``stop(within:)``.
+    /// - Throws: ``RelayError``, which names the setting or the file that is wrong.
+    package static func start(
+        _ configuration: RelayConfiguration,
+        clock: WallClock = .system
+    ) async throws(RelayError) -> PushRelay {
+        let outbox: SQLiteOutbox
+        do throws(OutboxError) {
+            outbox = try await SQLiteOutbox(file: configuration.dataFile, options: configuration.outbox)
+        } catch {
+            throw RelayError("\(error)")
+        }
+        let relay = try PushRelay(configuration, outbox, clock: clock)
+        try await relay.begin()
+        return relay
+    }
+
+    private func begin() throws(RelayError) {
+        for app in configuration.apps {
+            for environment in app.environments {
+                let lane = Lane(app: app.name, environment: environment)
+                let endpoint = configuration.endpoints[environment] ?? environment.apple
+                clients[lane] = try LaneClient(for: app, at: endpoint)
+                machine.add(lane, rate: app.rate, at: now)
+            }
+        }
+        try listen()
+        carryOutSoon()
+        housekeeping = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(1))
+                await self?.keepHouse()
+            }
+        }
+    }
+
+    private func listen() throws(RelayError) {
+        do {
+            let tls = try configuration.identity.map { (identity) throws(WireError) in
+                try TLSContext.server(identity: identity, asksForCertificates: false)
+            }
+            for (environment, address) in configuration.listeners {
+                let limits = APNsListener.Limits(initialStreams: configuration.streamsPerConnection)
+                let listener = try APNsListener(
+                    host: address.host,
+                    port: address.port,
+                    tls: tls,
+                    limits: limits,
+                    on: loop
+                ) { connection, event in
+                    // Keeps the relay alive until `stop`, as somebody may still be connected.
+                    self.handle(event, from: connection, for: environment)
+                }
+                listeners.append(listener)
+                ports[environment] = listener.port
+            }
+        } catch {
+            for listener in listeners { listener.close(grace: .zero) {} }
+            throw RelayError("\(error)")
+        }
+    }
+
+    /// Ends in order: takes no more, lets what is on its way be answered and written down, and closes the outbox.
+    ///
+    /// - Parameter limit: How long that may take; what is unanswered then is sent again by the next relay.
+    package func stop(within limit: Duration = .seconds(20)) async {
+        guard !isDraining else { return }
+        isDraining = true
+        housekeeping?.cancel()
+        for listener in listeners { listener.close(grace: limit) {} }
+        machine.drain()
+        carryOutSoon()
+        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.endDraining() } }
+        if !machine.isIdle { await withCheckedContinuation { drained.append($0) } }
+        timer.cancel()
+        wakeUp?.cancel()
+        waiters.giveUpAll()
+        for client in clients.values { await client.close() }
+        await outbox.close()
+    }
+
+    /// Lets ``stop(within:)`` go on.
+    func endDraining() {
+        for continuation in drained { continuation.resume() }
+        drained = []
+    }
+
+    /// Milliseconds since 1970.
+    var now: Int64 { clock.millisecondsSince1970() }
+
+    /// What has to be done now and then: what is of no use any more ends, and what is long over is forgotten.
+    private func keepHouse() async {
+        let batch = 500
+        let now = now
+        if let expired = try? await outbox.expire(at: now, limit: batch), !expired.isEmpty {
+            for push in expired {
+                counts.ended(Outcome(.expired), push.lane)
+                machine.stir(push.lane)
+                waiters.ended(push.id, of: push.lane.app, Outcome(.expired))
+            }
+            carryOutSoon()
+        }
+        _ = try? await outbox.forgetOutcomes(before: now - configuration.retention, limit: batch)
+    }
+}

@@ -1,0 +1,72 @@
+import APNs
+import APNsClient
+import Outbox
+import Simulator
+import TestSupport
+import Wire
+
+@testable import Relay
+
+/// A relay between a simulator that plays Apple and clients that know nothing of either.
+struct RelayBench {
+    static let token: DeviceToken = {
+        do { return try DeviceToken(hex: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d") } catch { fatalError("\(error)") }
+    }()
+    static let callerKey = "mrt_0123456789abcdefghijklmnopqrstuv"
+
+    let apple: SimulatedAPNs
+    let relay: PushRelay
+    let key: SigningKey
+    let directory: ScratchDirectory
+
+    init(
+        faults: [Fault] = [],
+        directory: ScratchDirectory? = nil,
+        _ change: (inout RelayConfiguration) -> Void = { _ in }
+    ) async throws {
+        var apple = SimulatedAPNs.Configuration()
+        apple.isEncrypted = false
+        apple.environment = .production
+        apple.faults = faults
+        self.apple = try await SimulatedAPNs.start(apple)
+        self.directory = try directory ?? ScratchDirectory()
+        key = try .ephemeral()
+        var configuration = RelayConfiguration(
+            dataFile: self.directory.path + "/relay.sqlite",
+            apps: [
+                RelayConfiguration.App(name: "orders", bundleIDs: ["com.example.orders"], key: key),
+                RelayConfiguration.App(name: "rides", bundleIDs: ["com.example.rides"], key: try .ephemeral()),
+            ],
+            listeners: [.production: RelayConfiguration.Address(port: 0)]
+        )
+        configuration.endpoints = [.production: LaneEndpoint(await self.apple.endpoint)]
+        configuration.callers = [
+            RelayConfiguration.Caller(name: "back end", hash: try Self.hash(Self.callerKey), apps: ["orders"])
+        ]
+        change(&configuration)
+        relay = try await PushRelay.start(configuration)
+    }
+
+    static func hash(_ key: String) throws -> String {
+        try SHA256.hash(Array(key.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    var endpoint: APNsEndpoint {
+        get async throws {
+            let port = await relay.ports[.production] ?? 0
+            return APNsEndpoint(host: "127.0.0.1", port: port, isEncrypted: false)
+        }
+    }
+
+    /// A client of the relay's, which takes it for Apple.
+    func client(_ key: SigningKey? = nil) async throws -> PushClient {
+        var configuration = PushClient.Configuration()
+        configuration.retry = .none
+        return try PushClient(await endpoint, authentication: .token(key ?? self.key), configuration: configuration)
+    }
+
+    func stop() async {
+        await relay.stop()
+        await apple.stop()
+    }
+}
