@@ -64,7 +64,7 @@ let package = Package(
         // Floor 5: commands.
         .executableTarget(
             name: "martlet",
-            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Simulator", "Wire"],
+            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Outbox", "Relay", "Simulator", "Wire"],
             swiftSettings: safe
         ),
         .executableTarget(

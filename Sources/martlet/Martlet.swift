@@ -21,7 +21,7 @@ struct Martlet {
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
-            .simulate, .authorityPath, .authorityPrint, .healthcheck, .token, .doctor,
+            .simulate, .relay, .authorityPath, .authorityPrint, .healthcheck, .token, .doctor,
         ]
     )
 

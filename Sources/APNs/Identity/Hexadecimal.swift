@@ -1,6 +1,6 @@
 extension UInt8 {
     /// Whether this is one of `0`–`9`, `a`–`f`, `A`–`F` in ASCII.
-    var isHexadecimalDigit: Bool {
+    package var isHexadecimalDigit: Bool {
         // Subtracted so that what is below wraps around to be far above; the bit makes letters small.
         self &- UInt8(ascii: "0") < 10 || (self | 0x20) &- UInt8(ascii: "a") < 6
     }

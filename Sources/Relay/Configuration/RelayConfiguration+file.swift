@@ -1,0 +1,185 @@
+internal import APNs
+internal import APNsClient
+internal import Outbox
+internal import Wire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension RelayConfiguration {
+    /// Reads a configuration from a JSON file.
+    ///
+    /// ```json
+    /// {
+    ///   "data": "/var/lib/martlet/relay.sqlite",
+    ///   "listen": {"production": "0.0.0.0:2197"},
+    ///   "certificate": "relay.pem", "certificate-key": "relay.key",
+    ///   "apps": [{
+    ///     "name": "orders", "bundle-ids": ["com.example.orders"],
+    ///     "team-id": "DEF123GHIJ", "key-id": "ABC123DEFG", "key-file": "AuthKey_ABC123DEFG.p8"
+    ///   }],
+    ///   "callers": [{"name": "back end", "key-sha256": "…", "apps": ["orders"], "scopes": ["send", "read"]}]
+    /// }
+    /// ```
+    ///
+    /// Paths are taken from where the file is.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: ``RelayError``, which names the setting and what it should be.
+    package init(file path: String) throws(RelayError) {
+        guard let content = FileManager.default.contents(atPath: path) else {
+            throw RelayError("the configuration \(path) cannot be read")
+        }
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONReader.read(Array(content))
+        } catch {
+            throw RelayError("\(path) is no JSON: \(error)")
+        }
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        do throws(RelayError) {
+            try self.init(Setting(json), directory: parent)
+        } catch {
+            throw RelayError("\(path): \(error)")
+        }
+    }
+
+    init(_ root: Setting, directory: String) throws(RelayError) {
+        try root.only([
+            "data", "durability", "limit", "retention-days", "listen", "certificate", "certificate-key",
+            "answer-seconds",
+            "apps", "callers", "apple",
+        ])
+        let file = { (name: String) in name.hasPrefix("/") ? name : directory + name }
+        let apps = try root.list("apps").map { (app) throws(RelayError) in try App(app, file) }
+        guard !apps.isEmpty else { throw RelayError("apps has to name one app at least") }
+        self.init(
+            dataFile: file(try root.text("data")),
+            apps: apps,
+            listeners: try root.member("listen").byEnvironment { (setting) throws(RelayError) in try Address(setting) }
+        )
+        callers = try root.list("callers").map { (caller) throws(RelayError) in
+            try Caller(caller, among: Set(apps.map(\.name)))
+        }
+        if let durability = try root.optionalText("durability") {
+            guard let known = SQLiteOutbox.Options.Durability(rawValue: durability) else {
+                throw RelayError("durability must be full or relaxed, not \(durability)")
+            }
+            outbox.durability = known
+        }
+        if let limit = try root.optionalNumber("limit", 1...1_000_000_000) { outbox.limit = limit }
+        if let days = try root.optionalNumber("retention-days", 1...3_650) { retention = Int64(days) * 86_400_000 }
+        if let seconds = try root.optionalNumber("answer-seconds", 0...60) { answerTime = .seconds(seconds) }
+        if let certificate = try root.optionalText("certificate") {
+            identity = TLSContext.Identity(
+                certificateChainPEM: try text(of: file(certificate)),
+                privateKeyPEM: try text(of: file(try root.text("certificate-key")))
+            )
+        }
+        endpoints = try root.member("apple").byEnvironment { (setting) throws(RelayError) in
+            try LaneEndpoint(setting, file)
+        }
+    }
+}
+
+/// The text of a file that a setting names.
+private func text(of path: String) throws(RelayError) -> String {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        throw RelayError("the file \(path) cannot be read")
+    }
+    return text
+}
+
+extension RelayConfiguration.App {
+    fileprivate init(_ setting: Setting, _ file: (String) -> String) throws(RelayError) {
+        try setting.only(["name", "bundle-ids", "team-id", "key-id", "key-file", "environments", "rate"])
+        let names = try setting.texts("environments")
+        var environments: [PushEnvironment] = []
+        for name in names {
+            guard let environment = PushEnvironment(rawValue: name) else {
+                throw RelayError("\(setting.path("environments")) are production and development, not \(name)")
+            }
+            environments.append(environment)
+        }
+        let bundleIDs = try setting.texts("bundle-ids")
+        guard !bundleIDs.isEmpty else { throw RelayError("\(setting.path("bundle-ids")) has to name one at least") }
+        let keyFile = file(try setting.text("key-file"))
+        let (keyID, teamID) = (try setting.text("key-id"), try setting.text("team-id"))
+        let key: SigningKey
+        do throws(APNsError) {
+            key = try SigningKey(file: keyFile, keyID: keyID, teamID: teamID)
+        } catch {
+            throw RelayError("\(setting.path("key-file")): \(error)")
+        }
+        self.init(
+            name: try setting.text("name"),
+            bundleIDs: bundleIDs,
+            key: key,
+            environments: environments.isEmpty ? [.production] : environments,
+            rate: try setting.optionalNumber("rate", 1...1_000_000)
+        )
+    }
+}
+
+extension RelayConfiguration.Caller {
+    fileprivate init(_ setting: Setting, among known: Set<String>) throws(RelayError) {
+        try setting.only(["name", "key-sha256", "apps", "scopes"])
+        let hash = try setting.text("key-sha256").lowercased()
+        guard hash.utf8.count == 64, hash.utf8.allSatisfy(\.isHexadecimalDigit) else {
+            throw RelayError("\(setting.path("key-sha256")) must be the 64 hexadecimal digits of a SHA-256")
+        }
+        let apps = try setting.texts("apps")
+        if let unknown = apps.first(where: { !known.contains($0) }) {
+            throw RelayError("\(setting.path("apps")) names \(unknown), which is none of the apps")
+        }
+        let scopes = try setting.texts("scopes").map { (name) throws(RelayError) in
+            guard let scope = Scope(rawValue: name) else {
+                let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+                throw RelayError("\(setting.path("scopes")) are \(all), not \(name)")
+            }
+            return scope
+        }
+        self.init(
+            name: try setting.text("name"),
+            hash: hash,
+            apps: Set(apps),
+            scopes: scopes.isEmpty ? Set(Scope.allCases) : Set(scopes)
+        )
+    }
+}
+
+extension RelayConfiguration.Address {
+    /// An address such as `127.0.0.1:2197` or `[::1]:2197`.
+    fileprivate init(_ setting: Setting) throws(RelayError) {
+        let text = try setting.wholeText()
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            throw RelayError("\(setting.description) must be an address with a port, as in 127.0.0.1:2197, not \(text)")
+        }
+        let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
+        self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
+    }
+}
+
+extension LaneEndpoint {
+    fileprivate init(_ setting: Setting, _ file: (String) -> String) throws(RelayError) {
+        try setting.only(["host", "port", "channel-port", "clear", "authorities"])
+        let host = try setting.text("host")
+        let port = try setting.optionalNumber("port", 1...65_535) ?? 443
+        let channelPort = try setting.optionalNumber("channel-port", 1...65_535)
+        let endpoint = APNsEndpoint(
+            host: host,
+            port: UInt16(port),
+            isEncrypted: !(try setting.flag("clear")),
+            channels: channelPort.map { APNsEndpoint.Address(host: host, port: UInt16($0)) }
+        )
+        self.init(
+            endpoint,
+            authorities: try setting.optionalText("authorities").map { name throws(RelayError) in
+                try text(of: file(name))
+            }
+        )
+    }
+}

@@ -1,0 +1,109 @@
+internal import APNs
+internal import Outbox
+
+/// A value of a configuration, with the path to it for whoever has to mend it.
+struct Setting {
+    private let value: JSONValue?
+    private let place: String
+
+    /// The whole of a configuration.
+    init(_ root: JSONValue) {
+        self.init(root, at: "")
+    }
+
+    private init(_ value: JSONValue?, at place: String) {
+        self.value = value
+        self.place = place
+    }
+
+    /// The path to a member.
+    func path(_ name: String) -> String { place.isEmpty ? name : place + "." + name }
+
+    /// Whether it is there.
+    var isThere: Bool { value != nil }
+
+    /// Makes sure that there is nothing but these members.
+    func only(_ names: [String]) throws(RelayError) {
+        guard let members = value?.members else {
+            throw RelayError("\(place.isEmpty ? "it" : place) must be an object")
+        }
+        if let unknown = members.first(where: { !names.contains($0.name) }) {
+            let known = names.joined(separator: ", ")
+            throw RelayError("\(path(unknown.name)) is unknown; these are known: \(known)")
+        }
+    }
+
+    /// A member, whether it is there or not.
+    func member(_ name: String) -> Setting { Setting(value?[name], at: path(name)) }
+
+    /// A list's elements; none when it is not there.
+    func list(_ name: String) throws(RelayError) -> [Setting] {
+        guard let list = value?[name] else { return [] }
+        guard let elements = list.elements else { throw RelayError("\(path(name)) must be a list") }
+        return elements.enumerated().map { Setting($1, at: "\(path(name)).\($0)") }
+    }
+
+    /// A list of texts; none when it is not there.
+    func texts(_ name: String) throws(RelayError) -> [String] {
+        try list(name).map { (setting) throws(RelayError) in
+            guard let text = setting.value?.stringValue else { throw RelayError("\(setting.place) must be a text") }
+            return text
+        }
+    }
+
+    /// A text that has to be there.
+    func text(_ name: String) throws(RelayError) -> String {
+        guard let text = try optionalText(name) else { throw RelayError("\(path(name)) is missing") }
+        return text
+    }
+
+    /// A text; nil when it is not there.
+    func optionalText(_ name: String) throws(RelayError) -> String? {
+        guard let member = value?[name] else { return nil }
+        guard let text = member.stringValue, !text.isEmpty else {
+            throw RelayError("\(path(name)) must be a text that is not empty")
+        }
+        return text
+    }
+
+    /// A whole number within bounds; nil when it is not there.
+    func optionalNumber(_ name: String, _ range: ClosedRange<Int>) throws(RelayError) -> Int? {
+        guard let member = value?[name] else { return nil }
+        guard let number = member.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
+            let bounds = "\(range.lowerBound) to \(range.upperBound)"
+            throw RelayError("\(path(name)) must be a whole number from \(bounds)")
+        }
+        return number
+    }
+
+    /// `true` or `false`; false when it is not there.
+    func flag(_ name: String) throws(RelayError) -> Bool {
+        switch value?[name] {
+        case nil: return false
+        case .bool(let flag)?: return flag
+        default: throw RelayError("\(path(name)) must be true or false")
+        }
+    }
+
+    /// A value for each of Apple's environments that is named; none when it is not there.
+    func byEnvironment<Value>(
+        _ read: (Setting) throws(RelayError) -> Value
+    ) throws(RelayError) -> [PushEnvironment: Value] {
+        guard isThere else { return [:] }
+        try only(PushEnvironment.allCases.map(\.rawValue))
+        var values: [PushEnvironment: Value] = [:]
+        for environment in PushEnvironment.allCases where value?[environment.rawValue] != nil {
+            values[environment] = try read(member(environment.rawValue))
+        }
+        return values
+    }
+
+    /// The value itself as a text.
+    func wholeText() throws(RelayError) -> String {
+        guard let text = value?.stringValue else { throw RelayError("\(place) must be a text") }
+        return text
+    }
+
+    /// The path to it.
+    var description: String { place }
+}
