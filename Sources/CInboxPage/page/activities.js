@@ -4,7 +4,9 @@ import { ask } from "./api.js"
 import { budget } from "./budget.js"
 import { element } from "./dom.js"
 import { app } from "./inbox.js"
-import { activity as link, clock, copyButton, facts, heading, pill, push as pushLink, refreshed, renew, short } from "./pages.js"
+import {
+  activity as link, clock, copyButton, facts, heading, pill, push as pushLink, refreshed, renew, short,
+} from "./pages.js"
 import { previews } from "./preview.js"
 import { changes, steps } from "./steps.js"
 
@@ -140,7 +142,8 @@ class Timeline {
 /** The content state with what changed marked, in a form that reads well without colours. */
 function stateRows({ before, after, outcome }) {
   if (after === undefined) return [element("p", { class: "faint" }, "There is none yet.")]
-  const note = outcome.kind === "delivered" ? [] : [element("p", { class: "faint" }, "As it was before: this push changed nothing.")]
+  const note = outcome.kind === "delivered"
+    ? [] : [element("p", { class: "faint" }, "As it was before: this push changed nothing.")]
   const rows = changes(before, after).map(({ path, was, is, kind }) =>
     element("div", { class: "change", "data-kind": kind },
       element("span", { class: "name" }, path || "(all)"), ": ",

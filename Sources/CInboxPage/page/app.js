@@ -55,7 +55,8 @@ let style = null
 /** The style of the pages besides the inbox, once one is shown. */
 function pageStyle() {
   style ??= new Promise((loaded) => {
-    document.head.append(element("link", { rel: "stylesheet", href: "/page/pages.css", onload: loaded, onerror: loaded }))
+    const link = element("link", { rel: "stylesheet", href: "/page/pages.css", onload: loaded, onerror: loaded })
+    document.head.append(link)
   })
   return style
 }

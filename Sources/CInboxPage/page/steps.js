@@ -27,7 +27,8 @@ export function steps(pushes, token) {
 function outcomeOf(push, token) {
   if (push.status !== 200) return { kind: "refused", words: `refused: ${push.reason ?? push.status}`, note: null }
   const sign = `at ${token.slice(0, 8)}…`
-  const events = push.channel === undefined ? push.deliveries : push.deliveries.filter(({ note }) => note?.startsWith(sign))
+  const isBroadcast = push.channel !== undefined
+  const events = push.deliveries.filter(({ note }) => !isBroadcast || note?.startsWith(sign))
   const last = events.at(-1)
   const note = last?.note?.replace(sign, "").replace(/^: /, "") || null
   switch (last?.kind) {
@@ -54,6 +55,7 @@ export function changes(before, after) {
 
 function leaves(value, path) {
   if (value === undefined) return []
-  if (value === null || typeof value !== "object" || Object.keys(value).length === 0) return [[path, JSON.stringify(value)]]
+  const isLeaf = value === null || typeof value !== "object" || Object.keys(value).length === 0
+  if (isLeaf) return [[path, JSON.stringify(value)]]
   return Object.entries(value).flatMap(([name, item]) => leaves(item, path ? `${path}.${name}` : name))
 }

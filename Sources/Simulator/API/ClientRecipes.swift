@@ -87,6 +87,15 @@ package struct ClientRecipes: Sendable {
                     """
             ),
             Recipe(
+                name: "kalyke",
+                lines: """
+                    class Client(ApnsClient):
+                        _base_url = "\(url)"
+                    """,
+                shell: "export SSL_CERT_FILE=\(authorityFile)",
+                note: "It writes the time of its tokens in quotes: start the simulator with --lenient text-issued-at."
+            ),
+            Recipe(
                 name: "node-apn",
                 lines: """
                     new apn.Provider({ address: "localhost", port: \(port), ca: fs.readFileSync("\(authorityFile)"), token })
