@@ -76,18 +76,21 @@ let package = Package(
         // Floor 4: what plays Apple's part, and what speaks to Apple for others.
         .target(
             name: "Relay",
-            dependencies: ["APNs", "APNsClient", "APNsServer", "Outbox", "Wire"],
+            dependencies: ["APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Outbox", "WebAPI", "Wire"],
             swiftSettings: safe
         ),
         .target(
             name: "Simulator",
-            dependencies: ["APNs", "APNsClient", "APNsServer", "InboxPage", "LiveSurfaces", "SQLite", "Wire"],
+            dependencies: [
+                "APNs", "APNsClient", "APNsServer", "InboxPage", "LiveSurfaces", "SQLite", "WebAPI", "Wire",
+            ],
             swiftSettings: safe
         ),
 
         // Floor 3: the two halves of the protocol, and what is kept between them.
         .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
         .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
+        .target(name: "WebAPI", dependencies: ["APNs", "Wire"], swiftSettings: safe),
         .target(name: "Outbox", dependencies: ["APNs", "SQLite", "Wire"], swiftSettings: safe),
 
         // Floor 2: bytes, rows, and the contract with the phone.

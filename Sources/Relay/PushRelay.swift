@@ -7,8 +7,8 @@ internal import Wire
 /// Takes pushes from any client, keeps them until Apple has answered for each, and loses none that it has taken.
 ///
 /// The module `Relay` is the service that a team runs between its back ends and Apple: it holds the connections and the
-/// keys, forwards payloads that it need not understand, and writes down how each push ended. It is a server and a client
-/// of the same protocol, with an ``OutboxStore`` between them.
+/// keys, forwards payloads that it need not understand, and writes down how each push ended. It is a server and a
+/// client of the same protocol, with an ``OutboxStore`` between them.
 ///
 /// Everything is decided on one event loop, by values that do no I/O: ``DeliveryMachine`` says what is sent when. The
 /// outbox and each lane's client have threads of their own.

@@ -63,7 +63,8 @@ struct DemoWorld: Sendable {
             "trailing": "{{minutesLeft}} min", "progress": "{{progress}}",
         ],
         "island": [
-            "compact-leading": "#{{attributes.order}}", "compact-trailing": "{{minutesLeft}}′", "minimal": "{{minutesLeft}}",
+            "compact-leading": "#{{attributes.order}}", "compact-trailing": "{{minutesLeft}}′",
+            "minimal": "{{minutesLeft}}",
             "leading": "#{{attributes.order}}", "trailing": "{{minutesLeft}} min", "center": "{{status}}",
             "progress": "{{progress}}",
         ],

@@ -49,8 +49,8 @@ package actor SQLiteOutbox: OutboxStore {
     /// - Parameters:
     ///   - file: The path. SQLite keeps its log beside it.
     ///   - options: How it is kept.
-    /// - Throws: ``OutboxError``, of kind `.damaged` for a file that is no outbox any more, `.inUse` for one that another
-    ///   process has, `.unavailable` for one that cannot be written to.
+    /// - Throws: ``OutboxError``, of kind `.damaged` for a file that is no outbox any more, `.inUse` for one that
+    ///   another process has, `.unavailable` for one that cannot be written to.
     package init(file: String, options: Options = Options()) async throws(OutboxError) {
         self.options = options
         do {

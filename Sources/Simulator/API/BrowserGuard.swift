@@ -1,3 +1,4 @@
+internal import WebAPI
 internal import Wire
 
 /// Keeps web pages from elsewhere away from the HTTP interface: a browser on this machine would ask it for them.

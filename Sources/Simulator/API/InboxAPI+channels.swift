@@ -1,5 +1,6 @@
 internal import APNs
 internal import APNsClient
+internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
@@ -39,8 +40,8 @@ extension InboxAPI {
             path: "/api/v1/channels",
             summary: "Removes a channel, on which nobody listens then",
             parameters: [
-                Route.Parameter(name: "app", summary: "The app's bundle identifier"),
-                Route.Parameter(name: "channel", summary: "The channel's identifier"),
+                RouteParameter(name: "app", summary: "The app's bundle identifier"),
+                RouteParameter(name: "channel", summary: "The channel's identifier"),
             ]
         ) { (call) throws(APIProblem) in
             let app = call.text("app") ?? ""

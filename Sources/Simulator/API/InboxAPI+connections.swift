@@ -1,5 +1,6 @@
 internal import APNs
 internal import APNsServer
+internal import WebAPI
 internal import Wire
 
 extension InboxAPI {

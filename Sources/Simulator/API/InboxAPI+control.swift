@@ -1,5 +1,6 @@
 internal import APNs
 internal import APNsClient
+internal import WebAPI
 internal import Wire
 
 extension InboxAPI {

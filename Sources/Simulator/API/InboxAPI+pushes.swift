@@ -1,4 +1,5 @@
 internal import APNs
+internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
@@ -8,7 +9,7 @@ extension InboxAPI {
     /// Seconds that a request may wait.
     private static let waitLimit = 300
 
-    static let query = Route.Parameter(name: "query", summary: "What to look for, as in topic:com.example.app")
+    static let query = RouteParameter(name: "query", summary: "What to look for, as in topic:com.example.app")
 
     /// What came in.
     static let pushRoutes: [Route] = [
@@ -17,8 +18,8 @@ extension InboxAPI {
             path: "/api/v1/pushes",
             summary: "What came in, newest first",
             parameters: [
-                query, Route.Parameter(name: "limit", summary: "How many at most, 1 to 1000; 50 by default"),
-                Route.Parameter(name: "before", summary: "Only pushes with lower numbers"),
+                query, RouteParameter(name: "limit", summary: "How many at most, 1 to 1000; 50 by default"),
+                RouteParameter(name: "before", summary: "Only pushes with lower numbers"),
             ]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
@@ -47,10 +48,10 @@ extension InboxAPI {
             summary: "Waits for pushes: 200 with them, or 408 with what came close",
             parameters: [
                 query,
-                Route.Parameter(name: "since", summary: "Only pushes with higher numbers, as of a cursor; 0 for all"),
-                Route.Parameter(name: "count", summary: "How many there have to be; 1 by default"),
-                Route.Parameter(name: "timeout", summary: "Seconds to wait, 0 to 300; 10 by default"),
-                Route.Parameter(name: "absent", summary: "true to have it the other way round: 200 when none come"),
+                RouteParameter(name: "since", summary: "Only pushes with higher numbers, as of a cursor; 0 for all"),
+                RouteParameter(name: "count", summary: "How many there have to be; 1 by default"),
+                RouteParameter(name: "timeout", summary: "Seconds to wait, 0 to 300; 10 by default"),
+                RouteParameter(name: "absent", summary: "true to have it the other way round: 200 when none come"),
             ]
         ) { (call) throws(APIProblem) in
             try await checkRoom(call)

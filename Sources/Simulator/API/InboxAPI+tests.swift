@@ -1,4 +1,5 @@
 internal import APNs
+internal import WebAPI
 internal import Wire
 
 extension InboxAPI {

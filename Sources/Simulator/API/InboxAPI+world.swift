@@ -1,4 +1,5 @@
 internal import APNs
+internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
@@ -8,7 +9,7 @@ extension InboxAPI {
             method: "GET",
             path: "/api/v1/devices",
             summary: "The tokens that something is known of",
-            parameters: [Route.Parameter(name: "details", summary: "true for what is known of them, of 1000 at most")]
+            parameters: [RouteParameter(name: "details", summary: "true for what is known of them, of 1000 at most")]
         ) { (call) throws(APIProblem) in
             let devices = await call.simulator.judge.devices
             let tokens = devices.tokens

@@ -1,4 +1,5 @@
 internal import InboxPage
+internal import WebAPI
 internal import Wire
 
 /// The files of the page, as a browser wants them.

@@ -1,21 +1,25 @@
-internal import APNs
-internal import Wire
+package import APNs
+package import Wire
 
-/// A request to the HTTP interface whose route is known.
-struct APICall: Sendable {
-    let simulator: SimulatedAPNs
-    let arguments: [String: String]
+/// A request to an HTTP interface whose route is known.
+package struct APICall<Service: Sendable>: Sendable {
+    /// Who is asked.
+    package let service: Service
+    /// The texts in place of the parts in braces of the path.
+    package let arguments: [String: String]
     private let query: [(name: String, value: String)]
-    let fields: HTTPFields
-    let body: [UInt8]
+    /// The request's fields.
+    package let fields: HTTPFields
+    /// The request's body.
+    package let body: [UInt8]
 
     init(
         _ request: HTTPRequest,
-        _ route: Route,
+        _ route: Route<Service>,
         arguments: [String: String],
-        _ simulator: SimulatedAPNs
+        _ service: Service
     ) throws(APIProblem) {
-        self.simulator = simulator
+        self.service = service
         self.arguments = arguments
         query = request.query
         fields = request.fields
@@ -31,12 +35,12 @@ struct APICall: Sendable {
     }
 
     /// The text of a parameter; nil when it is not there.
-    func text(_ name: String) -> String? {
+    package func text(_ name: String) -> String? {
         query.first { $0.name == name }?.value
     }
 
     /// A whole number within bounds.
-    func number(_ name: String, _ range: ClosedRange<Int>, default standard: Int) throws(APIProblem) -> Int {
+    package func number(_ name: String, _ range: ClosedRange<Int>, default standard: Int) throws(APIProblem) -> Int {
         guard let text = text(name) else { return standard }
         guard let number = Int(text), range.contains(number) else {
             let bounds =
@@ -46,7 +50,8 @@ struct APICall: Sendable {
         return number
     }
 
-    func flag(_ name: String) throws(APIProblem) -> Bool {
+    /// `true` or `false`; false when it is not there.
+    package func flag(_ name: String) throws(APIProblem) -> Bool {
         switch text(name) {
         case nil, "false": false
         case "true": true
@@ -54,13 +59,8 @@ struct APICall: Sendable {
         }
     }
 
-    /// What pushes are to be looked for; all of them without a word.
-    func pushQuery() throws(APIProblem) -> PushQuery {
-        try PushQuery(asked: text("query") ?? "")
-    }
-
     /// The device token in the path.
-    func deviceToken() throws(APIProblem) -> DeviceToken {
+    package func deviceToken() throws(APIProblem) -> DeviceToken {
         let name = arguments["token"] ?? ""
         do throws(DeviceTokenError) {
             return try DeviceToken(hex: name)
@@ -70,7 +70,7 @@ struct APICall: Sendable {
     }
 
     /// The body as JSON.
-    func json() throws(APIProblem) -> JSONValue {
+    package func json() throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(body)
         } catch {
@@ -79,7 +79,7 @@ struct APICall: Sendable {
     }
 
     /// The body as a JSON object, whose members have to be among these.
-    func object(of names: [String]) throws(APIProblem) -> JSONValue {
+    package func object(of names: [String]) throws(APIProblem) -> JSONValue {
         let value = try json()
         guard let members = value.members else { throw APIProblem(400, "the body must be a JSON object") }
         if let unknown = members.first(where: { !names.contains($0.name) }) {
@@ -89,28 +89,17 @@ struct APICall: Sendable {
     }
 }
 
-extension PushQuery {
-    /// The query that somebody asks for over HTTP.
-    init(asked text: String) throws(APIProblem) {
-        do throws(PushQueryError) {
-            try self.init(text)
-        } catch {
-            throw APIProblem(400, "\(error)")
-        }
-    }
-}
-
 /// The members of bodies.
 extension JSONValue {
     /// A list; empty when it is not there.
-    func list(_ name: String) throws(APIProblem) -> [JSONValue] {
+    package func list(_ name: String) throws(APIProblem) -> [JSONValue] {
         guard let value = self[name] else { return [] }
         guard let elements = value.elements else { throw APIProblem(400, "\(name) must be a list") }
         return elements
     }
 
     /// A list of texts; empty when it is not there.
-    func texts(_ name: String) throws(APIProblem) -> [String] {
+    package func texts(_ name: String) throws(APIProblem) -> [String] {
         let elements = try list(name)
         let texts = elements.compactMap(\.stringValue)
         guard texts.count == elements.count else { throw APIProblem(400, "\(name) must be texts") }
@@ -118,14 +107,14 @@ extension JSONValue {
     }
 
     /// A text; nil when it is not there.
-    func text(_ name: String) throws(APIProblem) -> String? {
+    package func text(_ name: String) throws(APIProblem) -> String? {
         guard let value = self[name] else { return nil }
         guard let text = value.stringValue else { throw APIProblem(400, "\(name) must be a text") }
         return text
     }
 
     /// A whole number within bounds; nil when it is not there.
-    func number(_ name: String, _ range: ClosedRange<Int>) throws(APIProblem) -> Int? {
+    package func number(_ name: String, _ range: ClosedRange<Int>) throws(APIProblem) -> Int? {
         guard let value = self[name] else { return nil }
         guard let number = value.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
             throw APIProblem(400, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -134,20 +123,11 @@ extension JSONValue {
     }
 
     /// `true` or `false`; nil when it is not there.
-    func flag(_ name: String) throws(APIProblem) -> Bool? {
+    package func flag(_ name: String) throws(APIProblem) -> Bool? {
         switch self[name] {
         case nil: return nil
         case .bool(let value)?: return value
         default: throw APIProblem(400, "\(name) must be true or false")
         }
-    }
-
-    /// One of the environments; nil when it is not there.
-    func environment() throws(APIProblem) -> SimulatedAPNs.Environment? {
-        guard let text = try text("environment") else { return nil }
-        guard let environment = SimulatedAPNs.Environment(rawValue: text) else {
-            throw APIProblem(400, "environment must be development or production")
-        }
-        return environment
     }
 }
