@@ -81,8 +81,7 @@ class Timeline {
       this.place.replaceChildren(
         element("div", { class: "scrubber" }, this.#ticks, this.#range),
         element("div", { class: "columns" },
-          element("div", {}, this.#facts, element("h3", {}, "Content state"), this.#state), this.#preview),
-        this.#budget)
+          element("div", {}, this.#facts, element("h3", {}, "Content state"), this.#state, this.#budget), this.#preview))
     }
     this.#range.max = this.#steps.length - 1
     // Who looks at the newest goes on doing so.
