@@ -42,6 +42,7 @@ function languageOptions() {
 
 function picker(name, options, changed) {
   const select = element("select", {
+    "aria-label": names[name],
     onchange: () => {
       settings[name] = select.value
       try { localStorage.setItem(memory, JSON.stringify(settings)) } catch { /* Some browsers keep nothing. */ }

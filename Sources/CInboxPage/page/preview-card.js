@@ -11,45 +11,51 @@ const mostCards = 4
 
 /** The previews of an alert; `thread` are the notifications beside it. */
 export function notificationFigures(push, settings, thread) {
-  const notes = missing(push)
   return [
-    figure("Lock Screen", "lock", settings, [clock(), card(push, 4)], notes),
-    figure("Banner", "in-app", settings, [statusBar(), card(push, 2, "banner")], notes),
-    figure("Expanded", "in-app", settings, [statusBar(), card(push, 0, "expanded"), actions(push)], notes),
-    center(push, settings, thread, notes),
+    ...missing(push),
+    figure("Lock Screen", "lock", settings, [clock(), card(push, 4)]),
+    bannerFigure(push, settings),
+    figure("Expanded", "in-app", settings, [statusBar(), card(push, 0, "expanded"), actions(push)]),
+    center(push, settings, thread),
   ]
 }
 
-/** A banner alone, which an update of a Live Activity that alerts is on phones without an Island. */
+/** A banner, which an update of a Live Activity that alerts is too on phones without an Island. */
 export const bannerFigure = (push, settings) =>
-  figure("Banner", "in-app", settings, [statusBar(), card(push, 2, "banner")], missing(push))
+  figure("Banner", "in-app", settings, [statusBar(), card(push, 2, "banner")])
 
 /** How a group is in Notification Center: its newest on top, the next two behind it, then each by itself. */
-function center(push, settings, thread, notes) {
+function center(push, settings, thread) {
   const all = [push, ...thread].sort((one, other) => other.number - one.number)
   const behind = all.slice(1, 3).map((_, index) => element("div", { class: `behind behind-${index + 1}` }))
-  const stack = element("div", { class: "stack" }, card(all[0], 4), behind)
-  const more = all.length > 1 ? element("div", { class: "more" }, `${all.length} notifications`) : null
-  const cards = all.length > 1 ? all.slice(0, mostCards).map((each) =>
-    element("div", { class: each === push ? "one this" : "one" }, card(each, 4))) : []
-  const rest = all.length > mostCards ? element("div", { class: "more" }, `+${all.length - mostCards} more`) : null
+  const isAlone = all.length === 1
+  const stack = element("div", { class: "stack" }, card(all[0], 4, "", isAlone), behind)
+  const more = !isAlone ? element("div", { class: "more" }, `${all.length} notifications`) : null
+  const cards = isAlone ? [] : near(all, push).map((each) =>
+    element("div", { class: each === push ? "one this" : "one" }, card(each, 4, "", each === push)))
+  const rest = all.length > mostCards ? element("div", { class: "more" }, `and ${all.length - mostCards} more`) : null
   const name = push.payload.aps["thread-id"]
-  const title = element("div", { class: "heading" }, "Notification Center")
   return figure("Notification Center", "center", settings, [
-    title, stack, more, cards.length ? element("div", { class: "open" }, element("div", { class: "heading small" }, "Opened"), cards, rest) : null,
-  ], [...notes, all.length > 1
-    ? `${all.length} of ${app(push)} ${name ? `in the thread ${name}` : "without a thread"} on this device.`
-    : "Alone: no other push of this app and thread is kept for this device."])
+    element("div", { class: "heading" }, "Notification Center"), stack, more,
+    isAlone ? null : element("div", { class: "open" }, element("div", { class: "heading opened" }, "Opened"), cards, rest),
+  ], [isAlone ? "Alone: no other push of this app and thread is kept for this device."
+    : `${all.length} of ${app(push)} ${name ? `in the thread ${name}` : "without a thread"} on this device.`])
 }
 
-/** A notification with its body in so many lines; 0 for all of it. */
-export function card(push, lines, style = "") {
+/** A few notifications of a thread, among them this one. */
+function near(all, push) {
+  const first = all.slice(0, mostCards)
+  return first.includes(push) ? first : [...first.slice(0, -1), push]
+}
+
+/** A notification with its body in so many lines, 0 for all of it; what is cut is told where it is asked for. */
+function card(push, lines, style = "", isTold = true) {
   const { title, subtitle, body, badge } = words(push)
   return element("div", { class: `notification ${style}` },
     icon(push),
     element("div", { class: "text" },
-      line("title", "The title", title ?? { text: app(push) }, lines && 1),
-      line("subtitle", "The subtitle", subtitle, lines && 1), line("body", "The body", body, lines)),
+      line("title", title ?? { text: app(push) }, lines && 1, isTold),
+      line("subtitle", subtitle, lines && 1, isTold), line("body", body, lines, isTold)),
     element("div", { class: "when" }, "now"),
     badge === undefined ? null : element("div", { class: "badge" }, badge))
 }
@@ -63,17 +69,18 @@ function words(push) {
   return { title, subtitle, body, badge }
 }
 
-/** What cannot be told in words, as sentences. */
+/** What cannot be told in words. */
 function missing(push) {
   const { title, subtitle, body } = words(push)
-  return [title, subtitle, body].filter((each) => each?.missing).map((each) =>
-    `No words for ${each.missing}: give the app's strings to PUT /api/v1/strings/${app(push)}/LANGUAGE.`)
+  return [title, subtitle, body].filter((each) => each?.missing).map((each) => element("p", { class: "no-words" },
+    `No words for ${each.missing}: give the app's strings to PUT /api/v1/strings/${app(push)}/LANGUAGE.`))
 }
 
-function line(style, name, wording, lines) {
+function line(style, wording, lines, isTold) {
   if (!wording?.text) return null
   return element("div", {
-    class: wording.missing ? `${style} unresolved` : style, "data-name": name, "data-lines": lines || null,
+    class: wording.missing ? `${style} unresolved` : style, "data-name": isTold ? `The ${style}` : null,
+    "data-lines": lines || null,
   }, wording.text)
 }
 

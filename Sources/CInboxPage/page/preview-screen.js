@@ -39,7 +39,7 @@ export async function figure(title, place, settings, content, notes = []) {
   await ready
   const made = screen(settings, place, content)
   table.replaceChildren(made)
-  const cuts = [...made.querySelectorAll("[data-lines]")].flatMap((part) => cut(part) ?? [])
+  const cuts = [...made.querySelectorAll("[data-lines]")].map(cut).filter((each) => each?.name)
   const scale = place === "standby" ? 0.46 : 1
   const { width, height } = made.getBoundingClientRect()
   const crowded = [...made.querySelectorAll("[data-crowds]")].filter((part) => part.scrollHeight > part.clientHeight + 1)

@@ -39,9 +39,9 @@ function guessed(state, attributes, context) {
   const used = [title, subtitle, progress, when]
   const numbers = entries.filter((each) => typeof each[1] === "number" && !used.includes(each))
   const rest = entries.filter((each) => !used.includes(each))
-  const eta = when ? moment(when[1]) : undefined
+  const eta = when ? moment(...when) : undefined
   const percent = progress ? percentage(progress[1]) : undefined
-  const [first, second] = numbers.map(([, value]) => String(value))
+  const first = text(numbers[0]?.[1])
   const name = text(title?.[1]) ?? context["attributes-type"] ?? "Live Activity"
   return {
     lock: {
@@ -49,8 +49,8 @@ function guessed(state, attributes, context) {
       bottom: rest.slice(0, 4).map(([key, value]) => `${key} ${value}`).join("  ") || undefined,
     },
     island: {
-      leading: name, trailing: eta ?? percent ?? first, bottom: text(subtitle?.[1]), progress: progress?.[1],
-      "compact-leading": name, "compact-trailing": eta ?? percent ?? first ?? second, minimal: eta ?? percent?.replace(" %", "") ?? first,
+      trailing: eta ?? percent ?? first, center: name, bottom: text(subtitle?.[1]), progress: progress?.[1],
+      "compact-trailing": eta ?? percent ?? first, minimal: eta ?? percent?.replace(" %", "") ?? first,
       ring: progress?.[1],
     },
   }
@@ -88,8 +88,9 @@ export function fraction(value) {
 
 const percentage = (value) => (fraction(value) === undefined ? undefined : `${Math.round(fraction(value) * 100)} %`)
 
-/** A date in seconds since 1970, or since 2001 as Swift encodes it, as a time of day; anything else as it is. */
-function moment(value) {
+/** A date in seconds since 1970, or since 2001 as Swift encodes it, as a time of day; minutes as such; else as it is. */
+function moment(name, value) {
+  if (typeof value === "number" && /min/i.test(name)) return `${value} min`
   const seconds = typeof value === "number" && value > 3e8 && value < 4e9 ? (value < 1e9 ? value + 978307200 : value) : null
   return seconds ? new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : text(value)
 }
