@@ -7,7 +7,9 @@ export function slots(push, context) {
   const attributes = object(context.attributes ?? aps.attributes)
   if (context.template) return { by: "by the template for its type", ...filled(context.template, state, attributes) }
   const isLiveSurface = typeof state.headline === "string" && typeof state.subhead === "string" && "stage" in state
-  if (isLiveSurface) return { by: "by LiveSurfaces", ...projection(state, attributes) }
+  if (isLiveSurface) {
+    return { by: "by LiveSurfaces", ...projection(state, { ...context.surfaces?.liveActivity?.attributes, ...attributes }) }
+  }
   return { by: "by what its values are called: a template says it better", ...guessed(state, attributes, context) }
 }
 

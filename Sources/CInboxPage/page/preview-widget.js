@@ -43,7 +43,7 @@ const stateWord = (state) => words[state] ?? (state ? state[0].toUpperCase() + s
 
 export function widget(size, push, entry) {
   const lines = { small: 2, medium: 2, large: 6 }[size]
-  return element("div", { class: `widget ${size}` },
+  return element("div", { class: `widget ${size}`, "data-crowds": "There is more than fits: the widget cuts the rest off." },
     element("div", { class: "top" }, icon(push), part("foot", "The state", stateWord(entry.state))),
     part("title", "The headline", entry.headline, 2), part("subtitle", "The subhead", entry.subhead, lines),
     bar(entry.progress))
@@ -63,7 +63,7 @@ export function accessory(shape, entry) {
   if (shape === "circular") {
     return element("div", { class: "accessory circular" }, ring(entry.gaugeValue), part("word", "The short text", short, 2))
   }
-  return element("div", { class: "accessory rectangular" },
+  return element("div", { class: "accessory rectangular", "data-crowds": "There is more than fits: the rest is cut off." },
     part("title", "The title", entry.headline), part("foot", "The short text", entry.shortText), bar(entry.gaugeValue))
 }
 
