@@ -27,7 +27,7 @@ let shown = null
 export function previews(push) {
   if (push.status !== 200) return element("p", {}, "It was refused: no phone shows it.")
   if (!shows[kind(push)]) return element("p", {}, "A person sees nothing of it: it is for the app.")
-  shown = { push, place: element("div", { class: "previews" }) }
+  shown = { push, place: element("div", { class: "previews", "data-number": push.number }) }
   show(shown)
   return shown.place
 }
@@ -37,12 +37,14 @@ onWords(() => { if (shown?.place.isConnected) show(shown) })
 async function show(what) {
   const { push, place } = what
   const version = what.version = (what.version ?? 0) + 1
+  place.setAttribute("aria-busy", "true")
   const around = await context(push.number).catch(() => ({}))
   const figures = await Promise.all(shows[kind(push)](push, devices[settings.device], around))
   // Somebody may have chosen something else meanwhile.
   if (what.version !== version) return
   place.replaceChildren(bar(() => show(what)), ...figures.filter(Boolean),
     element("p", { class: "apology" }, "An approximation: Apple's sizes, other fonts, and margins taken from looking at phones."))
+  place.setAttribute("aria-busy", "false")
 }
 
 /** What a LiveSurfaces notification tells the app. */

@@ -1,0 +1,99 @@
+"""What every look at previews needs: their sizes, pushes of every type, and what apps have stored."""
+
+import json
+import urllib.request
+
+from inbox_walk import InboxWalk, push
+from playwright.sync_api import expect
+
+APP = "com.example.app"
+# Widths and heights in points of Apple's Human Interface Guidelines, a range as (least, most). The 375 points of phones
+# without an Island, notifications and controls have no size there: for these it is what phones show.
+ACTIVITY = (84, 160)
+SIZES = {
+    "393x852": {
+        "notification": (377, None), "activity": (371, ACTIVITY), "compact": (230, 36.67), "ear": (52.33, 36.67),
+        "minimal": ((36.67, 45), 36.67), "expanded": (371, ACTIVITY), "standby": (742, (168, 320)), "small": (158, 158),
+        "medium": (338, 158), "large": (338, 354), "circular": (72, 72), "rectangular": (160, 72), "inline": (234, 26),
+        "wide": (156, 70), "round": (70, 70),
+    },
+    "430x932": {
+        "notification": (414, None), "activity": (408, ACTIVITY), "compact": (250, 36.67), "ear": (62.33, 36.67),
+        "minimal": ((36.67, 45), 36.67), "expanded": (408, ACTIVITY), "standby": (816, (168, 320)), "small": (170, 170),
+        "medium": (364, 170), "large": (364, 382), "circular": (76, 76), "rectangular": (172, 76), "inline": (257, 26),
+        "wide": (156, 70), "round": (70, 70),
+    },
+    "375x667": {
+        "notification": (359, None), "activity": (353, ACTIVITY), "small": (148, 148), "medium": (321, 148),
+        "large": (321, 324), "circular": (68, 68), "rectangular": (153, 68), "inline": (225, 26), "wide": (156, 70),
+        "round": (70, 70),
+    },
+}
+
+BASE = {"schemaVersion": "5", "id": "order-17@3", "surfaceId": "order-17", "updatedAt": "2026-05-12T18:31:00Z", "state": "active"}
+LINK = {"deepLink": "shop://orders/17"}
+TOLD = {"title": "On its way", "body": "Two stops before you", "progress": 0.5, **LINK}
+SLICES = {
+    "widget": {**TOLD, "family": "systemMedium"}, "standby": TOLD,
+    "lockAccessory": {"title": "On its way", "family": "accessoryCircular", "gaugeValue": 0.5, "shortText": "2 stops", **LINK},
+    "control": {"label": "Ring the bell", "controlKind": "toggle", "state": True, **LINK},
+}
+LIVE_STATE = {"headline": "On its way", "subhead": "Two stops before you", "progress": 0.5, "stage": "inProgress"}
+
+
+def of_type(number, push_type, payload, suffix=""):
+    made = push(number, payload=payload)
+    made["headers"] = {"apns-push-type": push_type, "apns-topic": APP + suffix}
+    return made
+
+
+def activity(number, state, **aps):
+    content = {"aps": {"timestamp": number, "event": "update", "content-state": state, **aps}}
+    return of_type(number, "liveactivity", content, ".push-type.liveactivity")
+
+
+def alert(number, **aps):
+    made = push(number, payload={"aps": aps})
+    made["device-token"] = "5d3a6a1c"
+    return made
+
+
+RELOAD = {"aps": {"content-changed": True}}
+
+
+class PreviewWalk(InboxWalk):
+    def put(self, path, body, method="PUT"):
+        data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        request = urllib.request.Request(self.simulator.url + "/api/v1/" + path, data, method=method)
+        return urllib.request.urlopen(request).read()
+
+    def put_surfaces(self):
+        for kind, content in SLICES.items():
+            self.put(f"surfaces/{APP}/{kind}", {**BASE, "kind": kind, kind: content})
+
+    def show(self, number):
+        self.page.locator(f"#push-{number}").click()
+        expect(self.page.locator(f".previews[data-number='{number}'][aria-busy=false]")).to_be_visible()
+
+    def choose(self, label, value):
+        self.page.get_by_label(label, exact=True).select_option(value)
+        expect(self.page.locator(".previews[aria-busy=false]")).to_be_visible()
+
+    def screen(self, title):
+        return self.page.frame_locator(f"iframe[title='{title}']")
+
+    def box(self, title, selector):
+        return self.screen(title).locator(selector).first.evaluate(
+            "part => { const { width, height } = part.getBoundingClientRect(); return [width, height] }")
+
+    def assert_size(self, device, title, selector, row):
+        for measured, meant in zip(self.box(title, selector), SIZES[device][row]):
+            if meant is None:
+                continue
+            least, most = meant if isinstance(meant, tuple) else (meant, meant)
+            self.assertGreaterEqual(measured, least - 0.02, f"{title} {selector} on {device}")
+            self.assertLessEqual(measured, most + 0.02, f"{title} {selector} on {device}")
+
+    def titles(self):
+        expect(self.page.locator(".previews iframe").first).to_be_attached()
+        return self.page.locator(".previews iframe").evaluate_all("frames => frames.map(frame => frame.title)")

@@ -1,0 +1,121 @@
+"""What previews say: threads, localized words, layouts of Live Activities, stored surfaces, and hostile payloads as text."""
+
+import unittest
+
+from inbox_walk import HOSTILE
+from playwright.sync_api import expect
+from preview_walk import APP, BASE, LIVE_STATE, RELOAD, SLICES, PreviewWalk, activity, alert, of_type
+
+
+class PreviewContent(PreviewWalk):
+    def test_a_push_lies_among_its_thread(self):
+        other_device = alert(5, alert="elsewhere", **{"thread-id": "order-17"})
+        other_device["device-token"] = "00c0ffee"
+        thread = {"thread-id": "order-17"}
+        self.open(alert(1, alert="first", **thread), alert(2, alert="second", **thread), alert(3, alert="third", **thread),
+                  alert(4, alert="apart"), other_device)
+        self.show(2)
+        center = self.screen("Notification Center")
+        expect(center.locator(".stack .body")).to_have_text("third")
+        expect(center.locator(".behind")).to_have_count(2)
+        expect(center.locator(".one .body")).to_have_text(["third", "second", "first"])
+        expect(center.locator(".this .body")).to_have_text("second")
+        self.show(4)
+        expect(center.locator(".body")).to_have_text(["apart"])
+        expect(center.locator(".behind")).to_have_count(0)
+
+    def test_localized_alerts_speak_the_chosen_language(self):
+        keys = {"title-loc-key": "READY", "title-loc-args": ["Anna"], "loc-key": "STOPS", "loc-args": ["1", "Zoo"]}
+        self.open(alert(1, alert=keys), alert(2, alert={"loc-key": "NOBODY", "loc-args": ["7"]}))
+        expect(self.page.locator("#push-1 .headline")).to_have_text("⟨READY Anna⟩")
+        self.show(1)
+        title, body = (self.screen("Lock Screen").locator(part) for part in (".title", ".body"))
+        expect(title).to_have_class("title unresolved")
+        expect(self.page.locator(".no-words").first).to_contain_text("title-loc-key READY")
+        self.put(f"strings/{APP}/en", '"READY" = "%@, your order is ready";\n"STOPS" = "%2$@: %1$@ stops, 100 %%";')
+        expect(title).to_have_text("Anna, your order is ready")
+        expect(body).to_have_text("Zoo: 1 stops, 100 %")
+        expect(self.page.locator("#push-1 .headline")).to_have_text("Anna, your order is ready")
+        plural = {"one": "%@ Halt bis %@", "other": "%@ Halte bis %@"}
+        forms = {"variations": {"plural": {name: {"stringUnit": {"value": text}} for name, text in plural.items()}}}
+        ready = {"localizations": {"de": {"stringUnit": {"value": "Fertig, %@"}}}}
+        self.put(f"strings/{APP}", {"sourceLanguage": "en", "strings": {"READY": ready, "STOPS": {"localizations": {"de": forms}}}})
+        self.page.get_by_label("Language").select_option("de")
+        expect(title).to_have_text("Fertig, Anna")
+        expect(body).to_have_text("1 Halt bis Zoo")
+        expect(self.page.locator("#push-1 .headline")).to_have_text("Fertig, Anna")
+        self.show(2)
+        expect(self.screen("Lock Screen").locator(".body.unresolved")).to_have_text("NOBODY 7")
+
+    def test_live_activities_are_laid_out(self):
+        ride = {"driver": {"name": "Anna"}, "status": "Arriving", "minutes": 5, "progress": 0.8}
+        start = activity(2, ride, event="start", **{"attributes-type": "Ride", "attributes": {"line": 7}})
+        self.open(activity(1, LIVE_STATE), start)
+        self.show(1)
+        card = self.screen("Lock Screen")
+        expect(card.locator(".title")).to_have_text("On its way")
+        expect(card.locator("progress")).to_have_attribute("value", "0.5")
+        expect(self.screen("Dynamic Island compact").locator(".trailing")).to_have_text("50 %")
+        self.show(2)
+        expect(card.locator(".title")).to_have_text("Arriving")
+        expect(card.locator(".trailing")).to_have_text("5 min")
+        self.put(f"templates/{APP}/Ride", {
+            "lock": {"title": "{{driver.name}} on line {{attributes.line}}", "subtitle": "{{driver.age}}", "progress": "4/5"},
+            "island": {"compact-trailing": "{{minutes}}'", "minimal": "{{minutes}}"}, "widget": {"title": "{{status}}"},
+            "accessory": {"title": "{{status}}", "progress": "{{progress}}"}})
+        expect(card.locator(".title")).to_have_text("Anna on line 7")
+        expect(card.locator("progress")).to_have_attribute("value", "0.8")
+        expect(self.screen("Dynamic Island compact").locator(".trailing")).to_have_text("5'")
+        expect(self.screen("Widget").locator(".title")).to_have_text("Arriving")
+        expect(self.screen("Accessory").locator(".title")).to_have_text("Arriving")
+        expect(self.page.locator(".note-below").nth(1)).to_have_text("The state has no driver.age.")
+        for title, row in {"Widget": "small", "Accessory": "rectangular"}.items():
+            self.assert_size("393x852", title, f".{row}", row)
+
+    def test_reloads_say_what_is_missing_and_show_what_is_stored(self):
+        self.open(of_type(1, "controls", RELOAD, ".push-type.controls"), of_type(2, "widgets", RELOAD, ".push-type.widgets"))
+        self.show(1)
+        expect(self.page.locator(".reload")).to_contain_text(f"PUT /api/v1/surfaces/{APP}/control")
+        self.put_surfaces()
+        control = self.screen("Control").locator(".control.wide")
+        expect(control.locator(".title")).to_have_text("Ring the bell")
+        expect(control.locator(".foot")).to_have_text("On")
+        expect(self.page.locator(".reload")).to_contain_text("Reload requested")
+        self.show(2)
+        expect(self.screen("Widget medium").locator(".title")).to_have_text("On its way")
+        expect(self.screen("Accessory circular").locator(".word")).to_have_text("2 stops")
+        expect(self.screen("Accessory circular").locator(".share")).to_have_attribute("stroke-dasharray", "50 100")
+        night = self.screen("StandBy night").locator(".activity .title")
+        self.assertEqual(night.evaluate("title => getComputedStyle(title).color"), "rgb(255, 69, 58)")
+
+    def test_a_hostile_payload_stays_a_picture(self):
+        evil = {"title": HOSTILE, "subtitle": HOSTILE, "body": HOSTILE * 20}
+        state = {"headline": HOSTILE, "subhead": HOSTILE, "progress": HOSTILE, "stage": HOSTILE, "__proto__x": HOSTILE}
+        for kind, content in SLICES.items():
+            name = "label" if kind == "control" else "title"
+            self.put(f"surfaces/{APP}/{kind}", {**BASE, "kind": kind, kind: {**content, name: HOSTILE}})
+        self.put(f"strings/{APP}", {"sourceLanguage": "en", "strings": {HOSTILE: {}}})
+        self.put(f"templates/{APP}/Evil", {"lock": {"title": "{{constructor.name}} {{__proto__}} {{evil}}" + HOSTILE}})
+        self.open(
+            alert(1, alert=evil, category=HOSTILE, **{"thread-id": HOSTILE}), alert(2, alert={"title-loc-key": HOSTILE, "loc-args": [HOSTILE]}),
+            activity(3, state), activity(4, {"evil": HOSTILE}, event="start", **{"attributes-type": "Evil", "attributes": {}}),
+            of_type(5, "widgets", RELOAD, ".push-type.widgets"), of_type(6, "controls", RELOAD, ".push-type.controls"),
+            alert(7, alert=[HOSTILE]), alert(8, alert={"title": 7, "loc-key": "__proto__"}), activity(9, HOSTILE),
+            alert(10, alert="x", badge=HOSTILE))
+        seen = 0
+        for number in range(1, 11):
+            self.show(number)
+            for title in self.titles():
+                screen = self.screen(title)
+                self.assertEqual(screen.locator("script, img, [onerror]").count(), 0, f"{title} of push {number}")
+                frame = self.page.locator(f"iframe[title='{title}']")
+                self.assertEqual(frame.get_attribute("sandbox"), "")
+                seen += 1
+        self.assertGreater(seen, 40)
+        self.assertIsNone(self.page.evaluate("window.hacked ?? null"))
+        self.assertEqual(self.page.locator("#detail :is(img, script)").count(), 0)
+        self.assertEqual(self.complaints, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
