@@ -12,11 +12,13 @@ const priorities = { "": "none", 10: "10, at once", 5: "5, saves power", 1: "1, 
 let last = { token: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac", app: "com.example.app", channel: "" }
 
 /** Opens the dialog with a push to start from; `pushes` are those that tokens and topics are offered of. */
-export function compose(pushes, start) {
+export async function compose(pushes, start) {
+  const [{ devices }, { channels }] = await Promise.all([ask("/api/v1/devices"), ask("/api/v1/channels")])
+  if (dialog.open) return
   const newest = pushes.find((push) => push["device-token"])
-  last.channel ||= pushes.find((push) => push.channel)?.channel ?? ""
+  last.channel ||= channels[0]?.channel ?? ""
   if (newest && !start) last = { ...last, token: newest["device-token"], app: app(newest) }
-  new Composer(pushes).open(start)
+  new Composer(pushes, devices, channels.map(({ channel }) => channel)).open(start)
 }
 
 class Composer {
@@ -27,7 +29,7 @@ class Composer {
   #answer = element("output", { class: "answer" })
   #isPayloadRight = false
 
-  constructor(pushes) {
+  constructor(pushes, devices, channels) {
     const field = (name, made) => (this.#fields[name] = made)
     const input = (name, label, list, more = {}) => element("label", { class: name }, label,
       field(name, element("input", { spellcheck: "false", autocomplete: "off", list: list && `known-${name}`, ...more })),
@@ -42,8 +44,8 @@ class Composer {
         ([name, example]) => element("button", { type: "button", onclick: () => this.#take(example) }, name))),
       element("div", { class: "fields" },
         choice("target", "To", { device: "a device", channel: "a channel" }),
-        input("token", "Device token", known((push) => push["device-token"])),
-        input("app", "App", known(app)), input("channel", "Channel", known((push) => push.channel)),
+        input("token", "Device token", [...devices.slice(0, 30), ...known((push) => push["device-token"])]),
+        input("app", "App", known(app)), input("channel", "Channel", [...channels, ...known((push) => push.channel)]),
         choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, type])) }),
         input("topic", "Topic", known((push) => push.headers["apns-topic"])),
         choice("priority", "Priority", priorities),
@@ -56,8 +58,9 @@ class Composer {
         element("button", { type: "button", onclick: () => dialog.close() }, "Close"),
         element("button", { type: "button", class: "primary", onclick: () => this.#send() }, "Send"))))
     this.#findings.id = "composer-findings"
-    dialog.firstElementChild.addEventListener("input", ({ target }) => this.#changed(target))
-    dialog.addEventListener("keydown", (event) => {
+    const form = dialog.firstElementChild
+    form.addEventListener("input", ({ target }) => this.#changed(target))
+    form.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#send()
     })
   }

@@ -45,6 +45,9 @@ export class List {
 
   /** Lays out what there is now. */
   show() {
+    const { scrollTop } = this.#scroller
+    const index = this.#lineAt(scrollTop)
+    const [seen, offset] = [this.#lines[index], scrollTop - this.#tops[index]]
     this.#lines = lines(this.#inbox.pushes, this.#grouping, this.#collapsed)
     this.#tops = new Array(this.#lines.length + 1)
     let top = 0
@@ -55,7 +58,15 @@ export class List {
     this.#tops[this.#lines.length] = top
     this.#rows.style.height = `${top}px`
     this.#scroller.setAttribute("role", this.#grouping ? "tree" : "listbox")
+    if (seen && scrollTop > 0) this.#keep(seen, offset)
     this.#draw()
+  }
+
+  /** Has a line that somebody looks at stay where it was, whatever has come in above it. */
+  #keep(seen, offset) {
+    const index = this.#lines.findIndex(({ push, group }) =>
+      (push ? push.number === seen.push?.number : group.key === seen.group?.key))
+    if (index >= 0) this.#scroller.scrollTop = this.#tops[index] + offset
   }
 
   #draw() {

@@ -20,7 +20,9 @@ export class Tools {
     this.#list = list
     this.#usual = element("div", {},
       element("button", {
-        type: "button", class: "filters", "aria-controls": "filters", onclick: () => document.body.toggleAttribute("data-filters"),
+        type: "button", class: "filters", "aria-controls": "filters", "aria-expanded": "false",
+        onclick: ({ target }) =>
+          target.setAttribute("aria-expanded", String(document.body.toggleAttribute("data-filters"))),
       }, "Filters"),
       this.#count, this.#groupingChoice())
     this.#doings = element("div", { hidden: true, role: "toolbar", "aria-label": "Marked pushes" },

@@ -55,7 +55,7 @@ class Lists(InboxWalk):
         expect(self.filter("order 2")).to_be_focused()
         self.simulator.take_in(order(5, "order 2"), order(6, "order 1"))
         expect(self.rows()).to_have_count(2)
-        expect(self.page.locator(".shown")).to_have_text("2 of 6 pushes")
+        expect(self.page.locator("#tools .shown")).to_have_text("2 of 6 pushes")
         self.filter("All").click()
         expect(search).to_have_value("")
         expect(self.rows()).to_have_count(6)
@@ -124,6 +124,16 @@ class Lists(InboxWalk):
         expect(self.page.get_by_role("toolbar", name="Marked pushes").get_by_role("status")).to_have_text("4 marked")
         self.assertEqual(self.complaints, [])
 
+    def test_what_is_looked_at_stays_in_its_place(self):
+        self.open(*[order(number) for number in range(1, 101)])
+        self.page.locator("#list").evaluate("list => { list.scrollTop = 1230 }")
+        place = "document.getElementById('push-75')?.getBoundingClientRect().top"
+        self.page.wait_for_selector("#push-75")
+        before = self.page.evaluate(place)
+        self.simulator.take_in(*[order(number) for number in range(101, 121)])
+        expect(self.page.locator("#tools .shown")).to_have_text("120 pushes")
+        self.assertEqual(self.page.evaluate(place), before)
+
     def test_what_is_unread_stays_so(self):
         self.open(order(1), order(2))
         expect(self.page.locator("[data-unread]")).to_have_count(0)
@@ -150,7 +160,7 @@ class Lists(InboxWalk):
         for start in range(0, 5000, 1000):
             self.simulator.take_in(*[order(number, f"order-{number % 250}") for number in range(start, start + 1000)])
         self.open()
-        expect(self.page.locator(".shown")).to_have_text("5000 pushes", timeout=20_000)
+        expect(self.page.locator("#tools .shown")).to_have_text("5000 pushes", timeout=20_000)
         self.page.get_by_label("Group by").select_option("thread")
         expect(self.page.locator("#list .rows")).to_have_css("height", f"{5000 * 60 + 250 * 36}px")
         self.assertLess(self.page.locator("#list .rows > *").count(), 60)
@@ -173,7 +183,7 @@ class Lists(InboxWalk):
         self.page.locator("#list").press("Control+a")
         start = time.monotonic()
         self.page.keyboard.press("Delete")
-        expect(self.page.locator(".shown")).to_have_text("0 pushes", timeout=10_000)
+        expect(self.page.locator("#tools .shown")).to_have_text("0 pushes", timeout=10_000)
         self.assertLess(time.monotonic() - start, 5)
         self.assertEqual(len([request for request in self.requests if request.method == "DELETE"]), 1)
 
@@ -216,9 +226,12 @@ class Lists(InboxWalk):
         expect(dialog.get_by_label("Device token")).to_have_value(PHONE)
         expect(dialog.get_by_label("Priority")).to_have_value("7")
         expect(dialog.get_by_label("Payload")).to_have_value(json.dumps(one["payload"], separators=(",", ":")))
+        dialog.get_by_role("button", name="Close").click()
+        self.page.get_by_role("button", name="Edit and replay").click()
         dialog.get_by_label("Priority").select_option("5")
-        dialog.get_by_role("button", name="Send").click()
+        dialog.get_by_label("Payload").press("Control+Enter")
         expect(dialog.locator(".answer")).to_have_text("200 push 2")
+        expect(self.page.locator("#tools .shown")).to_have_text("2 pushes")
         sent = json.loads(self.ask("/api/v1/pushes/2"))
         self.assertEqual(sent["headers"], {
             "apns-push-type": "alert", "apns-priority": "5", "apns-topic": "com.example.app", "apns-collapse-id": "c"})
