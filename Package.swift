@@ -163,7 +163,10 @@ let package = Package(
         ),
         .testTarget(
             name: "RelayTests",
-            dependencies: ["APNsClient", "Outbox", "OutboxModel", "Relay", "Simulator", "TestSupport", "Wire"],
+            dependencies: [
+                "APNs", "APNsClient", "LiveSurfaces", "Outbox", "OutboxModel", "Relay", "Simulator", "TestSupport", "WebAPI",
+                "Wire",
+            ],
             swiftSettings: common
         ),
         .testTarget(

@@ -25,6 +25,7 @@ package actor PushRelay {
     var machine: DeliveryMachine
     var clients: [Lane: LaneClient] = [:]
     var listeners: [APNsListener] = []
+    private var http: HTTP1Listener?
     var connections: [ObjectIdentifier: RelayConnection] = [:]
     /// Pushes that came in during this turn of the loop.
     var incoming = IncomingPushes()
@@ -40,6 +41,8 @@ package actor PushRelay {
 
     /// The ports that answer as APNs, by environment.
     package private(set) var ports: [PushEnvironment: UInt16] = [:]
+    /// The port of the interface in JSON; nil when it was not asked for.
+    package private(set) var httpPort: UInt16?
 
     private init(
         _ configuration: RelayConfiguration,
@@ -124,6 +127,15 @@ package actor PushRelay {
                 listeners.append(listener)
                 ports[environment] = listener.port
             }
+            if let address = configuration.http {
+                let api = RelayAPI(self)
+                var limits = HTTP1Listener.Limits()
+                limits.bodyBytes = configuration.longestBatch
+                http = try HTTP1Listener(host: address.host, port: address.port, limits: limits) {
+                    await api.answer($0)
+                }
+                httpPort = http?.port
+            }
         } catch {
             for listener in listeners { listener.close(grace: .zero) {} }
             throw RelayError("\(error)")
@@ -145,6 +157,8 @@ package actor PushRelay {
         timer.cancel()
         wakeUp?.cancel()
         waiters.giveUpAll()
+        http?.stop()
+        http = nil
         for client in clients.values { await client.close() }
         await outbox.close()
     }
@@ -156,7 +170,7 @@ package actor PushRelay {
     }
 
     /// Milliseconds since 1970.
-    var now: Int64 { clock.millisecondsSince1970() }
+    nonisolated var now: Int64 { clock.millisecondsSince1970() }
 
     /// What has to be done now and then: what is of no use any more ends, and what is long over is forgotten.
     private func keepHouse() async {

@@ -199,6 +199,16 @@ public enum Lint {
                 ? .badPriority : HeaderRules.priority(headers.priority, of: .liveActivity)?.reason)
     }
 
+    /// The reason APNs has to refuse a broadcast for its payload, if any.
+    ///
+    /// - Parameter payload: The payload.
+    /// - Returns: The reason of the first rule that is broken.
+    package static func firstRefusal(broadcastPayload payload: [UInt8]) -> Reason? {
+        guard !payload.isEmpty else { return .payloadEmpty }
+        guard payload.count <= PushLimits.broadcastPayloadByteCount else { return .payloadTooLarge }
+        return JSONReader.isObject(payload) ? nil : .badRequestPayload
+    }
+
     /// The reason APNs has to refuse what is to go to a channel for its type, which Apple's pages write in three ways.
     package static func broadcastTypeRefusal(_ type: String?) -> Reason? {
         guard let type else { return .missingPushType }

@@ -1,4 +1,5 @@
 package import APNs
+package import LiveSurfaces
 package import Wire
 
 /// A request in somebody else's words, which go to APNs just as they are.
@@ -61,6 +62,38 @@ extension PushClient {
         )
         let acceptance = try await (isAboutChannels ? channelPool : pool).send(push)
         return ForwardedAnswer(fields: acceptance.fields, body: acceptance.body)
+    }
+}
+
+extension PushClient {
+    /// The push that a snapshot calls for, in words that can be forwarded by and by.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The snapshot.
+    ///   - destination: Where to, and as what.
+    ///   - topic: The app's bundle identifier, without any suffix.
+    ///   - delivery: What is to be different from the defaults of the kind.
+    /// - Returns: The push.
+    /// - Throws: ``APNsError`` with the code `invalid` when the snapshot breaks a rule, or is of another kind than the
+    ///   destination needs.
+    package func forwardable(
+        _ snapshot: SurfaceSnapshot,
+        to destination: SurfaceDestination,
+        topic: Topic,
+        delivery: SurfaceDelivery
+    ) throws(APNsError) -> ForwardedRequest {
+        let id = try delivery.id(of: snapshot, to: destination)
+        let timestamp = activityTimestamps.next(for:)
+        switch try request(for: snapshot, to: destination, topic: topic, delivery, id, timestamp) {
+        case .push(let notification, let token):
+            let fields = requests.push(notification, to: token, topic: topic, id: id)
+            let body = try writing(for: id, notification.payload.encoded)
+            return ForwardedRequest(.device(token), id: id, headers: PushHeaders { fields[$0] }, body: body)
+        case .broadcast(let broadcast):
+            let fields = requests.broadcast(broadcast, id: id)
+            let target = ForwardedRequest.Target.broadcast(broadcast.channel, bundle: broadcast.app.rawValue)
+            return ForwardedRequest(target, id: id, headers: PushHeaders { fields[$0] }, body: broadcast.payload)
+        }
     }
 }
 

@@ -60,7 +60,8 @@ extension PushClient {
         }
     }
 
-    private enum Request {
+    /// What a snapshot becomes.
+    enum Request {
         case push(PushNotification, DeviceToken)
         case broadcast(Broadcast)
     }
@@ -68,7 +69,8 @@ extension PushClient {
     /// What is worth delivering for an hour, as surfaces are looked at now or not at all.
     private var inAnHour: Expiration { Expiration(secondsSince1970: clock.secondsSince1970() + 3_600) }
 
-    private func request(
+    /// The push that a snapshot calls for.
+    func request(
         for unchecked: SurfaceSnapshot,
         to destination: SurfaceDestination,
         topic: Topic,

@@ -49,7 +49,7 @@ extension RelayConfiguration {
 
     init(_ root: Setting, directory: String) throws(RelayError) {
         try root.only([
-            "data", "durability", "limit", "retention-days", "listen", "certificate", "certificate-key",
+            "data", "durability", "limit", "retention-days", "listen", "http", "certificate", "certificate-key",
             "answer-seconds",
             "apps", "callers", "apple",
         ])
@@ -64,6 +64,7 @@ extension RelayConfiguration {
         callers = try root.list("callers").map { (caller) throws(RelayError) in
             try Caller(caller, among: Set(apps.map(\.name)))
         }
+        if root.member("http").isThere { http = try Address(root.member("http")) }
         if let durability = try root.optionalText("durability") {
             guard let known = SQLiteOutbox.Options.Durability(rawValue: durability) else {
                 throw RelayError("durability must be full or relaxed, not \(durability)")

@@ -93,6 +93,10 @@ package struct RelayConfiguration: Sendable {
     package var callers: [Caller] = []
     /// Where APNs clients call, by the environment that they mean.
     package var listeners: [PushEnvironment: Address]
+    /// Where the interface in JSON is, over HTTP/1.1 in the clear; nil for none.
+    package var http: Address?
+    /// Bytes that one request in JSON may have.
+    package var longestBatch = 32 << 20
     /// The certificate and key that the relay shows; nil for HTTP/2 in the clear.
     package var identity: TLSContext.Identity?
     /// Stand-ins for Apple's servers; Apple's own by default.

@@ -62,16 +62,8 @@ struct APNsIngress {
     }
 
     private func broadcastProblem(_ request: APNsRequest, _ bundle: String) -> Reason? {
-        if let reason = Lint.firstRefusal(
-            broadcastTo: bundle,
-            channel: request.channelID,
-            headers: request.headers
-        ) {
-            return reason
-        }
-        guard !request.body.isEmpty else { return .payloadEmpty }
-        guard request.body.count <= PushLimits.broadcastPayloadByteCount else { return .payloadTooLarge }
-        return JSONReader.isObject(request.body) ? nil : .badRequestPayload
+        Lint.firstRefusal(broadcastTo: bundle, channel: request.channelID, headers: request.headers)
+            ?? Lint.firstRefusal(broadcastPayload: request.body)
     }
 
     private func lane(ofBundle bundle: String, for caller: Callers.Caller) -> Lane? {

@@ -14,9 +14,7 @@ extension ChannelRegistry {
         }
         // A channel that stores nothing has no use for a time.
         if storage == .nothing, headers.expiration != "0" { return .refused(.badExpirationDate) }
-        guard !request.body.isEmpty else { return .refused(.payloadEmpty) }
-        guard request.body.count <= PushLimits.broadcastPayloadByteCount else { return .refused(.payloadTooLarge) }
-        return JSONReader.isObject(request.body) ? .accepted : .refused(.badRequestPayload)
+        return Lint.firstRefusal(broadcastPayload: request.body).map { .refused($0) } ?? .accepted
     }
 
     /// The answer to a request about channels whose sender may manage them.

@@ -1,0 +1,171 @@
+internal import APNs
+internal import APNsClient
+internal import LiveSurfaces
+internal import Outbox
+internal import WebAPI
+internal import Wire
+
+/// Makes the pushes of an order: what it leaves open is filled in, and what Apple would refuse is refused.
+struct OrderDesk {
+    let callers: Callers
+    let caller: Callers.Caller
+    let apps: [RelayConfiguration.App]
+    let clients: [Lane: LaneClient]
+    /// The text of `Idempotency-Key`, from which identifiers are made that are the same the next time.
+    let idempotencyKey: String?
+    let traceParent: String?
+    let now: Int64
+
+    /// The pushes of an order, one for each destination.
+    ///
+    /// - Parameters:
+    ///   - order: The order.
+    ///   - generator: Where identifiers come from that nobody has chosen.
+    /// - Throws: ``APIProblem`` when the caller may not send it, or Apple would refuse it.
+    func pushes(
+        of order: PushOrder,
+        using generator: inout some RandomNumberGenerator
+    ) throws(APIProblem) -> [OutboxPush] {
+        let app = try app(of: order)
+        let lane = Lane(app: app.name, environment: order.environment ?? app.environments[0])
+        guard let client = clients[lane]?.client else {
+            throw APIProblem(400, "\(app.name) is not sent to \(lane.environment.rawValue)", at: "/environment")
+        }
+        let bundle = order.bundleID ?? app.bundleIDs[0]
+        var pushes: [OutboxPush] = []
+        pushes.reserveCapacity(order.destinations.count)
+        for (index, destination) in order.destinations.enumerated() {
+            let chosen = order.id ?? idempotencyKey.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
+            let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
+            let (headers, payload) = try content(of: order, for: destination, bundle, id, client)
+            if let reason = refusal(of: destination, bundle, headers, payload) {
+                let why = reason.explanation.map { ": \($0)" } ?? ""
+                throw APIProblem(400, "Apple would refuse it with \(reason)\(why)", at: "/payload")
+            }
+            let kept = destination.kept(bundle: bundle)
+            pushes.append(
+                OutboxPush(
+                    lane: lane,
+                    id: id,
+                    hasCallersID: chosen != nil,
+                    destination: kept,
+                    headers: headers,
+                    payload: payload,
+                    notBefore: order.notBefore,
+                    expiresAt: PushAdmission.end(headers.expiration, at: max(now, order.notBefore ?? now)),
+                    orderKey: PushAdmission.orderKey(kept, headers),
+                    traceParent: traceParent
+                )
+            )
+        }
+        return pushes
+    }
+
+    private func app(of order: PushOrder) throws(APIProblem) -> RelayConfiguration.App {
+        let name = order.app ?? order.bundleID.flatMap(callers.app(ofBundle:)) ?? caller.apps.first
+        guard order.app != nil || order.bundleID != nil || caller.apps.count == 1 else {
+            throw APIProblem(400, "app is missing: this key is for \(caller.apps.sorted().joined(separator: ", "))")
+        }
+        guard let name, caller.apps.contains(name), let app = apps.first(where: { $0.name == name }) else {
+            throw APIProblem(
+                403,
+                "this key is not for the app \(order.app ?? "of \(order.bundleID ?? "")")",
+                at: "/app"
+            )
+        }
+        guard order.bundleID.map(app.bundleIDs.contains) ?? true else {
+            throw APIProblem(400, "\(app.name) has no such bundle identifier", at: "/bundle-id")
+        }
+        return app
+    }
+
+    private func content(
+        of order: PushOrder,
+        for destination: PushOrder.Destination,
+        _ bundle: String,
+        _ id: APNsID,
+        _ client: PushClient
+    ) throws(APIProblem) -> (PushHeaders, [UInt8]) {
+        switch order.content {
+        case .payload(let payload):
+            let type: String
+            switch destination {
+            case .channel: type = order.pushType ?? PushType.liveActivity.rawValue
+            case .device: type = order.pushType ?? PushType.alert.rawValue
+            }
+            var headers = PushHeaders(
+                pushType: type,
+                expiration: order.expiration,
+                priority: order.priority,
+                collapseID: order.collapseID
+            )
+            switch destination {
+            case .device:
+                headers.topic = Topic(bundle).qualified(for: PushType(rawValue: type)).rawValue
+            case .channel:
+                headers.expiration = headers.expiration ?? "0"
+                headers.priority = headers.priority ?? "5"
+            }
+            return (headers, payload)
+        case .snapshot(let snapshot, let event):
+            var delivery = SurfaceDelivery(id: id)
+            delivery.collapseID = order.collapseID.flatMap { try? CollapseID($0) }
+            delivery.expiration = order.expiration.flatMap { Int64($0) }.map(Expiration.init(secondsSince1970:))
+            do throws(APNsError) {
+                let request = try client.forwardable(
+                    snapshot,
+                    to: destination.surface(event, isActivity: snapshot.kind == .liveActivity),
+                    topic: Topic(bundle),
+                    delivery: delivery
+                )
+                var headers = request.headers
+                headers.id = nil
+                return (headers, request.body)
+            } catch {
+                throw APIProblem(400, "\(error)", at: "/snapshot")
+            }
+        }
+    }
+
+    private func refusal(
+        of destination: PushOrder.Destination,
+        _ bundle: String,
+        _ headers: PushHeaders,
+        _ payload: [UInt8]
+    ) -> Reason? {
+        switch destination {
+        case .device: return Lint.firstRefusal(headers: headers, payload: payload)
+        case .channel(let channel):
+            return Lint.firstRefusal(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
+                ?? Lint.firstRefusal(broadcastPayload: payload)
+        }
+    }
+}
+
+extension PushOrder.Destination {
+    fileprivate func kept(bundle: String) -> PushDestination {
+        switch self {
+        case .device(let token): .device(token)
+        case .channel(let channel): .channel(channel, bundle: bundle)
+        }
+    }
+
+    /// What a snapshot is sent as.
+    fileprivate func surface(_ event: String, isActivity: Bool) -> SurfaceDestination {
+        switch (self, event) {
+        case (.device(let token), "start"): .activityStart(token)
+        case (.device(let token), "end"): .activityEnd(token)
+        case (.device(let token), _): isActivity ? .activity(token) : .device(token)
+        case (.channel(let channel), "end"): .channelEnd(channel)
+        case (.channel(let channel), _): .channel(channel)
+        }
+    }
+}
+
+extension APNsID {
+    /// The identifier of a push that is handed in with an `Idempotency-Key`: the same for the same key.
+    fileprivate init?(app: String, idempotencyKey: String, _ index: Int) {
+        guard let hash = try? SHA256.hash(Array("\(app)\n\(idempotencyKey)\n\(index)".utf8)) else { return nil }
+        self.init(hash: hash)
+    }
+}

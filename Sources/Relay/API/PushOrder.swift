@@ -1,0 +1,160 @@
+internal import APNs
+internal import LiveSurfaces
+internal import Outbox
+internal import WebAPI
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A push as it is handed in in JSON: one content for one destination or for many.
+///
+/// ```json
+/// {"app": "orders", "to": ["5d3a6a1c…"], "push-type": "alert", "payload": {"aps": {"alert": "Order ready"}}}
+/// ```
+struct PushOrder {
+    /// Whom it is for.
+    enum Destination: Hashable {
+        case device(DeviceToken)
+        case channel(ChannelID)
+    }
+
+    /// What it says.
+    enum Content {
+        /// A payload with its headers.
+        case payload([UInt8])
+        /// A snapshot, of which the relay makes the payload.
+        case snapshot(SurfaceSnapshot, event: String)
+    }
+
+    /// Tokens that one order may name.
+    static let longestList = 10_000
+
+    private static let members = [
+        "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id", "id",
+        "not-before", "payload", "payload-base64", "snapshot", "event",
+    ]
+
+    var app: String?
+    var environment: PushEnvironment?
+    var destinations: [Destination]
+    var bundleID: String?
+    var pushType: String?
+    var priority: String?
+    var expiration: String?
+    var collapseID: String?
+    var id: APNsID?
+    /// Milliseconds since 1970.
+    var notBefore: Int64?
+    var content: Content
+
+    /// Reads an order.
+    ///
+    /// - Parameter json: The JSON.
+    /// - Throws: ``APIProblem`` with the place of the first thing that is wrong.
+    init(_ json: JSONValue) throws(APIProblem) {
+        guard let members = json.members else { throw APIProblem(400, "a push must be a JSON object", at: "") }
+        if let unknown = members.first(where: { !PushOrder.members.contains($0.name) }) {
+            let known = PushOrder.members.joined(separator: ", ")
+            throw APIProblem(400, "unknown member \(unknown.name); known: \(known)", at: "/\(unknown.name)")
+        }
+        app = try json.orderText("app")
+        environment = try json.orderText("environment").map { (name) throws(APIProblem) in
+            guard let environment = PushEnvironment(rawValue: name) else {
+                throw APIProblem(400, "environment is production or development, not \(name)", at: "/environment")
+            }
+            return environment
+        }
+        destinations = try PushOrder.destinations(json)
+        bundleID = try json.orderText("bundle-id")
+        pushType = try json.orderText("push-type")
+        priority = try json.orderNumber("priority")
+        expiration = try json.orderNumber("expiration")
+        collapseID = try json.orderText("collapse-id")
+        id = try json.orderText("id").map { (text) throws(APIProblem) in
+            do throws(APNsIDError) {
+                return try APNsID(text)
+            } catch {
+                throw APIProblem(400, "\(error)", at: "/id")
+            }
+        }
+        guard id == nil || destinations.count == 1 else {
+            throw APIProblem(400, "id is for a push to one destination: leave it out, and each gets its own", at: "/id")
+        }
+        notBefore = try json.orderNumber("not-before").flatMap { Int64($0) }.map { min($0, .max / 1_000) * 1_000 }
+        content = try PushOrder.content(json)
+    }
+
+    private static func destinations(_ json: JSONValue) throws(APIProblem) -> [Destination] {
+        if let channel = try json.orderText("channel") {
+            guard json["to"] == nil else { throw APIProblem(400, "a push goes to devices or to a channel", at: "/to") }
+            return [.channel(ChannelID(channel))]
+        }
+        guard let to = json["to"] else {
+            throw APIProblem(400, "to is missing: a device token, or a list of them", at: "")
+        }
+        let tokens = to.elements ?? [to]
+        guard (1...longestList).contains(tokens.count) else {
+            throw APIProblem(400, "to has \(tokens.count) tokens: 1 to \(longestList) are taken at once", at: "/to")
+        }
+        var destinations: [Destination] = []
+        for (index, value) in tokens.enumerated() {
+            let place = to.elements == nil ? "/to" : "/to/\(index)"
+            guard let text = value.stringValue else { throw APIProblem(400, "a device token is a text", at: place) }
+            do throws(DeviceTokenError) {
+                destinations.append(.device(try DeviceToken(hex: text)))
+            } catch {
+                throw APIProblem(400, "\(error)", at: place)
+            }
+        }
+        return destinations
+    }
+
+    private static func content(_ json: JSONValue) throws(APIProblem) -> Content {
+        let present = ["payload", "payload-base64", "snapshot"].filter { json[$0] != nil }
+        guard let name = present.first, present.count == 1 else {
+            throw APIProblem(400, "a push has one of payload, payload-base64 and snapshot", at: "")
+        }
+        switch name {
+        case "payload":
+            guard let payload = json["payload"], payload.members != nil else {
+                throw APIProblem(400, "payload must be a JSON object", at: "/payload")
+            }
+            return .payload(payload.encoded())
+        case "snapshot":
+            let event = try json.orderText("event") ?? "update"
+            do throws(SurfaceError) {
+                return .snapshot(try SurfaceSnapshot(json["snapshot"] ?? .null), event: event)
+            } catch {
+                throw APIProblem(400, "\(error)", at: "/snapshot")
+            }
+        default:
+            guard let text = try json.orderText(name), let bytes = Data(base64Encoded: text) else {
+                throw APIProblem(400, "payload-base64 must be base64", at: "/payload-base64")
+            }
+            return .payload(Array(bytes))
+        }
+    }
+}
+
+extension JSONValue {
+    /// A text; nil when it is not there.
+    fileprivate func orderText(_ name: String) throws(APIProblem) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let text = value.stringValue, !text.isEmpty else {
+            throw APIProblem(400, "\(name) must be a text that is not empty", at: "/\(name)")
+        }
+        return text
+    }
+
+    /// A whole number that is not negative, as a text; nil when it is not there.
+    fileprivate func orderNumber(_ name: String) throws(APIProblem) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let number = value.integerValue, number >= 0 else {
+            throw APIProblem(400, "\(name) must be a whole number that is not negative", at: "/\(name)")
+        }
+        return String(number)
+    }
+}

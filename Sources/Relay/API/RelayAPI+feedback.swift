@@ -1,0 +1,96 @@
+internal import APNs
+internal import Outbox
+internal import WebAPI
+internal import Wire
+
+extension RelayAPI {
+    private static let limit = RouteParameter(name: "limit", summary: "How many at most, 1 to 1000; 100 by default")
+
+    /// What comes back: tokens that are dead, and pushes that were given up.
+    static let feedbackRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/dead-tokens",
+            summary: "Tokens that Apple has called dead, oldest discovery first",
+            parameters: [RouteParameter(name: "after", summary: "Only those after this cursor; 0 for all"), limit]
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.read, of: app)
+            let after = try call.number("after", 0 ... .max, default: 0)
+            let limit = try call.number("limit", 1...1_000, default: 100)
+            let tokens = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.deadTokens(of: app, after: Int64(after), limit: limit)
+            }
+            let cursor = tokens.last?.cursor ?? Int64(after)
+            return .json([
+                "dead-tokens": .array(tokens.map(\.json)), "cursor": .number(JSONNumber(cursor)),
+            ])
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/apps/{app}/dead-tokens/{token}",
+            summary: "Says that a device has registered again: its token gets pushes from now on"
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.manage, of: app)
+            let token = try call.deviceToken()
+            let wasDead = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.revive(token, of: app)
+            }
+            guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
+            return .done
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/dead-letters",
+            summary: "Pushes that were given up, newest first; without their payloads",
+            parameters: [limit]
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.manage, of: app)
+            let limit = try call.number("limit", 1...1_000, default: 100)
+            let letters = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.deadLetters(of: app, limit: limit)
+            }
+            return .json(["dead-letters": .array(letters.map(\.json))])
+        },
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/dead-letters:requeue",
+            summary: "Has pushes tried again that were given up: those of ids, or all"
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.manage, of: app)
+            let ids = try requeued(call)
+            let count = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.requeueDeadLetters(ids, of: app)
+            }
+            return .json(["requeued": .number(JSONNumber(count))])
+        },
+    ]
+
+    private static func requeued(_ call: Call) throws(APIProblem) -> [APNsID]? {
+        guard !call.body.isEmpty else { return nil }
+        return try call.object(of: ["ids"]).texts("ids").map { (text) throws(APIProblem) in
+            guard let id = try? APNsID(text) else { throw APIProblem(400, "\(text) is no identifier", at: "/ids") }
+            return id
+        }
+    }
+}
+
+extension DeadToken {
+    fileprivate var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
+            .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(learntAt))),
+        ]
+        if let since { members.append(.init("since", .number(JSONNumber(since)))) }
+        return .object(members)
+    }
+}
+
+extension DeadLetter {
+    fileprivate var json: JSONValue {
+        PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, place: .ended(outcome, at: endedAt)).json
+    }
+}

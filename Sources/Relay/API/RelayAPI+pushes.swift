@@ -1,0 +1,148 @@
+internal import APNs
+internal import Outbox
+internal import WebAPI
+internal import Wire
+
+extension RelayAPI {
+    private static let wait = RouteParameter(
+        name: "wait",
+        summary: "Seconds to wait for the end, as in 5 or 5s; 60 at most"
+    )
+    /// Lines that one batch may have.
+    private static let longestBatch = 100_000
+
+    /// Pushes: handing them in, asking after them, taking them back.
+    static let pushRoutes: [Route] = [
+        Route(
+            method: "POST",
+            path: "/v1/pushes",
+            summary: "Takes a push for one device, many or a channel: 202 once it is kept",
+            parameters: [wait]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.send)
+            let order = try PushOrder(try call.json())
+            let pushes = try await call.service.relay.pushes(of: order, call)
+            let answers = await call.service.relay.accept(pushes)
+            let statuses = try await call.service.relay.statuses(of: pushes, answers, waiting: try call.waitingTime())
+            guard let first = statuses.first, statuses.count == 1 else {
+                return .json(["pushes": .array(statuses.map(\.json))], status: 202)
+            }
+            let body = first.json
+            if case .problem(let problem) = first { throw problem }
+            let fields: HTTPFields = [
+                "content-type": "application/json", "location": "/v1/pushes/\(pushes[0].id)",
+            ]
+            return .whole(HTTPResponse(status: first.hasEnded ? 200 : 202, fields: fields, body: body.encoded()))
+        },
+        Route(
+            method: "POST",
+            path: "/v1/pushes:batch",
+            summary: "Takes pushes, a line of JSON each, and answers with a line for each"
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.send)
+            let lines = call.body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
+            guard lines.count <= longestBatch else {
+                throw APIProblem(413, "\(lines.count) lines are too many: \(longestBatch) are taken at once")
+            }
+            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, lines.map(Array.init)))
+        },
+        Route(
+            method: "GET",
+            path: "/v1/pushes/{id}",
+            summary: "What has become of a push",
+            parameters: [wait]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            let known = try await find(call)
+            guard !known.hasEnded, let time = try call.waitingTime() else { return .json(known.json) }
+            _ = await call.service.relay.outcome(of: known.id, of: known.lane.app, within: time)
+            return .json(try await find(call).json)
+        },
+        Route(method: "DELETE", path: "/v1/pushes/{id}", summary: "Takes a push back that has not been sent") {
+            (call) throws(APIProblem) in
+            try call.service.demand(.send)
+            let known = try await find(call)
+            let status = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.cancel(known.id, of: known.lane.app)
+            }
+            guard let status else { throw APIProblem(404, "the push has been forgotten") }
+            guard case .ended(let outcome, _) = status.place, outcome.state == .cancelled else {
+                return .json(status.json, status: 409)
+            }
+            return .json(status.json)
+        },
+    ]
+
+    /// The push in the path, among the caller's apps.
+    private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {
+        let text = call.arguments["id"] ?? ""
+        guard let id = try? APNsID(text) else { throw APIProblem(400, "\(text) is no identifier of a push") }
+        for app in call.service.caller.apps.sorted() {
+            let status = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.status(of: id, of: app)
+            }
+            if let status { return status }
+        }
+        throw APIProblem(404, "there is no push \(id), or it has been forgotten")
+    }
+
+    /// What the outbox says, or why it cannot.
+    static func outboxCall<Value>(
+        _ body: () async throws(OutboxError) -> Value
+    ) async throws(APIProblem) -> Value {
+        do throws(OutboxError) {
+            return try await body()
+        } catch {
+            throw APIProblem(503, "\(error)", retryAfter: 5)
+        }
+    }
+}
+
+/// What one push of an order is answered.
+enum PushAnswer {
+    case status(PushStatus)
+    case problem(APIProblem)
+
+    var json: JSONValue {
+        switch self {
+        case .status(let status): status.json
+        case .problem(let problem): problem.json
+        }
+    }
+
+    var hasEnded: Bool {
+        if case .status(let status) = self { status.hasEnded } else { true }
+    }
+
+    /// The outbox's answer to a push, in the words of the interface.
+    init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {
+        switch result {
+        case .success(.accepted):
+            self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: now, place: .accepted))
+        case .success(.duplicate(let status)): self = .status(status)
+        case .success(.conflict):
+            self = .problem(APIProblem(422, "another push has the identifier \(push.id)", at: "/id"))
+        case .success(.suppressed(let dead)):
+            self = .problem(
+                APIProblem(
+                    410,
+                    "Apple has called this token dead (\(dead.reason)): register the device again",
+                    at: "/to"
+                )
+            )
+        case .success(.full): self = .problem(APIProblem(503, "too many pushes wait already", retryAfter: 30))
+        case .failure(let error): self = .problem(APIProblem(503, "\(error)", retryAfter: 5))
+        }
+    }
+}
+
+extension APICall<RelayAPI.Desk> {
+    /// How long the caller wants to wait; nil when it does not.
+    func waitingTime() throws(APIProblem) -> Duration? {
+        guard let text = text("wait") else { return nil }
+        guard let seconds = Int(text.hasSuffix("s") ? text.dropLast() : text[...]), (0...60).contains(seconds) else {
+            throw APIProblem(400, "wait is 0 to 60 seconds, not \(text)")
+        }
+        return .seconds(seconds)
+    }
+}

@@ -1,0 +1,102 @@
+internal import APNs
+internal import Outbox
+internal import WebAPI
+internal import Wire
+
+/// The relay's interface in JSON, for services in any language.
+///
+/// Every route but those about health wants a key: `authorization: bearer mrt_…`.
+struct RelayAPI: Sendable {
+    typealias Route = WebAPI.Route<Desk>
+    typealias Call = APICall<Desk>
+
+    /// Who is asked, and who asks.
+    struct Desk: Sendable {
+        let relay: PushRelay
+        let caller: Callers.Caller
+
+        /// Makes sure that the caller may do what it asks for.
+        func demand(_ scope: RelayConfiguration.Caller.Scope) throws(APIProblem) {
+            guard caller.scopes.contains(scope) else {
+                throw APIProblem(403, "this key may not \(scope.rawValue)")
+            }
+        }
+
+        /// Makes sure that the caller may do what it asks for with an app.
+        func demand(_ scope: RelayConfiguration.Caller.Scope, of app: String) throws(APIProblem) {
+            try demand(scope)
+            guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
+        }
+    }
+
+    private let relay: PushRelay
+
+    init(_ relay: PushRelay) {
+        self.relay = relay
+    }
+
+    private static let table = RouteTable<Desk>(title: "Martlet's relay", routes)
+
+    private static let routes: [Route] =
+        [
+            Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
+        ] + pushRoutes + feedbackRoutes
+
+    func answer(_ request: HTTPRequest) async -> HTTP1Answer {
+        switch request.path {
+        case "/livez": return .text("ok\n")
+        case "/readyz":
+            guard let problem = await relay.readinessProblem else { return .text("ok\n") }
+            return .text(problem + "\n", status: 503)
+        default: break
+        }
+        guard let caller = relay.callers.caller(request.fields["authorization"]),
+            relay.callers.isCurrent(caller, at: relay.now / 1_000)
+        else {
+            return APIProblem(401, "authorization must be bearer and a key of this relay").answer
+        }
+        return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
+    }
+}
+
+extension PushStatus {
+    /// What is told of a push.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("id", .string(id.description)), .init("app", .string(lane.app)),
+            .init("environment", .string(lane.environment.rawValue)),
+            .init("accepted-at", .number(JSONNumber(acceptedAt))),
+        ]
+        switch place {
+        case .accepted: members.append(.init("state", "accepted"))
+        case .inFlight: members.append(.init("state", "in-flight"))
+        case .ended(let outcome, let time):
+            members.append(.init("state", .string(outcome.state.rawValue)))
+            members.append(.init("ended-at", .number(JSONNumber(time))))
+            members += outcome.members
+        }
+        return .object(members)
+    }
+
+    /// Whether the push has ended.
+    var hasEnded: Bool {
+        if case .ended = place { true } else { false }
+    }
+}
+
+extension Outcome {
+    /// What is told of an outcome, besides its state.
+    var members: [JSONValue.Member] {
+        var members: [JSONValue.Member] = [.init("attempts", .number(JSONNumber(attempts)))]
+        if unknownTries > 0 { members.append(.init("unknown-tries", .number(JSONNumber(unknownTries)))) }
+        if status != nil || reason != nil {
+            var apns: [JSONValue.Member] = []
+            if let status { apns.append(.init("status", .number(JSONNumber(status)))) }
+            if let reason { apns.append(.init("reason", .string(reason))) }
+            if let unregisteredAt { apns.append(.init("timestamp", .number(JSONNumber(unregisteredAt)))) }
+            if let uniqueID { apns.append(.init("unique-id", .string(uniqueID))) }
+            members.append(.init("apns", .object(apns)))
+        }
+        return members
+    }
+}

@@ -1,0 +1,102 @@
+internal import APNs
+internal import Outbox
+internal import WebAPI
+internal import Wire
+
+/// What the interface in JSON asks of the relay.
+extension PushRelay {
+    /// Why no pushes are taken; nil when they are.
+    var readinessProblem: String? { isDraining ? "the relay is coming to its end" : nil }
+
+    /// The pushes of an order.
+    func pushes(
+        of order: PushOrder,
+        _ call: RelayAPI.Call,
+        line: Int? = nil
+    ) throws(APIProblem) -> [OutboxPush] {
+        let key = call.fields["idempotency-key"]
+        let desk = OrderDesk(
+            callers: callers,
+            caller: call.service.caller,
+            apps: configuration.apps,
+            clients: clients,
+            idempotencyKey: line.map { line in key.map { "\($0)\n\(line)" } } ?? key,
+            traceParent: call.fields["traceparent"],
+            now: now
+        )
+        return try desk.pushes(of: order, using: &generator)
+    }
+
+    /// Hands pushes to the outbox; one answer for each, once they are kept.
+    func accept(_ pushes: [OutboxPush]) async -> [Result<Acceptance, OutboxError>] {
+        guard !pushes.isEmpty else { return [] }
+        guard !isDraining, incoming.count + pushes.count <= configuration.incomingLimit else {
+            counts.shed += pushes.count
+            let error = OutboxError(.full, "more pushes come in than can be kept: come again")
+            return [Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count)
+        }
+        return await withCheckedContinuation { continuation in
+            var answers: [Result<Acceptance, OutboxError>] = []
+            for push in pushes {
+                accept(push) { answer in
+                    answers.append(answer)
+                    if answers.count == pushes.count { continuation.resume(returning: answers) }
+                }
+            }
+        }
+    }
+
+    /// What is known of pushes that were handed in, after some time if that is asked for.
+    func statuses(
+        of pushes: [OutboxPush],
+        _ answers: [Result<Acceptance, OutboxError>],
+        waiting time: Duration?
+    ) async throws(APIProblem) -> [PushAnswer] {
+        let first = zip(answers, pushes).map { PushAnswer($0, $1, at: now) }
+        guard let time, pushes.count == 1, case .status(let status) = first[0], !status.hasEnded,
+            let outcome = await outcome(of: status.id, of: status.lane.app, within: time)
+        else { return first }
+        var ended = status
+        ended.place = .ended(outcome, at: now)
+        return [.status(ended)]
+    }
+
+    /// Waits for the end of a push; nil when it has not come by then.
+    func outcome(of id: APNsID, of app: String, within time: Duration) async -> Outcome? {
+        await withCheckedContinuation { continuation in
+            let timer = { (number: Int) in
+                self.loop.schedule(after: time) { [weak self] in
+                    self?.assumeIsolated { $0.waiters.giveUp(number, on: id, of: app) }
+                }
+            }
+            waiters.add(for: id, of: app, timer: timer) { continuation.resume(returning: $0) }
+            // It may have ended before anybody waited.
+            Task {
+                if case .ended(let outcome, _)? = (try? await outbox.status(of: id, of: app))?.place {
+                    waiters.ended(id, of: app, outcome)
+                }
+            }
+        }
+    }
+
+    /// Takes a push back.
+    func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> PushStatus? {
+        let status = try await outbox.cancel(id, of: app, at: now)
+        if let status, case .ended(let outcome, _) = status.place, outcome.state == .cancelled {
+            counts.ended(outcome, status.lane)
+            waiters.ended(id, of: app, outcome)
+            // Another may have waited behind it.
+            machine.stir(status.lane)
+            carryOutSoon()
+        }
+        return status
+    }
+
+    /// Has pushes tried again that were given up.
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String) async throws(OutboxError) -> Int {
+        let count = try await outbox.requeueDeadLetters(ids, of: app, at: now)
+        for lane in clients.keys where lane.app == app { machine.stir(lane) }
+        carryOutSoon()
+        return count
+    }
+}

@@ -1,0 +1,185 @@
+import APNs
+import Outbox
+import Simulator
+import Testing
+import WebAPI
+import Wire
+
+@testable import Relay
+
+/// The relay in JSON.
+@Suite(.timeLimit(.minutes(1))) struct RelayAPITests {
+    private static let order =
+        #"{"app":"orders","to":"5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d","payload":{"aps":{"alert":"Hi"},"b":1e400,"a":2}}"#
+
+    private func ask(
+        _ bench: RelayBench,
+        _ method: String,
+        _ path: String,
+        _ body: String = "",
+        key: String? = RelayBench.callerKey,
+        _ fields: HTTPFields = [:]
+    ) async -> (status: Int, json: JSONValue, text: String) {
+        var all = fields
+        if let key { all.append("authorization", "Bearer " + key) }
+        let request = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: "localhost",
+            target: path,
+            fields: all,
+            body: Array(body.utf8)
+        )
+        let response: (Int, [UInt8])
+        switch await RelayAPI(bench.relay).answer(request) {
+        case .whole(let whole): response = (whole.status, whole.body)
+        case .pieces(_, let pieces):
+            var bytes: [UInt8] = []
+            for await piece in pieces { bytes += piece }
+            response = (200, bytes)
+        }
+        let json = (try? JSONReader.read(response.1)) ?? .null
+        return (response.0, json, String(decoding: response.1, as: UTF8.self))
+    }
+
+    @Test func `a push is kept, delivered, and told of`() async throws {
+        let bench = try await RelayBench()
+        let posted = await ask(bench, "POST", "/v1/pushes", Self.order)
+        #expect(posted.status == 202 && posted.json["state"] == "accepted")
+        let id = try #require(posted.json["id"]?.stringValue)
+        let told = await ask(bench, "GET", "/v1/pushes/\(id)?wait=10s")
+        #expect(told.status == 200 && told.json["state"] == "delivered" && told.json["apns"]?["status"] == 200)
+        let push = try #require(await bench.apple.pushes.first)
+        #expect(String(decoding: push.payload, as: UTF8.self) == #"{"aps":{"alert":"Hi"},"b":1e400,"a":2}"#)
+        #expect(push.headers.topic == "com.example.orders" && push.headers.pushType == "alert" && push.id == id)
+        let waited = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        #expect(waited.status == 200 && waited.json["state"] == "delivered")
+        await bench.stop()
+    }
+
+    @Test func `the same order with the same Idempotency-Key is one push`() async throws {
+        let bench = try await RelayBench()
+        let key: HTTPFields = ["idempotency-key": "order-42"]
+        let first = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order, key)
+        let second = await ask(bench, "POST", "/v1/pushes", Self.order, key)
+        #expect(second.status == 200 && second.json["id"] == first.json["id"] && second.json["state"] == "delivered")
+        let other = await ask(bench, "POST", "/v1/pushes", Self.order.replacing("Hi", with: "Ho"), key)
+        #expect(other.status == 422 && other.json["errors"]?.elements?.first?["pointer"] == "/id")
+        #expect(await bench.apple.pushCount == 1)
+        await bench.stop()
+    }
+
+    @Test(arguments: [
+        (#"{"#, 400, nil), (#"[]"#, 400, ""), (#"{"to":"5d3a6a1c"}"#, 400, ""),
+        (#"{"to":"xyz","payload":{"aps":{}}}"#, 400, "/to"), (#"{"to":["ab","abc"],"payload":{}}"#, 400, "/to/1"),
+        (#"{"to":"ab","payload":[]}"#, 400, "/payload"), (#"{"to":"ab","payload":{},"colour":1}"#, 400, "/colour"),
+        (#"{"to":"ab","payload":{},"priority":"10"}"#, 400, "/priority"),
+        (#"{"to":"ab","payload":{},"priority":7}"#, 400, "/payload"),
+        (#"{"to":"ab","payload":{},"app":"rides"}"#, 403, "/app"),
+        (#"{"to":"ab","payload":{},"environment":"development"}"#, 400, "/environment"),
+        (#"{"to":["ab","cd"],"payload":{},"id":"123e4567-e89b-42d3-a456-426655440000"}"#, 400, "/id"),
+        (#"{"to":"ab","snapshot":{"kind":"widget"}}"#, 400, "/snapshot"),
+    ])
+    func `a mistake is named with its place`(body: String, status: Int, pointer: String?) async throws {
+        let bench = try await RelayBench()
+        let answer = await ask(bench, "POST", "/v1/pushes", body)
+        #expect(answer.status == status, "\(answer.text)")
+        #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == pointer, "\(answer.text)")
+        await bench.stop()
+    }
+
+    @Test func `nothing but health is told without a key, and to each caller what is theirs`() async throws {
+        let bench = try await RelayBench {
+            $0.callers.append(
+                RelayConfiguration.Caller(
+                    name: "reader",
+                    hash: (try? RelayBench.hash("mrt_reader")) ?? "",
+                    apps: ["rides"],
+                    scopes: [.read]
+                )
+            )
+        }
+        #expect(await ask(bench, "GET", "/livez", key: nil).status == 200)
+        #expect(await ask(bench, "GET", "/readyz", key: nil).status == 200)
+        for path in ["/v1/pushes", "/openapi.json", "/nothing"] {
+            #expect(await ask(bench, "GET", path, key: nil).status == 401)
+            #expect(await ask(bench, "GET", path, key: "mrt_wrong").status == 401)
+        }
+        #expect(await ask(bench, "POST", "/v1/pushes", Self.order, key: "mrt_reader").status == 403)
+        let posted = await ask(bench, "POST", "/v1/pushes", Self.order)
+        let id = posted.json["id"]?.stringValue ?? ""
+        #expect(await ask(bench, "GET", "/v1/pushes/\(id)", key: "mrt_reader").status == 404)
+        #expect(await ask(bench, "GET", "/v1/apps/orders/dead-tokens", key: "mrt_reader").status == 403)
+        #expect(await ask(bench, "GET", "/v1/apps/rides/dead-tokens", key: "mrt_reader").status == 200)
+        await bench.stop()
+    }
+
+    @Test func `a batch is answered line by line`() async throws {
+        let bench = try await RelayBench()
+        let lines = (0..<1_200).map { index in
+            index == 700 ? #"{"to":"x"}"# : #"{"to":"5d3a6a1c","payload":{"aps":{"badge":\#(index)}}}"#
+        }
+        let answer = await ask(bench, "POST", "/v1/pushes:batch", lines.joined(separator: "\n"))
+        let verdicts = answer.text.split(separator: "\n").map { (try? JSONReader.read(Array($0.utf8))) ?? .null }
+        #expect(verdicts.count == lines.count)
+        #expect(verdicts.enumerated().allSatisfy { $1[$0 == 700 ? "errors" : "id"] != nil })
+        let query = try PushQuery("topic:com.example.orders")
+        let found = await bench.apple.wait(for: query, count: 1_000, timeout: .seconds(20))
+        guard case .found = found else {
+            Issue.record("\(found)")
+            return
+        }
+        await bench.stop()
+    }
+
+    @Test func `many tokens get one payload, the dead ones are a feed`() async throws {
+        let bench = try await RelayBench()
+        let dead = try DeviceToken(hex: "dead00ff")
+        await bench.apple.unregister(dead, since: 1_790_000_000_000)
+        let body = #"{"to":["5d3a6a1c","dead00ff","5d3a6a1d"],"payload":{"aps":{"alert":"Hi"}}}"#
+        let posted = await ask(bench, "POST", "/v1/pushes", body)
+        #expect(posted.status == 202)
+        let ids = (posted.json["pushes"]?.elements ?? []).compactMap { $0["id"]?.stringValue }
+        #expect(Set(ids).count == 3)
+        var states: [String?] = []
+        for id in ids { states.append(await ask(bench, "GET", "/v1/pushes/\(id)?wait=10").json["state"]?.stringValue) }
+        #expect(states == ["delivered", "refused", "delivered"])
+        let feed = await ask(bench, "GET", "/v1/apps/orders/dead-tokens")
+        let found = feed.json["dead-tokens"]?.elements ?? []
+        #expect(found.map { $0["token"] } == ["dead00ff"] && found.first?["since"] == 1_790_000_000_000)
+        #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 410)
+        #expect(await ask(bench, "DELETE", "/v1/apps/orders/dead-tokens/dead00ff").status == 204)
+        #expect(await ask(bench, "POST", "/v1/pushes", #"{"to":"dead00ff","payload":{}}"#).status == 202)
+        await bench.stop()
+    }
+
+    @Test func `a push for later can be taken back until then`() async throws {
+        let bench = try await RelayBench()
+        let body = #"{"to":"5d3a6a1c","not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"#
+        let posted = await ask(bench, "POST", "/v1/pushes", body)
+        let id = posted.json["id"]?.stringValue ?? ""
+        let cancelled = await ask(bench, "DELETE", "/v1/pushes/\(id)")
+        #expect(cancelled.status == 200 && cancelled.json["state"] == "cancelled")
+        let again = await ask(bench, "DELETE", "/v1/pushes/\(id)")
+        #expect(again.status == 200 && again.json["state"] == "cancelled")
+        let other = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        let late = await ask(bench, "DELETE", "/v1/pushes/\(other.json["id"]?.stringValue ?? "")")
+        #expect(late.status == 409 && late.json["state"] == "delivered")
+        #expect(await bench.apple.pushCount == 1)
+        await bench.stop()
+    }
+
+    @Test(arguments: ["notification", "liveActivity", "widget", "control", "lockAccessory", "standby"])
+    func `a snapshot of any kind goes out`(kind: String) async throws {
+        let bench = try await RelayBench()
+        let snapshot = SurfaceExample.json(of: kind)
+        let answer = await ask(
+            bench,
+            "POST",
+            "/v1/pushes?wait=10",
+            #"{"to":"5d3a6a1c","snapshot":\#(snapshot)}"#
+        )
+        #expect(answer.json["state"] == "delivered", "\(answer.text)")
+        await bench.stop()
+    }
+}
