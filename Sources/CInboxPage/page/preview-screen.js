@@ -40,8 +40,9 @@ export async function figure(title, place, settings, content, notes = []) {
   const made = screen(settings, place, content)
   table.replaceChildren(made)
   const cuts = [...made.querySelectorAll("[data-lines]")].map(cut).filter((each) => each?.name)
-  const scale = place === "standby" ? 0.46 : 1
   const { width, height } = made.getBoundingClientRect()
+  // A phone on its side is as wide as others are upright; none is wider than there is room.
+  const scale = Math.min(place === "standby" ? 0.46 : 1, settings.room / width)
   const crowded = [...made.querySelectorAll("[data-crowds]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
   table.replaceChildren()
   return element("figure", { class: "shown" },

@@ -12,12 +12,12 @@ import { onWords } from "./strings.js"
 
 /** What each kind of push is shown as. */
 const shows = {
-  alert: (push, device, { thread = [] }) => [...notificationFigures(push, settings, thread), sidecar(push)],
-  activity: (push, device, around) => activityFigures(push, settings, device, around),
-  broadcast: (push, device, around) => activityFigures(push, settings, device, around),
-  widgets: (push, device, { surfaces = {} }) =>
-    reloadFigures(push, settings, device, surfaces, ["widget", "lockAccessory", "standby"]),
-  controls: (push, device, { surfaces = {} }) => reloadFigures(push, settings, device, surfaces, ["control"]),
+  alert: (push, looks, device, { thread = [] }) => [...notificationFigures(push, looks, thread), sidecar(push)],
+  activity: activityFigures,
+  broadcast: activityFigures,
+  widgets: (push, looks, device, { surfaces = {} }) =>
+    reloadFigures(push, looks, device, surfaces, ["widget", "lockAccessory", "standby"]),
+  controls: (push, looks, device, { surfaces = {} }) => reloadFigures(push, looks, device, surfaces, ["control"]),
 }
 
 /** The push that is shown, and where. */
@@ -39,7 +39,8 @@ async function show(what) {
   const version = what.version = (what.version ?? 0) + 1
   place.setAttribute("aria-busy", "true")
   const around = await context(push.number).catch(() => ({}))
-  const figures = await Promise.all(shows[kind(push)](push, devices[settings.device], around))
+  const looks = { ...settings, room: place.clientWidth || Infinity }
+  const figures = await Promise.all(shows[kind(push)](push, looks, devices[settings.device], around))
   // Somebody may have chosen something else meanwhile.
   if (what.version !== version) return
   place.replaceChildren(bar(() => show(what)), ...figures.filter(Boolean),

@@ -90,6 +90,19 @@ class Previews(PreviewWalk):
         expect(self.page.locator(".cut-off")).to_have_count(0)
         expect(self.screen("Lock Screen").locator(".cut")).to_have_count(0)
 
+    def test_they_fit_a_phone_that_looks_at_them(self):
+        self.page.set_viewport_size({"width": 390, "height": 800})
+        self.open(alert(1, alert=LONG), activity(2, LIVE_STATE))
+        for number, card in ((1, "notification"), (2, "activity")):
+            self.show(number)
+            self.assert_size("393x852", "Lock Screen", f".{card}", card)
+            for frame in self.page.locator(".previews iframe").all():
+                box = frame.bounding_box()
+                self.assertGreaterEqual(box["width"], 300)
+                self.assertLessEqual(box["x"] + box["width"], 390)
+            self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
+            self.page.keyboard.press("Escape")
+
     def test_the_choices_are_kept_and_darkness_is_dark(self):
         self.open(alert(1, alert="Ready"))
         self.show(1)
