@@ -164,7 +164,8 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "APNs", "APNsClient", "LiveSurfaces", "Outbox", "OutboxModel", "Relay", "Simulator", "TestSupport", "WebAPI",
+                "APNs", "APNsClient", "LiveSurfaces", "Outbox", "OutboxModel", "Relay", "Simulator", "TestSupport",
+                "WebAPI",
                 "Wire",
             ],
             swiftSettings: common

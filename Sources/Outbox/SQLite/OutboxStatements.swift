@@ -5,7 +5,8 @@ final class OutboxStatements {
     /// The columns that a push is made of, in the order that ``OutboxDatabase/claimedPush(_:)`` reads them.
     static let pushColumns = """
         number, app, environment, apns_id, token, channel, bundle, push_type, topic, priority, expiration, \
-        collapse_id, trace, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, in_line, ready_at, urgency
+        collapse_id, trace, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, in_line, \
+        ready_at, urgency
         """
 
     let addApp: Statement

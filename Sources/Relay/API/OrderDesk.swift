@@ -21,6 +21,7 @@ struct OrderDesk {
     /// - Parameters:
     ///   - order: The order.
     ///   - generator: Where identifiers come from that nobody has chosen.
+    /// - Returns: The pushes.
     /// - Throws: ``APIProblem`` when the caller may not send it, or Apple would refuse it.
     func pushes(
         of order: PushOrder,
