@@ -50,13 +50,8 @@ private struct Healthcheck {
     private func ask(within bound: Duration) async throws(HealthcheckError) {
         let status: Int
         do throws(WireError) {
-            status = try await HTTP1Probe.status(
-                host: address.server.host,
-                port: address.server.port,
-                path: address.path,
-                within: bound,
-                on: loop
-            )
+            let call = HTTP1Call(host: address.server.host, port: address.server.port)
+            status = try await call.send("GET", address.path, within: bound, on: loop).status
         } catch {
             throw HealthcheckError("\(address) is not ready: \(error); " + advice(for: error.kind))
         }

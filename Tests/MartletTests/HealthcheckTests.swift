@@ -72,7 +72,7 @@ import Testing
         ("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", "it answers 503; wait for it with --wait 30"),
         ("HTTP/1.1 200", "closed the connection without an answer"), ("", "closed the connection without an answer"),
         ("\u{16}\u{3}\u{1} no HTTP\n", "does not answer in HTTP/1"),
-        (String(repeating: "x", count: 3_000), "does not answer in HTTP/1"), ("HTTP/1.0 200 OK\r\n", ""),
+        (String(repeating: "x", count: 3_000), "does not answer in HTTP/1"), ("HTTP/1.0 200 OK\r\n\r\n", ""),
     ])
     func `only a status of 200 is ready`(answer: String, complaint: String) async throws {
         let server = try SilentServer()

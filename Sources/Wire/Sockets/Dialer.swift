@@ -11,6 +11,7 @@ final class Dialer {
     private let port: UInt16
     private let loop: EventLoop
     private var completion: ((Result<Box<Socket>, WireError>) -> Void)?
+    private var admits: (SocketAddress) -> Bool = { _ in true }
     private var addresses: [SocketAddress] = []
     private var plan = DialPlan(addressCount: 0)
     private var attempts: [Int: Attempt] = [:]
@@ -24,7 +25,15 @@ final class Dialer {
     }
 
     /// Begins; `completion` is called once, unless ``cancel()`` comes first.
-    func start(completion: @escaping (Result<Box<Socket>, WireError>) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - admits: Asked for each address of the host; by default all are tried.
+    ///   - completion: Told of the socket that connects first.
+    func start(
+        admits: @escaping (SocketAddress) -> Bool = { _ in true },
+        completion: @escaping (Result<Box<Socket>, WireError>) -> Void
+    ) {
+        self.admits = admits
         self.completion = completion
         Resolver.resolve(host, port: port, on: loop) { [weak self] result in self?.resolved(result) }
     }
@@ -41,8 +50,12 @@ final class Dialer {
         case .failure(let error):
             finish(.failure(error))
         case .success(let addresses):
-            self.addresses = addresses
-            plan = DialPlan(addressCount: addresses.count)
+            self.addresses = addresses.filter(admits)
+            guard !self.addresses.isEmpty else {
+                let list = addresses.map(\.host).joined(separator: ", ")
+                return finish(.failure(WireError(.connectionRefused, "\(host) is at \(list), which is not allowed")))
+            }
+            plan = DialPlan(addressCount: self.addresses.count)
             carryOut(plan.start())
         }
     }

@@ -32,12 +32,9 @@ final class ProxyTunnel {
     /// Bytes of an answer that are read before it counts as none.
     private static let answerLimit = 16 * 1024
 
-    private let transport: Box<Transport>
+    private let exchange: TransportExchange
     private let proxyName: String
-    private var request: [UInt8]
-    private var answer: [UInt8] = []
-    private var watcher: SocketWatcher?
-    private var completion: ((WireError?) -> Void)?
+    private var verdict: WireError?
 
     /// A tunnel that has not been asked for yet.
     ///
@@ -48,78 +45,52 @@ final class ProxyTunnel {
     ///   - port: The port to reach.
     /// - Throws: ``WireError`` of kind `.system` without memory.
     init(over socket: Box<Socket>, to proxy: HTTPProxy, host: String, port: UInt16) throws(WireError) {
-        transport = Box(try Transport(socket, tls: nil, peerName: proxy.host))
         proxyName = "\(proxy.host):\(proxy.port)"
         let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
         var lines = ["CONNECT \(authority) HTTP/1.1", "Host: \(authority)"]
         if let authorization = proxy.authorization { lines.append("Proxy-Authorization: \(authorization)") }
-        request = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        exchange = try TransportExchange(
+            over: socket,
+            tls: nil,
+            peerName: "the proxy " + proxyName,
+            request: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        )
     }
 
     /// Asks; `completion` is told once, with nil when the tunnel is there.
     func start(_ socket: Box<Socket>, on loop: EventLoop, completion: @escaping (WireError?) -> Void) {
-        self.completion = completion
-        do throws(WireError) {
-            watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] _ in proceed(loop) }
-        } catch {
-            finish(error)
-            return
+        exchange.start(socket, on: loop, until: { [unowned self] answer, _ in isEnough(answer) }) { [unowned self] in
+            completion($0 ?? verdict)
         }
-        proceed(loop)
     }
 
     /// Gives up without a word.
     func cancel() {
-        completion = nil
-        watcher?.close()
-        watcher = nil
+        exchange.cancel()
     }
 
-    private func proceed(_ loop: EventLoop) {
-        while !request.isEmpty {
-            switch request.withUnsafeBytes({ transport.value.write($0) }) {
-            case .moved(let count): request.removeFirst(count)
-            case .mustWait:
-                watcher?.wait(for: .writable)
-                return
-            case .ended: return finish(WireError(.closedByPeer, "the proxy \(proxyName) closed the connection"))
-            case .failed(let error): return finish(error)
-            }
+    private func isEnough(_ answer: [UInt8]) -> Bool {
+        guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            guard answer.count > ProxyTunnel.answerLimit else { return false }
+            verdict = WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one")
+            return true
         }
-        var count = 0
-        let outcome = transport.value.fill(loop.readBuffer, &count)
-        answer += loop.readBuffer[..<count]
-        if let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) {
-            judge(String(decoding: answer[..<end.lowerBound], as: UTF8.self), hasMore: end.upperBound < answer.count)
-            return
-        }
-        switch outcome {
-        case .moved, .mustWait:
-            guard answer.count <= ProxyTunnel.answerLimit else {
-                return finish(WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one"))
-            }
-            watcher?.wait(for: .readable)
-        case .ended: finish(WireError(.closedByPeer, "the proxy \(proxyName) closed the connection"))
-        case .failed(let error): finish(error)
-        }
+        let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
+        verdict = problem(with: head, hasMore: end.upperBound < answer.count)
+        return true
     }
 
-    private func judge(_ head: String, hasMore: Bool) {
+    /// Why the answer is none that opens the tunnel; nil when it does.
+    private func problem(with head: String, hasMore: Bool) -> WireError? {
         let line = head.prefix { $0 != "\r\n" }
         let words = line.split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].count == 3 else {
-            return finish(WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one"))
+            return WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one")
         }
         // The server says nothing before it is spoken to: what comes with the answer is not from it.
         guard words[1].hasPrefix("2"), !hasMore else {
-            return finish(WireError(.connectionRefused, "the proxy \(proxyName) answered \(line)"))
+            return WireError(.connectionRefused, "the proxy \(proxyName) answered \(line)")
         }
-        finish(nil)
-    }
-
-    private func finish(_ error: WireError?) {
-        let completion = completion.take()
-        cancel()
-        completion?(error)
+        return nil
     }
 }

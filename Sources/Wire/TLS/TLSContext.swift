@@ -29,14 +29,17 @@ package final class TLSContext: @unchecked Sendable {
 
     let context: OpaquePointer
     let isServer: Bool
+    /// Whether the other side has to agree on HTTP/2.
+    let needsHTTP2: Bool
 
-    private init(isServer: Bool) throws(WireError) {
+    private init(isServer: Bool, needsHTTP2: Bool = true) throws(WireError) {
         prepareOpenSSL()
         guard let context = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
             throw WireError(.system, "cannot make a TLS context: \(openSSLMessage())")
         }
         self.context = context
         self.isServer = isServer
+        self.needsHTTP2 = needsHTTP2
         _ = martlet_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
         martlet_SSL_CTX_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
         // A server may hold thousands of idle connections: their buffers go back while nothing arrives.
@@ -70,6 +73,19 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_set_alpn_protos(tls.context, protocols, CUnsignedInt(protocols.count))
         if let authorities { try tls.trust(authorities) }
         if let identity { try tls.use(identity) }
+        return tls
+    }
+
+    /// TLS for connections that this side opens to speak HTTP/1.1.
+    ///
+    /// - Parameter authorities: PEM certificates to trust besides the system's; nil for none.
+    /// - Returns: The settings.
+    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
+    package static func http1Client(authorities: String? = nil) throws(WireError) -> TLSContext {
+        let tls = try TLSContext(isServer: false, needsHTTP2: false)
+        SSL_CTX_set_default_verify_paths(tls.context)
+        SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
+        if let authorities { try tls.trust(authorities) }
         return tls
     }
 

@@ -34,6 +34,7 @@ struct Transport: ~Copyable {
     private let socket: Box<Socket>
     private let ssl: OpaquePointer?
     private let peerName: String
+    private let needsHTTP2: Bool
 
     /// A transport in the clear, or one that starts TLS with ``handshake()``.
     ///
@@ -44,6 +45,7 @@ struct Transport: ~Copyable {
     /// - Throws: ``WireError`` of kind `.system` without memory.
     init(_ socket: Box<Socket>, tls: TLSContext?, peerName: String) throws(WireError) {
         self.peerName = peerName
+        needsHTTP2 = tls?.needsHTTP2 ?? false
         guard let tls else {
             self.socket = socket
             ssl = nil
@@ -84,7 +86,7 @@ struct Transport: ~Copyable {
         ERR_clear_error()
         let status = SSL_do_handshake(ssl)
         guard status == 1 else { return failure(status, during: "the TLS handshake") }
-        if SSL_is_server(ssl) == 0, !agreedOnHTTP2 {
+        if needsHTTP2, SSL_is_server(ssl) == 0, !agreedOnHTTP2 {
             return .failed(
                 WireError(
                     .notHTTP2,
