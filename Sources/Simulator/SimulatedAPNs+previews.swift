@@ -53,15 +53,18 @@ extension SimulatedAPNs {
     /// The notifications of the same app and thread that the push's device has got too, newest first.
     private func thread(of push: ReceivedPush) -> [ReceivedPush] {
         guard push.isNotification, let thread = push.threadID else { return [] }
+        let token = push.deviceToken.lowercased()
         var collapsed: Set<String> = []
-        return pushes.reversed().lazy.filter { other in
-            guard other.isNotification, other.deviceToken.lowercased() == push.deviceToken.lowercased(),
-                other.bundleID == push.bundleID, other.threadID == thread
-            else { return false }
+        var found: [ReceivedPush] = []
+        for other in pushes.reversed() where found.count < SimulatedAPNs.threadLimit {
+            guard other.isNotification, other.deviceToken.lowercased() == token, other.bundleID == push.bundleID,
+                other.threadID == thread
+            else { continue }
             // Of those with one collapse identifier the phone shows the newest.
-            return other.headers.collapseID.map { collapsed.insert($0).inserted } ?? true
+            let isNewest = other.headers.collapseID.map { collapsed.insert($0).inserted } ?? true
+            if isNewest, other.number != push.number { found.append(other) }
         }
-        .filter { $0.number != push.number }.prefix(SimulatedAPNs.threadLimit).map(\.self)
+        return found
     }
 
     /// Neighbours of a notification that are told.

@@ -74,6 +74,19 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `of a thread the newest of each collapse identifier is told`() async throws {
+        let bench = try await InboxBench(keptPushes: 20)
+        let records = [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")].map { number, collapseID in
+            #"{"number":\#(number),"time":1795000000,"connection":1,"device-token":"5d3a6a1c","status":200,"apns-id":"","#
+                + #""headers":{"apns-topic":"com.example.app","apns-collapse-id":"\#(collapseID)"},"#
+                + #""payload":{"aps":{"alert":"\#(number)","thread-id":"t"}}}"#
+        }
+        _ = try await bench.send("POST", "/api/v1/import", records.joined(separator: "\n"))
+        let thread = try await bench.json("GET", "/api/v1/pushes/4/context")["thread"]?.elements ?? []
+        #expect(thread.compactMap { $0["number"]?.integerValue } == [2])
+        await bench.apns.stop()
+    }
+
     @Test func `an update knows the attributes that its activity began with`() async throws {
         let bench = try await InboxBench(keptPushes: 20)
         let client = try PushClient(
