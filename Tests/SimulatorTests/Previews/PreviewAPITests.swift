@@ -77,8 +77,8 @@ import Testing
     @Test func `of a thread the newest of each collapse identifier is told`() async throws {
         let bench = try await InboxBench(keptPushes: 20)
         let records = [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")].map { number, collapseID in
-            #"{"number":\#(number),"time":1795000000,"connection":1,"device-token":"5d3a6a1c","status":200,"apns-id":"","#
-                + #""headers":{"apns-topic":"com.example.app","apns-collapse-id":"\#(collapseID)"},"#
+            #"{"number":\#(number),"time":1795000000,"connection":1,"device-token":"5d3a6a1c","status":200,"#
+                + #""apns-id":"","headers":{"apns-topic":"com.example.app","apns-collapse-id":"\#(collapseID)"},"#
                 + #""payload":{"aps":{"alert":"\#(number)","thread-id":"t"}}}"#
         }
         _ = try await bench.send("POST", "/api/v1/import", records.joined(separator: "\n"))
