@@ -117,6 +117,21 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; then nothing has changed.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int
 
+    /// How far a reader of a feed has come; 0 for one that has read nothing.
+    ///
+    /// - Parameter reader: The reader's name.
+    /// - Returns: The cursor that was set last.
+    /// - Throws: ``OutboxError`` when it cannot be read.
+    func cursor(of reader: String) async throws(OutboxError) -> Int64
+
+    /// Remembers how far a reader of a feed has come.
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor.
+    ///   - reader: The reader's name.
+    /// - Throws: ``OutboxError``; then the reader is where it was.
+    func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
+
     /// Commits what is under way and lets go of the disk.
     func close() async
 }

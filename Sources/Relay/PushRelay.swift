@@ -35,6 +35,7 @@ package actor PushRelay {
     var isCarryingOut = false
     var wakeUp: LoopTimer?
     var isDraining = false
+    var webhooks: [String: WebhookSchedule] = [:]
     var generator: SplitMix64
     private var housekeeping: Task<Void, Never>?
     private var drained: [CheckedContinuation<Void, Never>] = []
@@ -184,6 +185,7 @@ package actor PushRelay {
             }
             carryOutSoon()
         }
+        callWebhooks()
         _ = try? await outbox.forgetOutcomes(before: now - configuration.retention, limit: batch)
     }
 }

@@ -16,7 +16,7 @@ package final class ModelOutbox: OutboxStore {
     package init(on disk: Disk, limit: Int) {
         self.disk = disk
         disk.model.withLock { model in
-            if model.liveCount == 0, model.outcomes.isEmpty { model = OutboxModel(limit: limit) }
+            model.limit = limit
             model.restart(inOrder: false)
         }
     }
@@ -65,6 +65,12 @@ package final class ModelOutbox: OutboxStore {
 
     package func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {
         disk.model.withLock { $0.requeueDeadLetters(ids, of: app, at: now) }
+    }
+
+    package func cursor(of reader: String) -> Int64 { disk.model.withLock { $0.readers[reader] ?? 0 } }
+
+    package func setCursor(_ cursor: Int64, of reader: String) {
+        disk.model.withLock { $0.readers[reader] = cursor }
     }
 
     package func close() {

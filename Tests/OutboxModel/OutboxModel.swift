@@ -32,15 +32,15 @@ package struct OutboxModel: Sendable {
     private var dead: [DeadToken] = []
     private var deadOwners: [Int64: String] = [:]
     private var lastCursor: Int64 = 0
+    package var readers: [String: Int64] = [:]
     private var nextNumber: Int64 = 1
     private var claimed: Set<Int64> = []
     /// What had been given out when a process ended.
     private var doubtful: Set<Int64> = []
-    private let limit: Int
+    /// Pushes that may wait at once.
+    package var limit = Int.max
 
-    package init(limit: Int = .max) {
-        self.limit = limit
-    }
+    package init() {}
 
     /// What is left when the process ends: in order, or not.
     package mutating func restart(inOrder: Bool) {

@@ -203,6 +203,19 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `how far readers have come is remembered`(engine: OutboxEngine) async throws {
+        let place = try engine.place()
+        var store = try await place.open()
+        #expect(try await store.cursor(of: "webhook") == 0)
+        try await store.setCursor(7, of: "webhook")
+        try await store.setCursor(9, of: "webhook")
+        await store.close()
+        store = try await place.open()
+        #expect(try await store.cursor(of: "webhook") == 9)
+        #expect(try await store.cursor(of: "other") == 0)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `what was given up is kept, and tried again when somebody says so`(engine: OutboxEngine) async throws {
         let place = try engine.place()
         var store = try await place.open()

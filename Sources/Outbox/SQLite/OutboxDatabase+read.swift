@@ -96,6 +96,17 @@ extension OutboxDatabase {
         return connection.changes > 0
     }
 
+    func cursor(of reader: String) throws(SQLiteError) -> Int64 {
+        let row = try connection.prepare("SELECT cursor FROM reader WHERE name = ?")
+        try row.bind(reader)
+        return try row.step() ? row.integer(at: 0) : 0
+    }
+
+    func setCursor(_ cursor: Int64, of reader: String) throws(SQLiteError) {
+        let row = try connection.prepare("INSERT OR REPLACE INTO reader (name, cursor) VALUES (?, ?)")
+        try row.run(with: reader, cursor)
+    }
+
     /// Forgets what ended before a time, the payloads of dead letters with it.
     func forgetOutcomes(before time: Int64, limit: Int) throws(SQLiteError) -> Int {
         let old = "SELECT apns_id, app FROM outcome WHERE ended_at < ? ORDER BY ended_at LIMIT ?"

@@ -62,6 +62,7 @@ final class OutboxDatabase {
             cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL,
             since INTEGER, learnt_at INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE (app, token)
         );
+        CREATE TABLE reader (name TEXT PRIMARY KEY, cursor INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE given_out (
             app INTEGER, environment TEXT, urgency INTEGER, until INTEGER NOT NULL,
             PRIMARY KEY (app, environment, urgency)

@@ -168,6 +168,14 @@ package actor SQLiteOutbox: OutboxStore {
         try change { (database) throws(SQLiteError) in try database.revive(token, of: app) }
     }
 
+    package func cursor(of reader: String) throws(OutboxError) -> Int64 {
+        try read { (database) throws(SQLiteError) in try database.cursor(of: reader) }
+    }
+
+    package func setCursor(_ cursor: Int64, of reader: String) throws(OutboxError) {
+        try change { (database) throws(SQLiteError) in try database.setCursor(cursor, of: reader) }
+    }
+
     package func deadLetters(of app: String, limit: Int) throws(OutboxError) -> [DeadLetter] {
         try read { (database) throws(SQLiteError) in try database.deadLetters(of: app, limit: limit) }
     }

@@ -79,7 +79,8 @@ extension RelayAPI {
 }
 
 extension DeadToken {
-    fileprivate var json: JSONValue {
+    /// What is told of a dead token.
+    var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
             .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(learntAt))),

@@ -87,7 +87,7 @@ extension RelayConfiguration {
 }
 
 /// The text of a file that a setting names.
-private func text(of path: String) throws(RelayError) -> String {
+func text(of path: String) throws(RelayError) -> String {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
         throw RelayError("the file \(path) cannot be read")
     }
@@ -96,7 +96,7 @@ private func text(of path: String) throws(RelayError) -> String {
 
 extension RelayConfiguration.App {
     fileprivate init(_ setting: Setting, _ file: (String) -> String) throws(RelayError) {
-        try setting.only(["name", "bundle-ids", "team-id", "key-id", "key-file", "environments", "rate"])
+        try setting.only(["name", "bundle-ids", "team-id", "key-id", "key-file", "environments", "rate", "webhook"])
         let names = try setting.texts("environments")
         var environments: [PushEnvironment] = []
         for name in names {
@@ -122,6 +122,8 @@ extension RelayConfiguration.App {
             environments: environments.isEmpty ? [.production] : environments,
             rate: try setting.optionalNumber("rate", 1...1_000_000)
         )
+        let hook = setting.member("webhook")
+        if hook.isThere { webhook = try Webhook(hook, file) }
     }
 }
 

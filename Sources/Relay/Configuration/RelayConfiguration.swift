@@ -17,6 +17,8 @@ package struct RelayConfiguration: Sendable {
         package var environments: [PushEnvironment]
         /// Pushes a second at most, in each environment; nil for as many as Apple takes.
         package var rate: Int?
+        /// Where its dead tokens are reported; nil for nowhere.
+        package var webhook: Webhook?
 
         /// An app from its parts; by default it is sent to production, as fast as Apple takes it.
         package init(

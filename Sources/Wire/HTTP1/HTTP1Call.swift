@@ -98,7 +98,12 @@ package struct HTTP1Call: Sendable {
                     request: request
                 )
                 self.exchange = exchange
-                exchange.start(socket, on: loop, until: { self.isWhole($0, $1) }) { self.finish($0) }
+                exchange.start(
+                    socket,
+                    on: loop,
+                    until: { self.isWhole($0, $1) },
+                    completion: { self.finish($0) }
+                )
             } catch {
                 finish(error)
             }

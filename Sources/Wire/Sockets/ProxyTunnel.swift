@@ -59,9 +59,12 @@ final class ProxyTunnel {
 
     /// Asks; `completion` is told once, with nil when the tunnel is there.
     func start(_ socket: Box<Socket>, on loop: EventLoop, completion: @escaping (WireError?) -> Void) {
-        exchange.start(socket, on: loop, until: { [unowned self] answer, _ in isEnough(answer) }) { [unowned self] in
-            completion($0 ?? verdict)
-        }
+        exchange.start(
+            socket,
+            on: loop,
+            until: { [unowned self] answer, _ in isEnough(answer) },
+            completion: { [unowned self] error in completion(error ?? verdict) }
+        )
     }
 
     /// Gives up without a word.

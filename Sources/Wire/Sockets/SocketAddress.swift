@@ -61,6 +61,38 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// Whether the address is one of the open network's: no private, local, shared or reserved one, and no group.
+    ///
+    /// Source: IANA's registries of special-purpose addresses (RFC 6890).
+    package var isPublic: Bool {
+        let bytes = addressBytes
+        guard bytes.count == 16 else { return SocketAddress.isPublic(four: bytes) }
+        // Addresses of version 4 in those of version 6, and translations of them (RFC 4291 §2.5.5, RFC 6052, RFC 3056).
+        if bytes.starts(with: [UInt8](repeating: 0, count: 10)) || bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B]) {
+            return bytes[..<8].allSatisfy { $0 == 0 } ? SocketAddress.isPublic(four: Array(bytes[12...])) : false
+        }
+        if bytes.starts(with: [0x20, 0x02]) { return SocketAddress.isPublic(four: Array(bytes[2..<6])) }
+        // Only 2000::/3 is given out; 2001::/23 is for protocols, 2001:db8::/32 for books.
+        guard bytes[0] & 0xE0 == 0x20 else { return false }
+        return !(bytes.starts(with: [0x20, 0x01]) && (bytes[2] < 2 || bytes[2...3] == [0x0D, 0xB8]))
+    }
+
+    private static func isPublic(four: [UInt8]) -> Bool {
+        guard four.count == 4 else { return false }
+        switch (four[0], four[1], four[2]) {
+        case (0, _, _), (10, _, _), (127, _, _), (224..., _, _): return false
+        case (100, 64...127, _), (169, 254, _), (172, 16...31, _), (192, 168, _), (198, 18...19, _): return false
+        case (192, 0, 0), (192, 0, 2), (192, 88, 99), (198, 51, 100), (203, 0, 113): return false
+        default: return true
+        }
+    }
+
+    /// The address without its port: 4 or 16 bytes.
+    private var addressBytes: [UInt8] {
+        let (offset, count) = family == sa_family_t(AF_INET6) ? (8, 16) : (4, 4)
+        return withUnsafeBytes(of: storage) { Array($0[offset..<offset + count]) }
+    }
+
     /// `127.0.0.1:443` or `[::1]:443`.
     package var description: String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -1,0 +1,165 @@
+internal import APNs
+internal import Outbox
+internal import Wire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Where an app's dead tokens are reported, as Standard Webhooks has it (https://www.standardwebhooks.com).
+package struct Webhook: Sendable {
+    /// Whom to call.
+    let host: String
+    let port: UInt16
+    let path: String
+    private let tls: TLSContext?
+    private let allowsPrivateAddresses: Bool
+    private let secret: [UInt8]
+
+    /// A webhook from its parts.
+    ///
+    /// - Parameters:
+    ///   - url: `https://`, or `http://` where private addresses are allowed.
+    ///   - secret: What both sides know: `whsec_` and base64, 24 to 64 bytes.
+    ///   - authorities: PEM certificates to trust besides the system's; nil for none.
+    ///   - allowsPrivateAddresses: Whether addresses may be called that the open network does not know. By default they
+    ///     are not, so that nobody who can name a URL reaches what is behind the relay.
+    /// - Throws: ``RelayError``, which says what is wrong.
+    package init(
+        url: String,
+        secret: String,
+        authorities: String? = nil,
+        allowsPrivateAddresses: Bool = false
+    ) throws(RelayError) {
+        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil,
+            parts.scheme == "https" || parts.scheme == "http" && allowsPrivateAddresses
+        else {
+            throw RelayError("url must begin with https://, or with http:// where private addresses are allowed")
+        }
+        self.host = host.filter { $0 != "[" && $0 != "]" }
+        port = UInt16(exactly: parts.port ?? (parts.scheme == "https" ? 443 : 80)) ?? 443
+        let query = parts.percentEncodedQuery.map { "?" + $0 } ?? ""
+        path = (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath) + query
+        let prefix = "whsec_"
+        guard secret.hasPrefix(prefix), let bytes = Data(base64Encoded: String(secret.dropFirst(prefix.count))),
+            (24...64).contains(bytes.count)
+        else { throw RelayError("the secret must be whsec_ and the base64 of 24 to 64 bytes") }
+        self.secret = Array(bytes)
+        self.allowsPrivateAddresses = allowsPrivateAddresses
+        do throws(WireError) {
+            tls = parts.scheme == "https" ? try .http1Client(authorities: authorities) : nil
+        } catch {
+            throw RelayError("\(error)")
+        }
+    }
+
+    init(_ setting: Setting, _ file: (String) -> String) throws(RelayError) {
+        try setting.only(["url", "secret-file", "authorities", "allow-private"])
+        do throws(RelayError) {
+            try self.init(
+                url: setting.text("url"),
+                secret: text(of: file(setting.text("secret-file"))).filter { !$0.isWhitespace },
+                authorities: setting.optionalText("authorities").map { (name) throws(RelayError) in
+                    try text(of: file(name))
+                },
+                allowsPrivateAddresses: setting.flag("allow-private")
+            )
+        } catch {
+            throw RelayError("\(setting.description): \(error)")
+        }
+    }
+
+    /// Reports dead tokens; returns whether the other side has taken the report.
+    ///
+    /// - Parameters:
+    ///   - tokens: The tokens, at least one.
+    ///   - app: Whose.
+    ///   - now: Milliseconds since 1970.
+    ///   - loop: Where the call is made.
+    func report(_ tokens: [DeadToken], of app: String, at now: Int64, on loop: EventLoop) async -> Bool {
+        let body = Webhook.body(tokens, of: app, at: now)
+        // The same report has the same identifier, however often it is made.
+        let id = "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)"
+        guard let fields = try? signed(body, id: id, at: now / 1_000) else { return false }
+        let allowsAll = allowsPrivateAddresses
+        let call = HTTP1Call(host: host, port: port, tls: tls) { allowsAll || $0.isPublic }
+        let answer = try? await call.send("POST", path, fields: fields, body: body, within: .seconds(20), on: loop)
+        return (200..<300).contains(answer?.status ?? 0)
+    }
+
+    /// The fields that tell who calls and when, and that it is true.
+    func signed(_ body: [UInt8], id: String, at seconds: Int64) throws(CryptographyError) -> HTTPFields {
+        let code = try SHA256.authenticationCode(of: Array("\(id).\(seconds).".utf8) + body, key: secret)
+        return [
+            "content-type": "application/json", "webhook-id": id, "webhook-timestamp": String(seconds),
+            "webhook-signature": "v1," + Data(code).base64EncodedString(),
+        ]
+    }
+
+    private static func body(_ tokens: [DeadToken], of app: String, at now: Int64) -> [UInt8] {
+        let report: JSONValue = [
+            "type": "tokens.dead", "timestamp": .number(JSONNumber(now)),
+            "data": ["app": .string(app), "dead-tokens": .array(tokens.map(\.json))],
+        ]
+        return report.encoded()
+    }
+}
+
+/// When a webhook is called next: a value without a clock.
+struct WebhookSchedule {
+    private static let longestPause: Int64 = 3_600_000
+
+    private var failures = 0
+    private var nextTime = Int64.min
+    private var isUnderWay = false
+
+    /// Whether it is time for a call, which then counts as under way.
+    mutating func mayCall(at now: Int64) -> Bool {
+        guard !isUnderWay, now >= nextTime else { return false }
+        isUnderWay = true
+        return true
+    }
+
+    /// A call has ended, or there was nothing to tell.
+    mutating func ended(wasTaken: Bool, at now: Int64) {
+        isUnderWay = false
+        failures = wasTaken ? 0 : failures + 1
+        nextTime = wasTaken ? now : now + min(5_000 << Int64(min(failures - 1, 12)), WebhookSchedule.longestPause)
+    }
+}
+
+/// Reports dead tokens to those who want to be called.
+extension PushRelay {
+    /// Tokens in one report.
+    private static let reportLimit = 100
+
+    /// Calls whoever has something to hear and may be called.
+    func callWebhooks() {
+        for app in configuration.apps {
+            guard let webhook = app.webhook, webhooks[app.name, default: WebhookSchedule()].mayCall(at: now) else {
+                continue
+            }
+            Task { await report(to: webhook, of: app.name) }
+        }
+    }
+
+    private func report(to webhook: Webhook, of app: String) async {
+        let reader = "webhook " + app
+        var wasTaken = false
+        do throws(OutboxError) {
+            let cursor = try await outbox.cursor(of: reader)
+            let tokens = try await outbox.deadTokens(of: app, after: cursor, limit: PushRelay.reportLimit)
+            if let last = tokens.last {
+                wasTaken = await webhook.report(tokens, of: app, at: now, on: loop)
+                if wasTaken { try await outbox.setCursor(last.cursor, of: reader) }
+            } else {
+                wasTaken = true
+            }
+        } catch {
+            wasTaken = false
+        }
+        webhooks[app]?.ended(wasTaken: wasTaken, at: now)
+    }
+}
