@@ -10,7 +10,7 @@
 /// }
 /// ```
 package struct Command: Sendable {
-    /// What a person types: one word, or two for a command of a family.
+    /// What a person types: one word, or up to three for a command of a family.
     package let name: String
     /// What it does, in a line.
     package let summary: String
@@ -49,6 +49,9 @@ package struct Command: Sendable {
             return { try await run(repeat each values) }
         }
     }
+
+    /// Whether words without dashes may follow its name.
+    var takesArguments: Bool { parameters.contains { $0.kind == .argument } }
 
     /// The action that these words ask for.
     ///

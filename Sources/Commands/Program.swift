@@ -43,6 +43,9 @@ package struct Program: Sendable {
         let words = wantsHelp ? rest : arguments[...]
         guard let command = command(named: words) else { return .refuse(complaint(about: words)) }
         let parameters = words.dropFirst(command.name.split(separator: " ").count)
+        if let next = parameters.first, !next.hasPrefix("-"), !command.takesArguments, isFamily(command) {
+            return .refuse(complaint(about: words, of: command))
+        }
         if wantsHelp || asksForHelp(parameters) { return .print(help.text(for: command)) }
         do throws(UsageError) {
             return .run(command, try command.action(for: parameters, environment: environment))
@@ -51,10 +54,25 @@ package struct Program: Sendable {
         }
     }
 
-    /// The command that the first word names, or the first two.
+    /// The command that the first words name: the longest name that fits.
     private func command(named words: ArraySlice<String>) -> Command? {
-        let pair = words.prefix(2).joined(separator: " ")
-        return commands.first { $0.name == pair } ?? commands.first { $0.name == words.first }
+        for count in [3, 2, 1] {
+            let name = words.prefix(count).joined(separator: " ")
+            if let command = commands.first(where: { $0.name == name }) { return command }
+        }
+        return nil
+    }
+
+    /// Whether there are commands whose names go on where this one's ends.
+    private func isFamily(_ command: Command) -> Bool {
+        commands.contains { $0.name.hasPrefix(command.name + " ") }
+    }
+
+    private func complaint(about words: ArraySlice<String>, of command: Command) -> String {
+        let family = commands.map(\.name).filter { $0.hasPrefix(command.name + " ") }
+        return
+            "\(name): unknown command \(words.prefix(2).joined(separator: " ")); besides \(command.name) there are:\n"
+            + family.map { "  \(name) \($0)\n" }.joined()
     }
 
     private func complaint(about words: ArraySlice<String>) -> String {

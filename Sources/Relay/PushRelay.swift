@@ -78,6 +78,7 @@ package actor PushRelay {
         _ configuration: RelayConfiguration,
         clock: WallClock = .system
     ) async throws(RelayError) -> PushRelay {
+        try configuration.check()
         let outbox: SQLiteOutbox
         do throws(OutboxError) {
             outbox = try await SQLiteOutbox(file: configuration.dataFile, options: configuration.outbox)

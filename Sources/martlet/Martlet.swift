@@ -1,3 +1,4 @@
+import APNs
 import Commands
 
 #if canImport(FoundationEssentials)
@@ -16,12 +17,13 @@ import Commands
 struct Martlet {
     static let program = Program(
         "martlet",
-        version: "0.1.0",
+        version: MartletVersion.current,
         "sends pushes through Apple's push service, and stands in for it on your own machine",
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
-            .simulate, .relay, .authorityPath, .authorityPrint, .healthcheck, .token, .doctor,
+            .simulate, .relay, .relayCheck, .relayKeysMake, .authorityPath, .authorityPrint, .healthcheck, .token,
+            .doctor,
         ]
     )
 

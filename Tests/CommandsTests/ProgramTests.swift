@@ -32,6 +32,7 @@ import Testing
                 if $1 { throw CommandFailure(status: 7) }
                 throw Failure()
             },
+            Command("fail keys make", "Make a key that fails", examples: []) {},
         ]
     )
 
@@ -46,8 +47,8 @@ import Testing
     @Test func `help lists the commands`() throws {
         for text in [printed("--help"), printed("help"), printed("-h"), refused()] {
             let text = try #require(text)
-            #expect(text.contains("  send  Send a thing\n"))
-            #expect(text.contains("  fail  Fail\n"))
+            #expect(text.contains("  send            Send a thing\n"))
+            #expect(text.contains("  fail            Fail\n"))
         }
     }
 
@@ -84,6 +85,15 @@ import Testing
         #expect(refused("sned")?.hasPrefix("tool: unknown command sned: did you mean send?") == true)
         #expect(refused("help", "fial")?.contains("did you mean fail?") == true)
         #expect(refused("quux")?.hasPrefix("tool: unknown command quux\n") == true)
+    }
+
+    @Test func `a family is found by up to three words`() {
+        #expect(
+            printed("fail", "keys", "make", "--help")?.hasPrefix("tool fail keys make: Make a key that fails\n") == true
+        )
+        #expect(printed("fail", "--help")?.hasPrefix("tool fail: Fail\n") == true)
+        let text = "tool: unknown command fail kesy; besides fail there are:\n  tool fail keys make\n"
+        #expect(refused("fail", "kesy") == text)
     }
 
     @Test func `a wrong option says where to look`() {

@@ -25,13 +25,22 @@ extension RelayConfiguration {
     /// }
     /// ```
     ///
-    /// Paths are taken from where the file is.
+    /// Paths are taken from where the file is. A relative `key-file` or `certificate-key` may also lie where the system
+    /// hands credentials out.
     ///
-    /// - Parameter path: The file.
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - overrides: Settings that stand in for those of the file.
+    ///   - credentials: Where systemd has put the unit's credentials (`CREDENTIALS_DIRECTORY`); nil for nowhere.
     /// - Throws: ``RelayError``, which names the setting and what it should be.
-    package init(file path: String) throws(RelayError) {
+    package init(
+        file path: String,
+        overrides: RelayOverrides = RelayOverrides(),
+        credentials: String? = nil
+    ) throws(RelayError) {
         guard let content = FileManager.default.contents(atPath: path) else {
-            throw RelayError("the configuration \(path) cannot be read")
+            let needs = "it has to name data, apps, and listen or http"
+            throw RelayError("the configuration \(path) cannot be read; \(needs)")
         }
         let json: JSONValue
         do throws(JSONError) {
@@ -41,23 +50,22 @@ extension RelayConfiguration {
         }
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         do throws(RelayError) {
-            try self.init(Setting(json), directory: parent)
+            try self.init(Setting(overrides.applied(to: json)), FilePlaces(directory: parent, credentials: credentials))
         } catch {
             throw RelayError("\(path): \(error)")
         }
     }
 
-    init(_ root: Setting, directory: String) throws(RelayError) {
+    private init(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
         try root.only([
             "data", "durability", "limit", "retention-days", "listen", "http", "certificate", "certificate-key",
-            "answer-seconds",
-            "apps", "callers", "apple",
+            "answer-seconds", "log-level", "log-format", "apps", "callers", "apple",
         ])
-        let file = { (name: String) in name.hasPrefix("/") ? name : directory + name }
-        let apps = try root.list("apps").map { (app) throws(RelayError) in try App(app, file) }
+        try root.demand(["data", "apps"], oneOf: ["listen", "http"])
+        let apps = try root.list("apps").map { (app) throws(RelayError) in try App(app, places) }
         guard !apps.isEmpty else { throw RelayError("apps has to name one app at least") }
         self.init(
-            dataFile: file(try root.text("data")),
+            dataFile: places.file(try root.text("data")),
             apps: apps,
             listeners: try root.member("listen").byEnvironment { (setting) throws(RelayError) in try Address(setting) }
         )
@@ -65,37 +73,37 @@ extension RelayConfiguration {
             try Caller(caller, among: Set(apps.map(\.name)))
         }
         if root.member("http").isThere { http = try Address(root.member("http")) }
-        if let durability = try root.optionalText("durability") {
-            guard let known = SQLiteOutbox.Options.Durability(rawValue: durability) else {
-                throw RelayError("durability must be full or relaxed, not \(durability)")
-            }
-            outbox.durability = known
+        if let durability = try root.choice("durability", SQLiteOutbox.Options.Durability.self) {
+            outbox.durability = durability
         }
         if let limit = try root.optionalNumber("limit", 1...1_000_000_000) { outbox.limit = limit }
         if let days = try root.optionalNumber("retention-days", 1...3_650) { retention = Int64(days) * 86_400_000 }
         if let seconds = try root.optionalNumber("answer-seconds", 0...60) { answerTime = .seconds(seconds) }
-        if let certificate = try root.optionalText("certificate") {
-            identity = TLSContext.Identity(
-                certificateChainPEM: try text(of: file(certificate)),
-                privateKeyPEM: try text(of: file(try root.text("certificate-key")))
-            )
-        }
+        if let level = try root.choice("log-level", Logger.Level.self) { logLevel = level }
+        logFormat = try root.choice("log-format", Logger.Format.self)
+        try readIdentity(root, places)
         endpoints = try root.member("apple").byEnvironment { (setting) throws(RelayError) in
-            try LaneEndpoint(setting, file)
+            try LaneEndpoint(setting, places)
         }
+        try check()
     }
-}
 
-/// The text of a file that a setting names.
-func text(of path: String) throws(RelayError) -> String {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-        throw RelayError("the file \(path) cannot be read")
+    private mutating func readIdentity(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
+        guard let certificate = try root.optionalText("certificate") else {
+            guard !root.member("certificate-key").isThere else {
+                throw RelayError("certificate is missing: certificate-key is of no use without it")
+            }
+            return
+        }
+        identity = TLSContext.Identity(
+            certificateChainPEM: try places.text(of: certificate, "certificate"),
+            privateKeyPEM: try places.secretText(of: try root.text("certificate-key"), "certificate-key")
+        )
     }
-    return text
 }
 
 extension RelayConfiguration.App {
-    fileprivate init(_ setting: Setting, _ file: (String) -> String) throws(RelayError) {
+    fileprivate init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
         try setting.only(["name", "bundle-ids", "team-id", "key-id", "key-file", "environments", "rate", "webhook"])
         let names = try setting.texts("environments")
         var environments: [PushEnvironment] = []
@@ -107,7 +115,7 @@ extension RelayConfiguration.App {
         }
         let bundleIDs = try setting.texts("bundle-ids")
         guard !bundleIDs.isEmpty else { throw RelayError("\(setting.path("bundle-ids")) has to name one at least") }
-        let keyFile = file(try setting.text("key-file"))
+        let keyFile = places.secret(try setting.text("key-file"))
         let (keyID, teamID) = (try setting.text("key-id"), try setting.text("team-id"))
         let key: SigningKey
         do throws(APNsError) {
@@ -123,7 +131,7 @@ extension RelayConfiguration.App {
             rate: try setting.optionalNumber("rate", 1...1_000_000)
         )
         let hook = setting.member("webhook")
-        if hook.isThere { webhook = try Webhook(hook, file) }
+        if hook.isThere { webhook = try Webhook(hook, places) }
     }
 }
 
@@ -135,6 +143,7 @@ extension RelayConfiguration.Caller {
             throw RelayError("\(setting.path("key-sha256")) must be the 64 hexadecimal digits of a SHA-256")
         }
         let apps = try setting.texts("apps")
+        guard !apps.isEmpty else { throw RelayError("\(setting.path("apps")) has to name one app at least") }
         if let unknown = apps.first(where: { !known.contains($0) }) {
             throw RelayError("\(setting.path("apps")) names \(unknown), which is none of the apps")
         }
@@ -162,12 +171,15 @@ extension RelayConfiguration.Address {
             throw RelayError("\(setting.description) must be an address with a port, as in 127.0.0.1:2197, not \(text)")
         }
         let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
+        guard host.isEmpty || SocketAddress(literal: host, port: port) != nil else {
+            throw RelayError("\(setting.description) must name an address of this machine in digits, not \(host)")
+        }
         self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
     }
 }
 
 extension LaneEndpoint {
-    fileprivate init(_ setting: Setting, _ file: (String) -> String) throws(RelayError) {
+    fileprivate init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
         try setting.only(["host", "port", "channel-port", "clear", "authorities"])
         let host = try setting.text("host")
         let port = try setting.optionalNumber("port", 1...65_535) ?? 443
@@ -181,7 +193,7 @@ extension LaneEndpoint {
         self.init(
             endpoint,
             authorities: try setting.optionalText("authorities").map { name throws(RelayError) in
-                try text(of: file(name))
+                try places.text(of: name, setting.path("authorities"))
             }
         )
     }

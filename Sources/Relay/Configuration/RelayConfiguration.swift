@@ -72,7 +72,7 @@ package struct RelayConfiguration: Sendable {
     }
 
     /// An address to listen on.
-    package struct Address: Sendable, Hashable {
+    package struct Address: Sendable, Hashable, CustomStringConvertible {
         /// An address literal.
         package var host: String
         /// The port; 0 for any that is free.
@@ -83,6 +83,9 @@ package struct RelayConfiguration: Sendable {
             self.host = host
             self.port = port
         }
+
+        /// As it is written in a configuration.
+        package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
     /// The file that pushes are kept in.
@@ -111,6 +114,10 @@ package struct RelayConfiguration: Sendable {
     package var incomingLimit = 20_000
     /// Streams that a caller may have open at once.
     package var streamsPerConnection: UInt32 = 1_000
+    /// The least that is logged.
+    package var logLevel = Logger.Level.info
+    /// How lines of the log are written; nil for JSON, and for people's eyes on a terminal.
+    package var logFormat: Logger.Format?
     var limits = DeliveryMachine.Limits()
 
     /// A configuration with the defaults, save what is given.

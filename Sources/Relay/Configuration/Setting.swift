@@ -33,6 +33,15 @@ struct Setting {
         }
     }
 
+    /// Makes sure that these members are there, and one of the others.
+    func demand(_ names: [String], oneOf others: [String]) throws(RelayError) {
+        var missing = names.filter { !member($0).isThere }
+        if !others.contains(where: { member($0).isThere }) { missing.append(others.joined(separator: " or ")) }
+        guard !missing.isEmpty else { return }
+        let list = missing.joined(separator: ", ")
+        throw RelayError("\(list) \(missing.count == 1 ? "is" : "are") missing")
+    }
+
     /// A member, whether it is there or not.
     func member(_ name: String) -> Setting { Setting(value?[name], at: path(name)) }
 
@@ -64,6 +73,19 @@ struct Setting {
             throw RelayError("\(path(name)) must be a text that is not empty")
         }
         return text
+    }
+
+    /// One of several words; nil when it is not there.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String,
+        _ type: Choice.Type
+    ) throws(RelayError) -> Choice? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let all = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw RelayError("\(path(name)) must be one of \(all), not \(text)")
+        }
+        return choice
     }
 
     /// A whole number within bounds; nil when it is not there.

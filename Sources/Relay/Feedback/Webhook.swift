@@ -55,15 +55,18 @@ package struct Webhook: Sendable {
         }
     }
 
-    init(_ setting: Setting, _ file: (String) -> String) throws(RelayError) {
+    init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
         try setting.only(["url", "secret-file", "authorities", "allow-private"])
+        let secretFile = try setting.text("secret-file")
+        let secret = try places.secretText(of: secretFile, setting.path("secret-file")).filter { !$0.isWhitespace }
+        let authorities = try setting.optionalText("authorities").map { (name) throws(RelayError) in
+            try places.text(of: name, setting.path("authorities"))
+        }
         do throws(RelayError) {
             try self.init(
                 url: setting.text("url"),
-                secret: text(of: file(setting.text("secret-file"))).filter { !$0.isWhitespace },
-                authorities: setting.optionalText("authorities").map { (name) throws(RelayError) in
-                    try text(of: file(name))
-                },
+                secret: secret,
+                authorities: authorities,
                 allowsPrivateAddresses: setting.flag("allow-private")
             )
         } catch {

@@ -68,9 +68,7 @@ struct Callers: Sendable {
     }
 
     private func keyHolder(_ credential: Substring) -> Caller? {
-        guard let hash = try? SHA256.hash(Array(credential.utf8)) else { return nil }
-        var digits: [UInt8] = []
-        for byte in hash { digits.appendHexadecimal(byte) }
+        guard let digits = try? CallerKey.hash(of: credential) else { return nil }
         var found: RelayConfiguration.Caller?
         // All are compared, each to its end, so that the time tells nothing.
         for key in keys where key.hash.isSame(as: digits) { found = key }

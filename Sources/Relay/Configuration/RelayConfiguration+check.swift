@@ -1,0 +1,81 @@
+internal import APNs
+internal import APNsClient
+internal import Outbox
+internal import Wire
+
+extension RelayConfiguration {
+    /// The lanes that pushes are taken for.
+    var lanes: Set<Lane> {
+        Set(apps.flatMap { app in app.environments.map { Lane(app: app.name, environment: $0) } })
+    }
+
+    /// Makes sure that the parts fit together and that keys and certificates can be used.
+    func check() throws(RelayError) {
+        try checkNames(apps.map(\.name), "apps")
+        try checkNames(callers.map(\.name), "callers")
+        for app in apps where !app.name.utf8.allSatisfy(\.isOfPathSegment) {
+            throw RelayError("the app \(app.name): name must be of letters, digits, \"-\", \".\" and \"_\"")
+        }
+        guard !listeners.isEmpty || http != nil else {
+            throw RelayError("listen or http has to name one address at least")
+        }
+        _ = try Callers(self)
+        if let identity {
+            do throws(WireError) {
+                _ = try TLSContext.server(identity: identity, asksForCertificates: false)
+            } catch {
+                throw RelayError("certificate and certificate-key: \(error)")
+            }
+        }
+        for (environment, endpoint) in endpoints {
+            do throws(WireError) {
+                _ = try TLSContext.client(authorities: endpoint.authorities)
+            } catch {
+                throw RelayError("apple.\(environment.rawValue).authorities: \(error)")
+            }
+        }
+    }
+
+    private func checkNames(_ names: [String], _ list: String) throws(RelayError) {
+        var seen: Set<String> = []
+        for name in names where !seen.insert(name).inserted {
+            throw RelayError("\(list) has two of the name \(name)")
+        }
+    }
+
+    /// What is allowed and is probably not meant, a sentence each.
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if http != nil, callers.isEmpty {
+            remarks.append("http has an address, but callers names no key: nobody can ask there for more than health")
+        }
+        for environment in listeners.keys where !apps.contains(where: { $0.environments.contains(environment) }) {
+            let name = environment.rawValue
+            remarks.append("listen.\(name) has an address, but no app is sent to \(name)")
+        }
+        if identity == nil, !listeners.values.allSatisfy(\.isOfThisMachine) {
+            remarks.append("listen is open to other machines without a certificate: anybody on the way can read keys")
+        }
+        if let http, !http.isOfThisMachine {
+            remarks.append("http is open to other machines in the clear: put a proxy with TLS before it")
+        }
+        return remarks
+    }
+}
+
+extension RelayConfiguration.Address {
+    /// Whether nobody but this machine can reach it.
+    fileprivate var isOfThisMachine: Bool { host.hasPrefix("127.") || host == "::1" }
+}
+
+extension UInt8 {
+    /// Whether a byte stands for itself in a path (RFC 3986 §2.3).
+    fileprivate var isOfPathSegment: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import APNsClient
+import TestSupport
+import Testing
+import Wire
+
+@testable import Outbox
+@testable import Relay
+
+/// What a configuration may say, and how a mistake in it is told.
+@Suite struct RelayConfigurationTests {
+    private func error(_ text: String) throws -> String {
+        let file = try ConfigurationFile(text)
+        let error = #expect(throws: RelayError.self, "\(text)") { try RelayConfiguration(file: file.path) }
+        return error?.description.replacing(file.directory.path + "/", with: "") ?? ""
+    }
+
+    @Test func `a good one is read`() throws {
+        let file = try ConfigurationFile()
+        let configuration = try RelayConfiguration(file: file.path)
+        #expect(configuration.dataFile == file.directory.path + "/relay.sqlite")
+        #expect(configuration.apps.map(\.name) == ["orders"] && configuration.apps[0].rate == 100)
+        #expect(configuration.callers[0].scopes == [.send, .read] && configuration.logLevel == .info)
+        #expect(configuration.remarks.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("[]", "it must be an object"), ("{", "is no JSON"), ("{}", "data, apps, listen or http are missing"),
+        (#"{"data":"a","http":":1"}"#, "apps is missing"),
+        (#"{"data":"a","http":":1","apps":[]}"#, "apps has to name one app at least"),
+        (ConfigurationFile.good(("\"data\"", "\"date\"")), "date is unknown; these are known: data, "),
+        (ConfigurationFile.good(("relay.sqlite", "")), "data must be a text that is not empty"),
+        (ConfigurationFile.good(("127.0.0.1:0", "127.0.0.1")), "listen.production must be an address with a port"),
+        (
+            ConfigurationFile.good(("127.0.0.1:0", "localhost:1")),
+            "listen.production must name an address of this machine"
+        ),
+        (ConfigurationFile.good(("\"production\"", "\"sandbox\"")), "listen.sandbox is unknown"),
+        (
+            ConfigurationFile.good(("{\"production\": \"127.0.0.1:0\"}", "{}"), ("\"http\": \"127.0.0.1:0\",", "")),
+            "listen or http has to name one address at least"
+        ),
+        (
+            ConfigurationFile.good(("orders\", \"b", "or/ders\", \"b"), ("[\"orders", "[\"or/ders")),
+            "name must be of letters"
+        ),
+        (ConfigurationFile.good(("\"key-file\": \"AuthKey.p8\", ", "")), "apps.0.key-file is missing"),
+        (ConfigurationFile.good(("AuthKey.p8", "Other.p8")), "apps.0.key-file: "),
+        (
+            ConfigurationFile.good(("\"rate\": 100", "\"rate\": 0")),
+            "apps.0.rate must be a whole number from 1 to 1000000"
+        ),
+        (ConfigurationFile.good(("[\"com.example.orders\"]", "[]")), "apps.0.bundle-ids has to name one at least"),
+        (ConfigurationFile.good(("0a0a", "0a")), "callers.0.key-sha256 must be the 64 hexadecimal digits of a SHA-256"),
+        (
+            ConfigurationFile.good(("[\"orders\"]", "[\"rides\"]")),
+            "callers.0.apps names rides, which is none of the apps"
+        ),
+        (ConfigurationFile.good(("[\"orders\"]", "[]")), "callers.0.apps has to name one app at least"),
+        (ConfigurationFile.good(("\"send\"", "\"sent\"")), "callers.0.scopes are send, read, manage, not sent"),
+        (
+            ConfigurationFile.good(("\"data\"", "\"certificate\": \"c.pem\", \"data\"")),
+            "certificate: the file c.pem cannot be read"
+        ),
+        (ConfigurationFile.good(("\"data\"", "\"certificate-key\": \"c\", \"data\"")), "certificate is missing"),
+        (
+            ConfigurationFile.good(
+                ("\"data\"", "\"certificate\": \"relay.json\", \"certificate-key\": \"relay.json\", \"data\"")
+            ),
+            "certificate and certificate-key: "
+        ),
+        (
+            ConfigurationFile.good(("\"data\"", "\"log-level\": \"loud\", \"data\"")),
+            "log-level must be one of debug, info, "
+        ),
+        (
+            ConfigurationFile.good(("\"data\"", "\"durability\": \"no\", \"data\"")),
+            "durability must be one of full, relaxed"
+        ),
+        (
+            ConfigurationFile.good(("\"callers\"", "\"apple\": {\"production\": {\"port\": 1}}, \"callers\"")),
+            "apple.production.host is missing"
+        ),
+    ])
+    func `a mistake names the setting and the rule`(text: String, message: String) throws {
+        let error = try error(text)
+        #expect(error.contains(message), "\(error)")
+        #expect(error.hasPrefix("relay.json") && !error.contains("\n"))
+    }
+
+    @Test func `two of a name are told apart by nobody`() throws {
+        let file = try ConfigurationFile()
+        var configuration = try RelayConfiguration(file: file.path)
+        configuration.callers.append(configuration.callers[0])
+        #expect(throws: RelayError("callers has two of the name back end")) { try configuration.check() }
+        configuration.apps.append(configuration.apps[0])
+        #expect(throws: RelayError("apps has two of the name orders")) { try configuration.check() }
+    }
+
+    @Test func `environment and command line stand in for the file`() throws {
+        let file = try ConfigurationFile()
+        var overrides = RelayOverrides()
+        overrides.dataFile = "/elsewhere/relay.sqlite"
+        overrides.listeners = [.development: "[::1]:2195"]
+        overrides.http = "0.0.0.0:8198"
+        overrides.logLevel = .debug
+        overrides.logFormat = .logfmt
+        let configuration = try RelayConfiguration(file: file.path, overrides: overrides)
+        #expect(configuration.dataFile == "/elsewhere/relay.sqlite")
+        #expect(
+            configuration.listeners.mapValues(\.description) == [
+                .production: "127.0.0.1:0", .development: "[::1]:2195",
+            ]
+        )
+        #expect(configuration.http?.description == "0.0.0.0:8198")
+        #expect(configuration.logLevel == .debug && configuration.logFormat == .logfmt)
+        #expect(configuration.remarks.count == 2, "\(configuration.remarks)")
+        overrides.http = "nowhere"
+        let error = #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, overrides: overrides) }
+        #expect(error?.description.contains("http must be an address with a port") == true)
+    }
+
+    @Test func `a key's file may lie where the system hands credentials out`() throws {
+        let file = try ConfigurationFile(ConfigurationFile.good(("AuthKey.p8", "apns-key")))
+        let credentials = try ScratchDirectory()
+        #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, credentials: credentials.path) }
+        try credentials.write(try file.directory.read("AuthKey.p8"), to: "apns-key")
+        let configuration = try RelayConfiguration(file: file.path, credentials: credentials.path)
+        #expect(configuration.apps[0].key.keyID == "ABC123DEFG")
+    }
+
+    @Test func `a new key is random, and known by its hash`() throws {
+        let keys = (0..<50).map { _ in CallerKey() }
+        #expect(Set(keys.map(\.text)).count == keys.count)
+        for key in keys {
+            #expect(key.text.wholeMatch(of: /mrt_[a-z2-7]{32}/) != nil)
+            #expect(try key.hash == RelayBench.hash(key.text))
+        }
+    }
+}
