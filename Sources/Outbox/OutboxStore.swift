@@ -71,7 +71,7 @@ package protocol OutboxStore: Sendable {
     ///   - limit: How many at once, so that nobody waits for long.
     /// - Returns: Whom this happened to; as many as the limit means that there may be more.
     /// - Throws: ``OutboxError``; then nothing has changed.
-    func expire(at now: Int64, limit: Int) async throws(OutboxError) -> [ExpiredPush]
+    func expire(at now: Int64, limit: Int) async throws(OutboxError) -> [PushStatus]
 
     /// Forgets the outcomes of pushes that ended before a time; whoever asks for them learns nothing.
     ///

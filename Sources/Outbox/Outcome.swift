@@ -106,20 +106,6 @@ package struct PushStatus: Sendable, Hashable {
     }
 }
 
-/// A push that has ended because it was of no use any more.
-package struct ExpiredPush: Sendable, Hashable {
-    /// Its identifier.
-    package var id: APNsID
-    /// Its lane.
-    package var lane: Lane
-
-    /// An expired push from its parts.
-    package init(id: APNsID, lane: Lane) {
-        self.id = id
-        self.lane = lane
-    }
-}
-
 /// A token that Apple has called dead.
 package struct DeadToken: Sendable, Hashable {
     /// Counts up with each discovery in the outbox: what a reader of the feed remembers.

@@ -58,15 +58,20 @@ extension PushRelay {
         Task {
             do throws(OutboxError) {
                 try await outbox.settle(settlements, at: now)
-                for ended in machine.settled(settlements) {
-                    counts.ended(ended.outcome, ended.push.push.lane)
-                    waiters.ended(ended.push.push.id, of: ended.push.push.lane.app, ended.outcome)
-                }
+                for ended in machine.settled(settlements) { noteEnd(of: ended.status(at: now)) }
             } catch {
                 machine.settleFailed(settlements, at: now)
             }
             carryOutSoon()
         }
+    }
+
+    /// Counts a push that has ended, and tells whoever waits or listens.
+    func noteEnd(of push: PushStatus) {
+        guard case .ended(let outcome, _) = push.place else { return }
+        counts.ended(outcome, push.lane)
+        waiters.ended(push.id, of: push.lane.app, outcome)
+        events.note(push)
     }
 
     /// Hands a push to the outbox, together with the others of this turn of the loop.
@@ -101,5 +106,12 @@ extension PushRelay {
             }
             carryOutSoon()
         }
+    }
+}
+
+extension DeliveryMachine.Ended {
+    /// What is known of the push now.
+    fileprivate func status(at now: Int64) -> PushStatus {
+        PushStatus(id: push.push.id, lane: push.push.lane, acceptedAt: push.acceptedAt, place: .ended(outcome, at: now))
     }
 }

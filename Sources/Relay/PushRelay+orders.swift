@@ -81,15 +81,21 @@ extension PushRelay {
 
     /// Takes a push back.
     func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> PushStatus? {
+        let now = now
         let status = try await outbox.cancel(id, of: app, at: now)
-        if let status, case .ended(let outcome, _) = status.place, outcome.state == .cancelled {
-            counts.ended(outcome, status.lane)
-            waiters.ended(id, of: app, outcome)
+        // One that had ended before was told of then.
+        if let status, case .ended(_, at: now) = status.place {
+            noteEnd(of: status)
             // Another may have waited behind it.
             machine.stir(status.lane)
             carryOutSoon()
         }
         return status
+    }
+
+    /// Tells whoever wants to know how pushes end; nil when too many listen already.
+    func listen(to apps: Set<String>, after lastID: String?) -> AsyncStream<[UInt8]>? {
+        events.hasRoom ? events.listen(to: apps, after: lastID) : nil
     }
 
     /// Has pushes tried again that were given up.

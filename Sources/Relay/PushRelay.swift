@@ -35,6 +35,7 @@ package actor PushRelay {
     var isCarryingOut = false
     var wakeUp: LoopTimer?
     var isDraining = false
+    var events: OutcomeEvents
     var webhooks: [String: WebhookSchedule] = [:]
     var generator: SplitMix64
     private var housekeeping: Task<Void, Never>?
@@ -53,6 +54,7 @@ package actor PushRelay {
         self.configuration = configuration
         self.outbox = outbox
         self.clock = clock
+        events = OutcomeEvents(run: clock.millisecondsSince1970())
         callers = try Callers(configuration)
         generator = SplitMix64(state: .random(in: .min ... .max))
         machine = DeliveryMachine(limits: configuration.limits, seed: .random(in: .min ... .max))
@@ -159,6 +161,7 @@ package actor PushRelay {
         timer.cancel()
         wakeUp?.cancel()
         waiters.giveUpAll()
+        events.finish()
         http?.stop()
         http = nil
         for client in clients.values { await client.close() }
@@ -171,6 +174,9 @@ package actor PushRelay {
         drained = []
     }
 
+    /// How often whoever listens is told that the relay is still there.
+    private static let secondsBetweenSigns: Int64 = 15
+
     /// Milliseconds since 1970.
     nonisolated var now: Int64 { clock.millisecondsSince1970() }
 
@@ -180,13 +186,14 @@ package actor PushRelay {
         let now = now
         if let expired = try? await outbox.expire(at: now, limit: batch), !expired.isEmpty {
             for push in expired {
-                counts.ended(Outcome(.expired), push.lane)
+                noteEnd(of: push)
+                // Another may have waited behind it.
                 machine.stir(push.lane)
-                waiters.ended(push.id, of: push.lane.app, Outcome(.expired))
             }
             carryOutSoon()
         }
         callWebhooks()
+        if now / 1_000 % PushRelay.secondsBetweenSigns == 0 { events.sign() }
         _ = try? await outbox.forgetOutcomes(before: now - configuration.retention, limit: batch)
     }
 }

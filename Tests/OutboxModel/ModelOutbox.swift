@@ -41,7 +41,7 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.status(of: id, of: app) }
     }
 
-    package func expire(at now: Int64, limit: Int) -> [ExpiredPush] {
+    package func expire(at now: Int64, limit: Int) -> [PushStatus] {
         disk.model.withLock { $0.expire(at: now, limit: limit) }
     }
 

@@ -180,13 +180,13 @@ package struct OutboxModel: Sendable {
         return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, place: place)
     }
 
-    package mutating func expire(at now: Int64, limit: Int) -> [ExpiredPush] {
+    package mutating func expire(at now: Int64, limit: Int) -> [PushStatus] {
         let old = rows.filter { number, row in
             !claimed.contains(number) && row.push.expiresAt.map { $0 <= now } ?? false
         }
         .sorted { $0.key < $1.key }.prefix(limit)
         for (number, _) in old { end(number, Outcome(.expired), at: now) }
-        return old.map { ExpiredPush(id: $0.value.push.id, lane: $0.value.push.lane) }
+        return old.compactMap { status(of: $0.value.push.id, of: $0.value.push.lane.app) }
     }
 
     package mutating func forgetOutcomes(before time: Int64, limit: Int) -> Int {

@@ -174,7 +174,9 @@ import Testing
         let status = try await store.cancel(cancelled.id, of: "orders", at: 12)
         #expect(status?.place == .ended(Outcome(.cancelled), at: 12))
         #expect(try await store.expire(at: 39, limit: 10).isEmpty)
-        #expect(try await store.expire(at: 41, limit: 10) == [ExpiredPush(id: expired.id, lane: .orders)])
+        let ended = PushStatus.Place.ended(Outcome(.expired), at: 41)
+        let status41 = PushStatus(id: expired.id, lane: .orders, acceptedAt: 10, place: ended)
+        #expect(try await store.expire(at: 41, limit: 10) == [status41])
         #expect(try await store.claimAll(at: 60).isEmpty)
         #expect(try await store.outcome(of: expired)?.state == .expired)
     }

@@ -153,6 +153,27 @@ import Wire
         await bench.stop()
     }
 
+    @Test func `how pushes end is told to whoever listens, and again to whoever comes back`() async throws {
+        let bench = try await RelayBench()
+        let listening = try #require(await bench.relay.listen(to: ["orders"], after: nil))
+        let elsewhere = try #require(await bench.relay.listen(to: ["rides"], after: nil))
+        var first = listening.makeAsyncIterator()
+        let posted = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        let id = posted.json["id"]?.stringValue ?? "?"
+        let event = String(decoding: await first.next() ?? [], as: UTF8.self)
+        #expect(event.hasPrefix("event: outcome\nid: ") && event.contains(id) && event.contains("delivered"))
+        let eventID = event.split(separator: "\n")[1].dropFirst(4)
+        _ = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
+        var back = try #require(await bench.relay.listen(to: ["orders"], after: String(eventID))).makeAsyncIterator()
+        #expect(await back.next() == first.next())
+        var lost = try #require(await bench.relay.listen(to: ["orders"], after: "1-1")).makeAsyncIterator()
+        #expect(String(decoding: await lost.next() ?? [], as: UTF8.self).hasPrefix("event: gap"))
+        #expect(String(decoding: await lost.next() ?? [], as: UTF8.self) == event)
+        await bench.stop()
+        var nothing = elsewhere.makeAsyncIterator()
+        #expect(await nothing.next() == nil)
+    }
+
     @Test func `a push for later can be taken back until then`() async throws {
         let bench = try await RelayBench()
         let body = #"{"to":"5d3a6a1c","not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"#

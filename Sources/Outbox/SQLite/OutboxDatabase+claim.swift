@@ -81,24 +81,25 @@ extension OutboxDatabase {
     }
 
     /// Ends pushes that are of no use any more, but for those that have been given out.
-    func expire(at now: Int64, limit: Int) throws(SQLiteError) -> [ExpiredPush] {
-        var found: [(number: Int64, push: ExpiredPush)] = []
+    func expire(at now: Int64, limit: Int) throws(SQLiteError) -> [PushStatus] {
+        var found: [(number: Int64, status: PushStatus)] = []
         try statements.expired.bind(now)
         while found.count < limit, try statements.expired.step() {
-            if let expired = expiredPush(statements.expired) { found.append(expired) }
+            if let expired = expiredPush(statements.expired, at: now) { found.append(expired) }
         }
         statements.expired.reset()
         for (number, _) in found { try end(number, Outcome(.expired), at: now) }
-        return found.map(\.push)
+        return found.map(\.status)
     }
 
     /// The push of a row, unless it has been given out.
-    private func expiredPush(_ row: borrowing Statement) -> (number: Int64, push: ExpiredPush)? {
+    private func expiredPush(_ row: borrowing Statement, at now: Int64) -> (number: Int64, status: PushStatus)? {
         let shelf = Shelf(row, from: 1)
         let number = row.integer(at: 0)
         guard !isClaimed(shelf, readyAt: row.optionalInteger(at: 4), number: number),
             let id = APNsID(bytes: row.blob(at: 5))
         else { return nil }
-        return (number, ExpiredPush(id: id, lane: lane(of: shelf)))
+        let place = PushStatus.Place.ended(Outcome(.expired), at: now)
+        return (number, PushStatus(id: id, lane: lane(of: shelf), acceptedAt: row.integer(at: 6), place: place))
     }
 }

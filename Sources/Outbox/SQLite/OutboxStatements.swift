@@ -111,7 +111,7 @@ final class OutboxStatements {
         )
         expired = try connection.prepare(
             """
-            SELECT number, app, environment, urgency, ready_at, apns_id FROM push
+            SELECT number, app, environment, urgency, ready_at, apns_id, accepted_at FROM push
             WHERE expires_at <= ? AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY expires_at
             """
         )

@@ -148,7 +148,7 @@ package actor SQLiteOutbox: OutboxStore {
         try read { (database) throws(SQLiteError) in try database.status(of: id, of: app) }
     }
 
-    package func expire(at now: Int64, limit: Int) throws(OutboxError) -> [ExpiredPush] {
+    package func expire(at now: Int64, limit: Int) throws(OutboxError) -> [PushStatus] {
         try change { (database) throws(SQLiteError) in try database.expire(at: now, limit: limit) }
     }
 

@@ -10,6 +10,18 @@ extension RelayAPI {
     static let feedbackRoutes: [Route] = [
         Route(
             method: "GET",
+            path: "/v1/events",
+            summary: "How pushes end from now on, as server-sent events; after Last-Event-ID, when that is sent"
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            let lastID = call.fields["last-event-id"]
+            guard let events = await call.service.relay.listen(to: call.service.caller.apps, after: lastID) else {
+                throw APIProblem(503, "too many listen already: come again when some have ended", retryAfter: 30)
+            }
+            return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
+        },
+        Route(
+            method: "GET",
             path: "/v1/apps/{app}/dead-tokens",
             summary: "Tokens that Apple has called dead, oldest discovery first",
             parameters: [RouteParameter(name: "after", summary: "Only those after this cursor; 0 for all"), limit]

@@ -74,13 +74,14 @@ package struct Webhook: Sendable {
         }
     }
 
-    /// Reports dead tokens; returns whether the other side has taken the report.
+    /// Reports dead tokens.
     ///
     /// - Parameters:
     ///   - tokens: The tokens, at least one.
     ///   - app: Whose.
     ///   - now: Milliseconds since 1970.
     ///   - loop: Where the call is made.
+    /// - Returns: Whether the other side has taken the report.
     func report(_ tokens: [DeadToken], of app: String, at now: Int64, on loop: EventLoop) async -> Bool {
         let body = Webhook.body(tokens, of: app, at: now)
         // The same report has the same identifier, however often it is made.

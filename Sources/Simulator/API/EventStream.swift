@@ -1,6 +1,7 @@
 internal import APNs
+internal import WebAPI
 
-/// Events in the words of server-sent events (WHATWG HTML, section 9.2).
+/// What happens in the simulator as server-sent events.
 enum EventStream {
     /// The bytes that tell of an event; none where the query is not true of its push.
     ///
@@ -8,27 +9,21 @@ enum EventStream {
     static func bytes(of event: SimulatorEvent, matching query: PushQuery) -> [UInt8] {
         switch event {
         case .received(let push):
-            query.matches(push) ? bytes("push", push.json, id: push.number) : []
+            query.matches(push) ? ServerSentEvent.bytes("push", push.json, id: String(push.number)) : []
         case .changed(let push):
-            query.matches(push) ? bytes("changed", push.json) : []
+            query.matches(push) ? ServerSentEvent.bytes("changed", push.json) : []
         case .forgotten(let numbers):
-            bytes(
+            ServerSentEvent.bytes(
                 "forgotten",
                 [
                     "from": .number(JSONNumber(numbers.lowerBound)),
                     "through": .number(JSONNumber(numbers.upperBound)),
                 ]
             )
-        case .faultsChanged: bytes("chaos", [:])
-        case .previewsChanged: bytes("previews", [:])
-        case .trouble(let error): bytes("trouble", ["detail": .string(error.description)])
-        case .nothing: Array(": still there\n\n".utf8)
+        case .faultsChanged: ServerSentEvent.bytes("chaos", [:])
+        case .previewsChanged: ServerSentEvent.bytes("previews", [:])
+        case .trouble(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
+        case .nothing: ServerSentEvent.sign
         }
-    }
-
-    private static func bytes(_ name: String, _ value: JSONValue, id: Int? = nil) -> [UInt8] {
-        let id = id.map { "id: \($0)\n" } ?? ""
-        // Encoded JSON has no line breaks.
-        return Array("event: \(name)\n\(id)data: ".utf8) + value.encoded() + Array("\n\n".utf8)
     }
 }
