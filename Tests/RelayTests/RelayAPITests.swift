@@ -174,6 +174,24 @@ import Wire
         #expect(await nothing.next() == nil)
     }
 
+    @Test func `channels are made, listed, pushed to and deleted`() async throws {
+        let bench = try await RelayBench()
+        let path = "/v1/apps/orders/channels"
+        let made = await ask(bench, "POST", path, #"{"message-storage-policy":1}"#)
+        let channel = try #require(made.json["channel"]?.stringValue, "\(made.text)")
+        #expect(await ask(bench, "GET", path).json["channels"]?.elements == [.string(channel)])
+        let state = #"{"aps":{"timestamp":1790000000,"event":"update","content-state":{"score":1}}}"#
+        let body = #"{"channel":"\#(channel)","payload":\#(state)}"#
+        let pushed = await ask(bench, "POST", "/v1/pushes?wait=10", body)
+        #expect(pushed.json["state"] == "delivered", "\(pushed.text)")
+        #expect(await bench.apple.pushes.map(\.channel?.rawValue) == [channel])
+        #expect(await ask(bench, "GET", "/v1/apps/rides/channels").status == 403)
+        let query = "?channel=" + channel.replacing("+", with: "%2B").replacing("=", with: "%3D")
+        #expect(await ask(bench, "DELETE", path + query).status == 204)
+        #expect(await ask(bench, "GET", path).json["channels"]?.elements == [])
+        await bench.stop()
+    }
+
     @Test func `a push for later can be taken back until then`() async throws {
         let bench = try await RelayBench()
         let body = #"{"to":"5d3a6a1c","not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"#

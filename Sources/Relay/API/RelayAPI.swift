@@ -40,7 +40,7 @@ struct RelayAPI: Sendable {
     private static let routes: [Route] =
         [
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
-        ] + pushRoutes + feedbackRoutes
+        ] + pushRoutes + channelRoutes + feedbackRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         switch request.path {
