@@ -26,6 +26,8 @@ package struct APNsRequest: Sendable {
     package var isBodyTooLong: Bool
     /// The first field that was sent more than once, if any.
     package var duplicatedField: String?
+    /// The request as a whole when its path is none of APNs', for an owner that serves more than that.
+    package var other: HTTPRequest?
 
     init(_ stream: HTTP2Stream) {
         self.init(stream.fields, body: stream.body, isBodyTooLong: stream.isBodyTooLong)
@@ -48,6 +50,7 @@ package struct APNsRequest: Sendable {
         authorization = fields["authorization"]
         self.body = body
         self.isBodyTooLong = isBodyTooLong
+        other = target == nil ? HTTPRequest(fields: fields, body: body) : nil
         duplicatedField = fields.firstDuplicate(startingWith: "apns-", or: "authorization")
     }
 
@@ -97,6 +100,11 @@ package struct APNsReply {
     /// Ends the request's stream without an answer.
     package func reset(_ code: HTTP2ErrorCode) {
         connection.reset(stream, code)
+    }
+
+    /// Sends an answer that is none of APNs'; does nothing when the client has gone.
+    package func send(_ response: HTTPResponse) {
+        connection.answer(stream, with: response)
     }
 
     /// Sends the answer; does nothing when the client has gone.

@@ -13,7 +13,7 @@ package import APNs
 /// - At most one push of an ``OutboxPush/orderKey`` is claimable at a time, the one that was accepted first; the others
 ///   wait behind it. A scheduled push gets in line when its time has come.
 /// - One claimant: what one claim has given, no other gives until it is settled or the store is opened anew. What may
-///   have been given out when a process ended without ``close()`` says so in its ``ClaimedPush/unknownTries``.
+///   have been given out when a process ended without ``close(isInOrder:)`` says so in its ``ClaimedPush/unknownTries``.
 ///
 /// Times are milliseconds since 1970, and handed in. All calls may come at once, from anywhere; an engine puts what
 /// comes together into one commit.
@@ -133,5 +133,8 @@ package protocol OutboxStore: Sendable {
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
 
     /// Commits what is under way and lets go of the disk.
-    func close() async
+    ///
+    /// - Parameter isInOrder: Whether everything that was sent has been answered. Otherwise what was given out says the
+    ///   next time that it may have been sent.
+    func close(isInOrder: Bool) async
 }

@@ -2,6 +2,7 @@ internal import APNs
 internal import APNsClient
 internal import APNsServer
 internal import Outbox
+internal import WebAPI
 internal import Wire
 
 /// One connection of a caller, with who it is.
@@ -19,6 +20,12 @@ extension PushRelay {
         case .opened:
             connections[key] = RelayConnection()
         case .request(let request, let reply):
+            if let other = request.other {
+                guard !request.isBodyTooLong else {
+                    return reply.send(APIProblem(413, "the body is too long").response)
+                }
+                return answer(other, reply)
+            }
             guard let connection = connections[key] else { return }
             let id = request.headers.id ?? request.requestID
             answer(request, over: connection, for: environment) { response in
@@ -32,6 +39,21 @@ extension PushRelay {
             connections[key] = nil
         case .goAway:
             break
+        }
+    }
+
+    /// Answers a request that is none of APNs': the interface in JSON, over HTTP/2.
+    private func answer(_ request: HTTPRequest, _ reply: APNsReply) {
+        Task {
+            switch await RelayAPI(self).answer(request) {
+            case .whole(let response): reply.send(response)
+            case .pieces(let fields, let pieces) where fields["content-type"] != "text/event-stream":
+                var body: [UInt8] = []
+                for await piece in pieces { body += piece }
+                reply.send(HTTPResponse(status: 200, fields: fields, body: body))
+            case .pieces:
+                reply.send(APIProblem(501, "events are told over HTTP/1.1").response)
+            }
         }
     }
 
@@ -52,9 +74,9 @@ extension PushRelay {
         let now = now
         guard callers.isCurrent(caller, at: now / 1_000) else { return reply(.refused(.expiredProviderToken)) }
         guard !isDraining else { return reply(.refused(.shutdown, retryAfter: 1)) }
-        let ingress = APNsIngress(callers: callers, environment: environment, lanes: Set(clients.keys))
+        let ingress = APNsIngress(callers: callers, environment: environment)
         let id = APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
-        switch ingress.verdict(on: request, from: caller, id: id, at: now) {
+        switch ingress.verdict(on: request, from: caller, id: id, at: now, hasLane: { clients[$0] != nil }) {
         case .refused(let reason): reply(.refused(reason))
         case .channels(let lane, let bundle, let isList):
             pass(request, lane, bundle, isList: isList, id: id, reply)

@@ -117,7 +117,10 @@ package actor PushRelay {
                 try TLSContext.server(identity: identity, asksForCertificates: false)
             }
             for (environment, address) in configuration.listeners {
-                let limits = APNsListener.Limits(initialStreams: configuration.streamsPerConnection)
+                let limits = APNsListener.Limits(
+                    initialStreams: configuration.streamsPerConnection,
+                    bodyBytes: PushRelay.longestBody
+                )
                 let listener = try APNsListener(
                     host: address.host,
                     port: address.port,
@@ -159,13 +162,15 @@ package actor PushRelay {
         let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.endDraining() } }
         if !machine.isIdle { await withCheckedContinuation { drained.append($0) } }
         timer.cancel()
+        // What is unanswered may have been sent.
+        let isInOrder = machine.isIdle
         wakeUp?.cancel()
         waiters.giveUpAll()
         events.finish()
         http?.stop()
         http = nil
         for client in clients.values { await client.close() }
-        await outbox.close()
+        await outbox.close(isInOrder: isInOrder)
     }
 
     /// Lets ``stop(within:)`` go on.
@@ -174,6 +179,8 @@ package actor PushRelay {
         drained = []
     }
 
+    /// Bytes of a body over HTTP/2, where many come at once.
+    private static let longestBody = 256 << 10
     /// How often whoever listens is told that the relay is still there.
     private static let secondsBetweenSigns: Int64 = 15
 

@@ -32,10 +32,13 @@ package struct APIProblem: Error {
     }
 
     /// The problem as an answer.
-    package var answer: HTTP1Answer {
+    package var answer: HTTP1Answer { .whole(response) }
+
+    /// The problem as a response.
+    package var response: HTTPResponse {
         var fields: HTTPFields = ["content-type": "application/problem+json", "cache-control": "no-store"]
         if let retryAfter { fields.append("retry-after", String(retryAfter)) }
-        return .whole(HTTPResponse(status: status, fields: fields, body: json.encoded()))
+        return HTTPResponse(status: status, fields: fields, body: json.encoded())
     }
 }
 

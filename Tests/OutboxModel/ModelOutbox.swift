@@ -73,7 +73,7 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.readers[reader] = cursor }
     }
 
-    package func close() {
-        disk.model.withLock { $0.restart(inOrder: true) }
+    package func close(isInOrder: Bool) {
+        disk.model.withLock { $0.restart(inOrder: isInOrder) }
     }
 }

@@ -1,6 +1,7 @@
 import APNs
 import Outbox
 import Simulator
+import TestSupport
 import Testing
 import WebAPI
 import Wire
@@ -172,6 +173,22 @@ import Wire
         await bench.stop()
         var nothing = elsewhere.makeAsyncIterator()
         #expect(await nothing.next() == nil)
+    }
+
+    @Test func `the interface is there over HTTP 2 as well`() async throws {
+        let bench = try await RelayBench()
+        let port = await bench.relay.ports[.production] ?? 0
+        let url = "http://127.0.0.1:\(port)/v1/pushes?wait=10"
+        let common = ["-sS", "--http2-prior-knowledge", "-H", "authorization: bearer " + RelayBench.callerKey]
+        let posted = try await ProgramRun("curl", common + ["--data-binary", Self.order, url])
+        #expect(posted.text.contains(#""state":"delivered""#), "\(posted.text) \(posted.complaint)")
+        let refused = try await ProgramRun("curl", ["-sS", "--http2-prior-knowledge", "-d", Self.order, url])
+        #expect(refused.text.contains("bearer"), "\(refused.text)")
+        let line = Self.order.replacing("orders", with: "rides")
+        let batch = url.replacing("pushes?wait=10", with: "pushes:batch")
+        let lines = try await ProgramRun("curl", common + ["--data-binary", Self.order + "\n" + line, batch])
+        #expect(lines.text.split(separator: "\n").count == 2, "\(lines.text)")
+        await bench.stop()
     }
 
     @Test func `channels are made, listed, pushed to and deleted`() async throws {

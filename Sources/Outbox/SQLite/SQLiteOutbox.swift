@@ -73,10 +73,10 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    package func close() {
+    package func close(isInOrder: Bool) {
         commit()
         // Should that fail, what is left is taken for what may have been sent, which does no harm.
-        try? database?.endInOrder()
+        if isInOrder { try? database?.endInOrder() }
         database = nil
     }
 

@@ -18,8 +18,6 @@ struct APNsIngress {
 
     let callers: Callers
     let environment: PushEnvironment
-    /// The lanes that there are.
-    let lanes: Set<Lane>
 
     /// What is to be done with a request of a caller who is known.
     ///
@@ -28,12 +26,14 @@ struct APNsIngress {
     ///   - caller: Who sends it.
     ///   - id: The identifier that it gets when it brings none.
     ///   - now: Milliseconds since 1970.
+    ///   - hasLane: Whether there is a lane.
     /// - Returns: The verdict.
     func verdict(
         on request: APNsRequest,
         from caller: Callers.Caller,
         id: APNsID,
-        at now: Int64
+        at now: Int64,
+        hasLane: (Lane) -> Bool
     ) -> Verdict {
         guard let target = request.target else { return .refused(.badPath) }
         guard request.duplicatedField == nil else { return .refused(.duplicateHeaders) }
@@ -47,16 +47,18 @@ struct APNsIngress {
                 return .refused(token.isEmpty ? .missingDeviceToken : .badDeviceToken)
             }
             let bundle = Topic(request.headers.topic ?? "").bundleIdentifier
-            return keep(request, .device(token), bundle, from: caller, id: id, at: now)
+            let lane = lane(ofBundle: bundle, for: caller, hasLane)
+            return keep(request, .device(token), in: lane, id: id, at: now)
         case .broadcast(let app):
             guard request.method == "POST" else { return .refused(.methodNotAllowed) }
             let bundle = String(app)
             if let reason = broadcastProblem(request, bundle) { return .refused(reason) }
             let channel = ChannelID(request.channelID ?? "")
-            return keep(request, .channel(channel, bundle: bundle), bundle, from: caller, id: id, at: now)
+            let lane = lane(ofBundle: bundle, for: caller, hasLane)
+            return keep(request, .channel(channel, bundle: bundle), in: lane, id: id, at: now)
         case .channels(let app), .allChannels(let app):
             let isList = if case .allChannels = target { true } else { false }
-            guard let lane = lane(ofBundle: String(app), for: caller) else { return .refused(.topicMismatch) }
+            guard let lane = lane(ofBundle: String(app), for: caller, hasLane) else { return .refused(.topicMismatch) }
             return .channels(lane, bundle: String(app), isList: isList)
         }
     }
@@ -66,21 +68,24 @@ struct APNsIngress {
             ?? Lint.firstRefusal(broadcastPayload: request.body)
     }
 
-    private func lane(ofBundle bundle: String, for caller: Callers.Caller) -> Lane? {
+    private func lane(
+        ofBundle bundle: String,
+        for caller: Callers.Caller,
+        _ hasLane: (Lane) -> Bool
+    ) -> Lane? {
         guard let app = callers.app(ofBundle: bundle), caller.apps.contains(app) else { return nil }
         let lane = Lane(app: app, environment: environment)
-        return lanes.contains(lane) ? lane : nil
+        return hasLane(lane) ? lane : nil
     }
 
     private func keep(
         _ request: APNsRequest,
         _ destination: PushDestination,
-        _ bundle: String,
-        from caller: Callers.Caller,
+        in lane: Lane?,
         id: APNsID,
         at now: Int64
     ) -> Verdict {
-        guard let lane = lane(ofBundle: bundle, for: caller) else { return .refused(.topicDisallowed) }
+        guard let lane else { return .refused(.topicDisallowed) }
         let ownID: APNsID?
         do throws(APNsIDError) {
             ownID = try (request.headers.id ?? request.requestID).map { (text) throws(APNsIDError) in try APNsID(text) }
