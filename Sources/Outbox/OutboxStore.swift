@@ -13,7 +13,8 @@ package import APNs
 /// - At most one push of an ``OutboxPush/orderKey`` is claimable at a time, the one that was accepted first; the others
 ///   wait behind it. A scheduled push gets in line when its time has come.
 /// - One claimant: what one claim has given, no other gives until it is settled or the store is opened anew. What may
-///   have been given out when a process ended without ``close(isInOrder:)`` says so in its ``ClaimedPush/unknownTries``.
+///   have been given out when a process ended without ``close(isInOrder:)`` says so in its
+///   ``ClaimedPush/unknownTries``.
 ///
 /// Times are milliseconds since 1970, and handed in. All calls may come at once, from anywhere; an engine puts what
 /// comes together into one commit.
