@@ -133,9 +133,17 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; then the reader is where it was.
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
 
+    /// What it has measured.
+    var measures: OutboxMeasures { get async }
+
     /// Commits what is under way and lets go of the disk.
     ///
     /// - Parameter isInOrder: Whether everything that was sent has been answered. Otherwise what was given out says the
     ///   next time that it may have been sent.
     func close(isInOrder: Bool) async
+}
+
+extension OutboxStore {
+    /// Nothing, for engines without a disk to wait for.
+    package var measures: OutboxMeasures { get async { OutboxMeasures() } }
 }

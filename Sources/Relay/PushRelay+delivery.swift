@@ -34,6 +34,7 @@ extension PushRelay {
                 let claim = try await outbox.claim(order.lane, order.urgency, limit: order.limit, at: now)
                 machine.claimed(claim, order)
             } catch {
+                noteStore(error)
                 machine.claimFailed(order, at: now)
             }
             carryOutSoon()
@@ -42,15 +43,19 @@ extension PushRelay {
 
     private func send(_ push: ClaimedPush) {
         guard let client = clients[push.push.lane] else { return }
-        counts.sent[push.push.lane, default: 0] += 1
         Task(executorPreference: client.client.executor) {
+            let start = ContinuousClock.now
             let result = await client.send(push.push)
-            self.loop.execute { [weak self] in self?.assumeIsolated { $0.answered(push.number, result) } }
+            let time = ContinuousClock.now - start
+            self.loop.execute { [weak self] in self?.assumeIsolated { $0.answered(push, result, time) } }
         }
     }
 
-    private func answered(_ number: Int64, _ result: SendResult) {
-        machine.answered(number, result, at: now)
+    private func answered(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
+        let verdict = machine.answered(push.number, result, at: now)
+        counts.answered(push.push, result, verdict, time)
+        log.debug("push", facts(of: push, result, time))
+        noteRest(of: push.push.lane, after: result)
         carryOutSoon()
     }
 
@@ -58,8 +63,13 @@ extension PushRelay {
         Task {
             do throws(OutboxError) {
                 try await outbox.settle(settlements, at: now)
-                for ended in machine.settled(settlements) { noteEnd(of: ended.status(at: now)) }
+                noteStore(nil)
+                for ended in machine.settled(settlements) {
+                    counts.measure(ended.push, ended.outcome, at: now)
+                    noteEnd(of: ended.status(at: now))
+                }
             } catch {
+                noteStore(error)
                 machine.settleFailed(settlements, at: now)
             }
             carryOutSoon()
@@ -92,14 +102,16 @@ extension PushRelay {
             let result: Result<[Acceptance], OutboxError>
             do throws(OutboxError) {
                 result = .success(try await outbox.accept(pushes, at: now))
+                noteStore(nil)
             } catch {
                 result = .failure(error)
+                noteStore(error)
             }
             incoming.underWay -= pushes.count
             for (index, push) in pushes.enumerated() {
                 let answer = result.map { $0[index] }
+                counts.noted(answer, push.lane.app)
                 if case .success(.accepted) = answer {
-                    counts.accepted[push.lane.app, default: 0] += 1
                     machine.stir(push.lane, push.urgency)
                 }
                 completions[index](answer)

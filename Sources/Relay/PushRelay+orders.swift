@@ -5,9 +5,6 @@ internal import Wire
 
 /// What the interface in JSON asks of the relay.
 extension PushRelay {
-    /// Why no pushes are taken; nil when they are.
-    var readinessProblem: String? { isDraining ? "the relay is coming to its end" : nil }
-
     /// The pushes of an order.
     func pushes(
         of order: PushOrder,

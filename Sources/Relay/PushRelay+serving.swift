@@ -10,6 +10,11 @@ final class RelayConnection {
     /// The credentials that were looked at last: callers show the same ones for an hour.
     fileprivate var authorization: String?
     fileprivate var caller: Callers.Caller?
+    fileprivate let peer: String
+
+    fileprivate init(peer: String) {
+        self.peer = peer
+    }
 }
 
 /// Answers callers that speak APNs' own language.
@@ -18,7 +23,7 @@ extension PushRelay {
         let key = ObjectIdentifier(connection)
         switch event {
         case .opened:
-            connections[key] = RelayConnection()
+            connections[key] = RelayConnection(peer: connection.peer)
         case .request(let request, let reply):
             if let other = request.other {
                 guard !request.isBodyTooLong else {
@@ -57,6 +62,25 @@ extension PushRelay {
         }
     }
 
+    /// Who calls the interface in JSON; nil when it is nobody who may.
+    func caller(_ authorization: String?) -> Callers.Caller? {
+        guard let caller = callers.caller(authorization), callers.isCurrent(caller, at: now / 1_000) else {
+            noteRefusal(of: nil)
+            return nil
+        }
+        return caller
+    }
+
+    /// Notes that somebody was refused; nil for a caller of the interface in JSON.
+    private func noteRefusal(of peer: String?) {
+        counts.refusedCallers += 1
+        guard let heldBack = refusals.take(at: now) else { return }
+        log.warning(
+            "a caller was refused: it shows no key of this relay",
+            ["peer": .string(peer ?? "http"), "not-logged": heldBack > 0 ? .whole(heldBack) : nil]
+        )
+    }
+
     private func answer(
         _ request: APNsRequest,
         over connection: RelayConnection,
@@ -66,6 +90,7 @@ extension PushRelay {
         if connection.authorization != request.authorization {
             connection.authorization = request.authorization
             connection.caller = callers.caller(request.authorization)
+            if connection.caller == nil { noteRefusal(of: connection.peer) }
         }
         guard request.authorization != nil else { return reply(.refused(.missingProviderToken)) }
         guard let caller = connection.caller, caller.scopes.contains(.send) else {
@@ -104,17 +129,14 @@ extension PushRelay {
         case .success(.accepted):
             known = nil
         case .success(.duplicate(let status)):
-            counts.duplicates[push.lane.app, default: 0] += 1
             known = status
         case .success(.conflict):
             return reply(.refused(.badMessageID))
         case .success(.suppressed(let dead)):
             return reply(.refused(.unregistered, timestamp: dead.since ?? dead.learntAt))
         case .success(.full):
-            counts.shed += 1
             return reply(.refused(.serviceUnavailable, retryAfter: 30))
         case .failure:
-            counts.shed += 1
             return reply(.refused(.serviceUnavailable, retryAfter: 5))
         }
         if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome, push)) }

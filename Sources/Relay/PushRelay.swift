@@ -19,8 +19,10 @@ package actor PushRelay {
 
     let configuration: RelayConfiguration
     let clock: WallClock
+    let log: Logger
     let outbox: any OutboxStore
     let callers: Callers
+    let startedAt: Int64
 
     var machine: DeliveryMachine
     var clients: [Lane: LaneClient] = [:]
@@ -32,6 +34,11 @@ package actor PushRelay {
     /// Who waits to hear how a push ended.
     var waiters = OutcomeWaiters()
     var counts = RelayCounts()
+    var notes: [Lane: LaneNotes] = [:]
+    var rates = RecentRates()
+    var store = StoreHealth()
+    /// Lines in the log about callers that were refused.
+    var refusals = LogThrottle()
     var isCarryingOut = false
     var wakeUp: LoopTimer?
     var isDraining = false
@@ -40,6 +47,7 @@ package actor PushRelay {
     var generator: SplitMix64
     private var housekeeping: Task<Void, Never>?
     private var drained: [CheckedContinuation<Void, Never>] = []
+    private let drainRequests = AsyncStream.makeStream(of: Void.self)
 
     /// The ports that answer as APNs, by environment.
     package private(set) var ports: [PushEnvironment: UInt16] = [:]
@@ -49,12 +57,15 @@ package actor PushRelay {
     private init(
         _ configuration: RelayConfiguration,
         _ outbox: any OutboxStore,
-        clock: WallClock
+        clock: WallClock,
+        log: Logger
     ) throws(RelayError) {
         self.configuration = configuration
         self.outbox = outbox
         self.clock = clock
         events = OutcomeEvents(run: clock.millisecondsSince1970())
+        self.log = log
+        startedAt = clock.millisecondsSince1970()
         callers = try Callers(configuration)
         generator = SplitMix64(state: .random(in: .min ... .max))
         machine = DeliveryMachine(limits: configuration.limits, seed: .random(in: .min ... .max))
@@ -74,11 +85,13 @@ package actor PushRelay {
     /// - Parameters:
     ///   - configuration: What it serves.
     ///   - clock: The time of day.
+    ///   - log: Where it tells what happens; nowhere by default.
     /// - Returns: The relay, which runs until ``stop(within:)``.
     /// - Throws: ``RelayError``, which names the setting or the file that is wrong.
     package static func start(
         _ configuration: RelayConfiguration,
-        clock: WallClock = .system
+        clock: WallClock = .system,
+        log: Logger = .silent
     ) async throws(RelayError) -> PushRelay {
         try configuration.check()
         let outbox: SQLiteOutbox
@@ -87,7 +100,7 @@ package actor PushRelay {
         } catch {
             throw RelayError("\(error)")
         }
-        let relay = try PushRelay(configuration, outbox, clock: clock)
+        let relay = try PushRelay(configuration, outbox, clock: clock, log: log)
         try await relay.begin()
         return relay
     }
@@ -97,12 +110,20 @@ package actor PushRelay {
             for environment in app.environments {
                 let lane = Lane(app: app.name, environment: environment)
                 let endpoint = configuration.endpoints[environment] ?? environment.apple
-                clients[lane] = try LaneClient(for: app, at: endpoint)
+                let client = try LaneClient(for: app, at: endpoint)
+                clients[lane] = client
+                follow(client, of: lane)
                 machine.add(lane, rate: app.rate, at: now)
             }
         }
         try listen()
+        noteStore(nil)
         carryOutSoon()
+        watchPulse()
+        log.info(
+            "the relay runs",
+            ["version": .string(MartletVersion.current), "apps": .whole(configuration.apps.count)]
+        )
         housekeeping = Task { [weak self] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(1))
@@ -133,6 +154,8 @@ package actor PushRelay {
                 }
                 listeners.append(listener)
                 ports[environment] = listener.port
+                let bound = RelayConfiguration.Address(host: address.host, port: listener.port)
+                log.info("listening", ["address": .string("\(bound)"), "for": .string(environment.rawValue)])
             }
             if let address = configuration.http {
                 let api = RelayAPI(self)
@@ -142,6 +165,8 @@ package actor PushRelay {
                     await api.answer($0)
                 }
                 httpPort = http?.port
+                let bound = RelayConfiguration.Address(host: address.host, port: httpPort ?? 0)
+                log.info("listening", ["address": .string("\(bound)"), "for": "http"])
             }
         } catch {
             for listener in listeners { listener.close(grace: .zero) {} }
@@ -155,6 +180,7 @@ package actor PushRelay {
     package func stop(within limit: Duration = .seconds(20)) async {
         guard !isDraining else { return }
         isDraining = true
+        log.info("the relay comes to its end", ["in-flight": .whole(machine.inFlight)])
         housekeeping?.cancel()
         for listener in listeners { listener.close(grace: limit) {} }
         machine.drain()
@@ -171,6 +197,18 @@ package actor PushRelay {
         http = nil
         for client in clients.values { await client.close() }
         await outbox.close(isInOrder: isInOrder)
+        log.info("the relay has ended", ["unanswered": .whole(machine.inFlight)])
+    }
+
+    /// Whoever runs the relay asks for its end over HTTP.
+    func askToDrain() {
+        log.info("somebody asks for the relay's end")
+        drainRequests.continuation.yield()
+    }
+
+    /// Returns when somebody has asked over HTTP that the relay end; for one reader.
+    package nonisolated func drainIsAskedFor() async {
+        for await _ in drainRequests.stream { return }
     }
 
     /// Lets ``stop(within:)`` go on.
@@ -201,6 +239,7 @@ package actor PushRelay {
         }
         callWebhooks()
         if now / 1_000 % PushRelay.secondsBetweenSigns == 0 { events.sign() }
+        await checkStore()
         _ = try? await outbox.forgetOutcomes(before: now - configuration.retention, limit: batch)
     }
 }

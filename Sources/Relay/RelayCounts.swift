@@ -1,21 +1,124 @@
+internal import APNs
+internal import APNsClient
 internal import Outbox
 
 /// What a relay has counted since it was started.
 struct RelayCounts {
+    /// What an answer to a try is counted under; all of it comes from short lists.
+    struct Answer: Hashable {
+        var lane: Lane
+        var pushType: String
+        var status: Int
+        var reason: String
+    }
+
+    /// Something that is counted by lane, and by a reason from a short list.
+    struct Cause: Hashable {
+        var lane: Lane
+        var reason: String
+    }
+
+    /// What is measured by app and urgency.
+    struct Class: Hashable {
+        var app: String
+        var urgency: Urgency
+    }
+
     /// Pushes that were accepted, by app.
     var accepted: [String: Int] = [:]
     /// Pushes that were handed in again with the same identifier, by app.
     var duplicates: [String: Int] = [:]
+    /// Pushes with the identifier of another, by app.
+    var conflicts: [String: Int] = [:]
+    /// Pushes for dead tokens, by app.
+    var suppressed: [String: Int] = [:]
     /// Pushes that were not taken for want of room.
     var shed = 0
+    /// Callers that were refused.
+    var refusedCallers = 0
     /// Requests about channels that Apple has accepted.
     var channelRequests = 0
-    /// Tries to send, by lane.
-    var sent: [Lane: Int] = [:]
+    /// Tries to send, by how they ended.
+    var answers: [Answer: Int] = [:]
+    /// Tries after which there is to be another.
+    var retries: [Cause: Int] = [:]
+    /// How long Apple took to answer, by lane.
+    var answerTimes: [Lane: Histogram] = [:]
+    /// How long it took from acceptance to Apple's last word.
+    var deliveryTimes: [Class: Histogram] = [:]
     /// How pushes ended, by lane.
     var outcomes: [Lane: [Outcome.State: Int]] = [:]
+    /// Why pushes were given up.
+    var deadLetters: [Cause: Int] = [:]
+    /// Tokens that Apple has called dead, by app.
+    var unregistered: [String: Int] = [:]
+    /// How late the loop was for a timer.
+    var loopLag = Histogram.times
 
+    /// Tries to send, by lane.
+    var sent: [Lane: Int] {
+        answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
+    }
+
+    private static let pushTypes = Set(PushType.all.map(\.rawValue))
+    private static let reasons = Set(Reason.all.map(\.rawValue))
+
+    /// A push was handed to the outbox, which has answered.
+    mutating func noted(_ answer: Result<Acceptance, OutboxError>, _ app: String) {
+        switch answer {
+        case .success(.accepted): accepted[app, default: 0] += 1
+        case .success(.duplicate): duplicates[app, default: 0] += 1
+        case .success(.conflict): conflicts[app, default: 0] += 1
+        case .success(.suppressed): suppressed[app, default: 0] += 1
+        case .success(.full), .failure: shed += 1
+        }
+    }
+
+    /// A try to send has ended.
+    mutating func answered(
+        _ push: OutboxPush,
+        _ result: SendResult,
+        _ verdict: DeliveryPolicy.Verdict?,
+        _ time: Duration
+    ) {
+        let (status, reason) = RelayCounts.words(for: result)
+        let pushType = push.headers.pushType ?? PushType.alert.rawValue
+        let isKnown = RelayCounts.pushTypes.contains(pushType)
+        answers[
+            Answer(lane: push.lane, pushType: isKnown ? pushType : "other", status: status, reason: reason),
+            default: 0
+        ] += 1
+        answerTimes[push.lane, default: .times].observe(time)
+        if case .again = verdict { retries[Cause(lane: push.lane, reason: reason), default: 0] += 1 }
+        if case .end(_, isTokenDead: true) = verdict { unregistered[push.lane.app, default: 0] += 1 }
+    }
+
+    /// A push has ended.
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
+        guard outcome.state == .dead else { return }
+        deadLetters[Cause(lane: lane, reason: RelayCounts.known(outcome.reason)), default: 0] += 1
+    }
+
+    /// Apple has said its last word about a push, or the relay has.
+    mutating func measure(_ push: ClaimedPush, _ outcome: Outcome, at now: Int64) {
+        guard outcome.status != nil else { return }
+        let time = Duration.milliseconds(now - push.acceptedAt)
+        deliveryTimes[Class(app: push.push.lane.app, urgency: push.push.urgency), default: .times].observe(time)
+    }
+
+    /// The status and the reason of a try, in words that are few; status 0 where there was no answer.
+    private static func words(for result: SendResult) -> (status: Int, reason: String) {
+        switch result {
+        case .accepted: (200, "")
+        case .refused(let status, let reason, _, _): (status, known(reason?.rawValue))
+        case .neverSent: (0, "NeverSent")
+        case .unknown: (0, "NoAnswer")
+        }
+    }
+
+    private static func known(_ reason: String?) -> String {
+        guard let reason else { return "" }
+        return reasons.contains(reason) || reason == "NoAnswer" ? reason : "other"
     }
 }

@@ -22,6 +22,7 @@ struct RelayBench {
     init(
         faults: [Fault] = [],
         directory: ScratchDirectory? = nil,
+        log: Logger = .silent,
         _ change: (inout RelayConfiguration) -> Void = { _ in }
     ) async throws {
         var apple = SimulatedAPNs.Configuration()
@@ -44,7 +45,7 @@ struct RelayBench {
             RelayConfiguration.Caller(name: "back end", hash: try Self.hash(Self.callerKey), apps: ["orders"])
         ]
         change(&configuration)
-        relay = try await PushRelay.start(configuration)
+        relay = try await PushRelay.start(configuration, log: log)
     }
 
     static func hash(_ key: String) throws -> String {

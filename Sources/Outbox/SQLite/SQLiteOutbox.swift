@@ -34,6 +34,14 @@ package actor SQLiteOutbox: OutboxStore {
     enum Work {
         case accept([OutboxPush], at: Int64, CheckedContinuation<Result<[Acceptance], OutboxError>, Never>)
         case settle([Settlement], at: Int64, CheckedContinuation<Result<Void, OutboxError>, Never>)
+
+        /// Pushes that it is about.
+        var count: Int {
+            switch self {
+            case .accept(let pushes, _, _): pushes.count
+            case .settle(let settlements, _, _): settlements.count
+            }
+        }
     }
 
     private nonisolated let loop: EventLoop
@@ -43,6 +51,7 @@ package actor SQLiteOutbox: OutboxStore {
     let options: Options
     private var database: OutboxDatabase?
     private var work: [Work] = []
+    package private(set) var measures = OutboxMeasures()
 
     /// Opens a file, or makes it; it belongs to this process until the outbox is closed.
     ///
@@ -100,9 +109,12 @@ package actor SQLiteOutbox: OutboxStore {
         let pieces = work
         work = []
         guard !pieces.isEmpty else { return }
+        let start = ContinuousClock.now
         let results = Result { () throws(OutboxError) in
             try change { (database) throws(SQLiteError) in try database.perform(pieces) }
         }
+        measures.commitTimes.observe(ContinuousClock.now - start)
+        measures.commitSizes.observe(Double(pieces.reduce(0) { $0 + $1.count }))
         for (index, piece) in pieces.enumerated() {
             switch piece {
             case .accept(_, _, let continuation):

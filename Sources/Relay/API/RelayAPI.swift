@@ -29,7 +29,7 @@ struct RelayAPI: Sendable {
         }
     }
 
-    private let relay: PushRelay
+    let relay: PushRelay
 
     init(_ relay: PushRelay) {
         self.relay = relay
@@ -40,19 +40,11 @@ struct RelayAPI: Sendable {
     private static let routes: [Route] =
         [
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
-        ] + pushRoutes + channelRoutes + feedbackRoutes
+        ] + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
-        switch request.path {
-        case "/livez": return .text("ok\n")
-        case "/readyz":
-            guard let problem = await relay.readinessProblem else { return .text("ok\n") }
-            return .text(problem + "\n", status: 503)
-        default: break
-        }
-        guard let caller = relay.callers.caller(request.fields["authorization"]),
-            relay.callers.isCurrent(caller, at: relay.now / 1_000)
-        else {
+        if let health = await health(request) { return health }
+        guard let caller = await relay.caller(request.fields["authorization"]) else {
             return APIProblem(401, "authorization must be bearer and a key of this relay").answer
         }
         return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))

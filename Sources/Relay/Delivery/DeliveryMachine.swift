@@ -88,11 +88,15 @@ struct DeliveryMachine {
     }
 
     /// A try to send a push has ended.
-    mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) {
-        guard let push = sending.removeValue(forKey: number) else { return }
+    ///
+    /// - Returns: What that means for it; nil when it was not on its way.
+    @discardableResult
+    mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
+        guard let push = sending.removeValue(forKey: number) else { return nil }
         let lane = push.push.lane
         lanes[lane]?.inFlight -= 1
-        switch policy.verdict(on: result, for: push, at: now, using: &generator) {
+        let verdict = policy.verdict(on: result, for: push, at: now, using: &generator)
+        switch verdict {
         case .end(let outcome, let isTokenDead):
             lanes[lane]?.recover()
             settle(push, Settlement(number: number, .ended(outcome), isTokenDead: isTokenDead))
@@ -115,6 +119,7 @@ struct DeliveryMachine {
             lanes[lane]?.pause(wait, at: now, using: &generator)
             lanes[lane]?[push.push.urgency].putBack(push)
         }
+        return verdict
     }
 
     /// The outbox has written settlements down.

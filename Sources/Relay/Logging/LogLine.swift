@@ -30,6 +30,7 @@ struct LogLine {
     private var plain: String {
         let clock = Timestamp.text(time).dropFirst(11).prefix(8)
         let mark = level >= .warning ? "\(level.rawValue): " : ""
+        let message = String(message.map { $0.isNewline ? " " : $0 })
         let details = details
         return "\(clock) \(mark)\(message)" + (details.isEmpty ? "" : "  " + LogLine.pairs(details))
     }

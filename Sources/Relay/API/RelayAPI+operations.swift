@@ -1,0 +1,57 @@
+internal import APNs
+internal import WebAPI
+internal import Wire
+
+extension RelayAPI {
+    /// How long the loop may take to answer before the relay counts as dead.
+    private static let lifeSign = Duration.seconds(1)
+
+    /// What is told of the relay's health, to anybody; nil for another path.
+    func health(_ request: HTTPRequest) async -> HTTP1Answer? {
+        switch request.path {
+        case "/livez":
+            guard await relay.answers(within: RelayAPI.lifeSign) else {
+                return .text("the relay's loop does not answer\n", status: 503)
+            }
+            return .text("ok\n")
+        case "/readyz":
+            let problem = await relay.readinessProblem
+            let isVerbose = request.query.contains { $0.name == "verbose" && $0.value != "false" }
+            let text = isVerbose ? await relay.readinessReport : (problem ?? "ok") + "\n"
+            return .text(text, status: problem == nil ? 200 : 503)
+        default: return nil
+        }
+    }
+
+    /// What whoever runs the relay asks it.
+    static let operationRoutes: [Route] = [
+        Route(method: "GET", path: "/metrics", summary: "Numbers of the key's apps in Prometheus' text format") {
+            (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            let text = await call.service.relay.metrics(of: call.service.caller.apps)
+            return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
+        },
+        Route(method: "GET", path: "/v1/status", summary: "How the relay is: lanes, apps, storage, version") {
+            (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            return .json(await call.service.relay.status(of: call.service.caller.apps))
+        },
+        Route(method: "GET", path: "/v1/apps", summary: "The key's apps, as they are configured") {
+            (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            return .json(["apps": .array(await call.service.relay.appList(call.service.caller.apps))])
+        },
+        Route(
+            method: "POST",
+            path: "/v1/drain",
+            summary: "Has the relay take no more, finish what is on its way, and end: for a key of all its apps"
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.manage)
+            guard await call.service.relay.apps.isSubset(of: call.service.caller.apps) else {
+                throw APIProblem(403, "this key is not for all apps of the relay, which would end for all")
+            }
+            await call.service.relay.askToDrain()
+            return .json(["state": "draining"], status: 202)
+        },
+    ]
+}

@@ -1,0 +1,41 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What the system knows of this process, where it tells in `/proc`.
+struct ProcessFacts {
+    /// Seconds of processors' time.
+    let processorSeconds: Double
+    /// Bytes of memory that are in use.
+    let residentBytes: Int
+    /// Bytes of memory that are mapped.
+    let virtualBytes: Int
+    let openDescriptors: Int
+    let threads: Int
+
+    /// The facts as they are now; nil where the system does not tell.
+    init?() {
+        guard let text = ProcessFacts.read("/proc/self/stat"), let end = text.lastIndex(of: ")"),
+            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        else { return nil }
+        // After the name in parentheses, the fields are counted from 3 (proc(5)).
+        let fields = text[text.index(after: end)...].split(separator: " ").map { Int($0) ?? 0 }
+        guard fields.count > 21 else { return nil }
+        processorSeconds = Double(fields[11] + fields[12]) / Double(sysconf(CInt(_SC_CLK_TCK)))
+        threads = fields[17]
+        virtualBytes = fields[20]
+        residentBytes = fields[21] * Int(sysconf(CInt(_SC_PAGESIZE)))
+        openDescriptors = descriptors.count
+    }
+
+    private static func read(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,107 @@
+internal import APNs
+internal import APNsClient
+internal import Outbox
+
+/// What is noted of a lane's connections, for logs and numbers.
+struct LaneNotes {
+    /// Connections that are open.
+    var connections = 0
+    /// Farewells of Apple's, by reason.
+    var goAways: [String: Int] = [:]
+    /// Connections that failed or broke, by what happened.
+    var errors: [String: Int] = [:]
+    /// Times that nothing was sent for a while, since so much was refused.
+    var circuitsOpened = 0
+    /// Whether it was said that the lane rests.
+    var isSaidToRest = false
+}
+
+extension PushRelay {
+    /// Notes what happens to a lane's client until it is closed.
+    func follow(_ client: LaneClient, of lane: Lane) {
+        let events = client.client.events()
+        Task { [weak self] in
+            for await event in events { await self?.noted(event, lane) }
+        }
+    }
+
+    private func noted(_ event: ClientEvent, _ lane: Lane) {
+        let (app, environment) = (JSONValue.string(lane.app), JSONValue.string(lane.environment.rawValue))
+        switch event {
+        case .connected(let connection):
+            notes[lane, default: LaneNotes()].connections += 1
+            log.info("connected to Apple", ["app": app, "env": environment, "connection": .whole(connection)])
+        case .connectionFailed(let error):
+            notes[lane, default: LaneNotes()].errors[error.code.description, default: 0] += 1
+            log.warning("no connection to Apple", ["app": app, "env": environment, "error": .string("\(error)")])
+        case .goAway(let connection, let reason):
+            notes[lane, default: LaneNotes()].goAways[reason?.rawValue ?? "", default: 0] += 1
+            log.info(
+                "Apple takes no more on a connection",
+                [
+                    "app": app, "env": environment, "connection": .whole(connection),
+                    "reason": reason.map { .string($0.rawValue) },
+                ]
+            )
+        case .disconnected(let connection, let error):
+            notes[lane, default: LaneNotes()].connections -= 1
+            if error.code != .closed { notes[lane]?.errors[error.code.description, default: 0] += 1 }
+            log.info(
+                "disconnected from Apple",
+                ["app": app, "env": environment, "connection": .whole(connection), "error": .string("\(error)")]
+            )
+        case .clockSkew(let skew):
+            log.error(
+                "this machine's clock is wrong: Apple refuses the credentials",
+                ["app": app, "env": environment, "ahead-seconds": .whole(skew.components.seconds)]
+            )
+        case .circuitOpened(let error):
+            notes[lane, default: LaneNotes()].circuitsOpened += 1
+            log.error("nothing is sent for a while", ["app": app, "env": environment, "error": .string("\(error)")])
+        case .retrying:
+            break
+        }
+    }
+
+    /// Tells of a lane that begins to rest, or no longer does.
+    func noteRest(of lane: Lane, after result: SendResult) {
+        let until = machine.lanes[lane]?.pausedUntil
+        guard (until != nil) != notes[lane, default: LaneNotes()].isSaidToRest else { return }
+        notes[lane, default: LaneNotes()].isSaidToRest = until != nil
+        let (app, environment) = (JSONValue.string(lane.app), JSONValue.string(lane.environment.rawValue))
+        guard let until else { return log.info("the lane sends again", ["app": app, "env": environment]) }
+        log.warning(
+            "the lane rests",
+            [
+                "app": app, "env": environment, "seconds": .whole((until - now) / 1_000),
+                "because": .string(result.explanation),
+            ]
+        )
+    }
+
+    /// What belongs to the line about one try to send.
+    func facts(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Logger.Fields {
+        let trace = push.push.traceParent.flatMap(TraceContext.init)
+        let token: JSONValue? =
+            if case .device(let token) = push.push.destination { .string(token.description) } else { nil }
+        let milliseconds = time.components.seconds * 1_000 + time.components.attoseconds / 1_000_000_000_000_000
+        return [
+            "trace_id": trace.map { .string($0.traceID) }, "span_id": trace.map { .string($0.spanID) },
+            "app": .string(push.push.lane.app), "env": .string(push.push.lane.environment.rawValue),
+            "apns_id": .string(push.push.id.description), "token": token, "result": .string(result.explanation),
+            "attempt": .whole(push.attempts + 1), "dur_ms": .whole(milliseconds),
+        ]
+    }
+}
+
+extension SendResult {
+    /// The result in a few words.
+    fileprivate var explanation: String {
+        switch self {
+        case .accepted: "accepted"
+        case .refused(let status, let reason, _, _): "\(status) \(reason?.rawValue ?? "")"
+        case .neverSent: "it could not be sent"
+        case .unknown: "no answer"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import APNs
+internal import APNsClient
+internal import Outbox
+
+/// What is told of the relay as a whole.
+extension PushRelay {
+    /// The names of the apps that it serves.
+    var apps: Set<String> { Set(configuration.apps.map(\.name)) }
+
+    /// The lanes of some apps, in the order that they are told in.
+    func lanes(of apps: Set<String>) -> [Lane] {
+        machine.lanes.keys.filter { apps.contains($0.app) }.sorted {
+            ($0.app, $0.environment.rawValue) < ($1.app, $1.environment.rawValue)
+        }
+    }
+
+    /// How the relay is.
+    func status(of apps: Set<String>) async -> JSONValue {
+        let backlog = await backlog()
+        return [
+            "version": .string(MartletVersion.current),
+            "state": .string(isDraining ? "draining" : store.problem == nil ? "ok" : "not-keeping"),
+            "started-at": .whole(startedAt), "now": .whole(now),
+            "storage": .object(storageFacts),
+            "connections": .whole(connections.count),
+            "apps": .array(appList(apps)),
+            "lanes": .array(lanes(of: apps).map { lane in .object(facts(of: lane, backlog[lane])) }),
+        ]
+    }
+
+    /// The apps of these names, as they are configured.
+    func appList(_ names: Set<String>) -> [JSONValue] {
+        configuration.apps.filter { names.contains($0.name) }.map { app in
+            let facts: [JSONValue.Member?] = [
+                .init("name", .string(app.name)),
+                .init("bundle-ids", .array(app.bundleIDs.map(JSONValue.string))),
+                .init("environments", .array(app.environments.map { .string($0.rawValue) })),
+                .init("team-id", .string(app.key.teamID)), .init("key-id", .string(app.key.keyID)),
+                app.rate.map { .init("rate", .whole($0)) },
+            ]
+            return .object(facts.compactMap(\.self))
+        }
+    }
+
+    /// What waits, by lane; nothing when the outbox cannot say.
+    func backlog() async -> [Lane: Backlog] {
+        let backlog = (try? await outbox.backlog()) ?? []
+        return Dictionary(backlog.map { ($0.lane, $0) }) { first, _ in first }
+    }
+
+    private var storageFacts: [JSONValue.Member] {
+        let facts: [JSONValue.Member?] = [
+            .init("file", .string(configuration.dataFile)),
+            .init("durability", .string(configuration.outbox.durability.rawValue)),
+            .init("limit", .whole(configuration.outbox.limit)),
+            store.problem.map { .init("problem", .string($0)) },
+        ]
+        return facts.compactMap(\.self)
+    }
+
+    private func facts(of lane: Lane, _ backlog: Backlog?) -> [JSONValue.Member] {
+        let state = machine.lanes[lane]
+        let pausedUntil = state?.pausedUntil
+        let ends = counts.outcomes[lane] ?? [:]
+        let facts: [JSONValue.Member?] = [
+            .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
+            .init("backlog", .whole(backlog?.count ?? 0)),
+            backlog?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
+            .init("in-flight", .whole(state?.inFlight ?? 0)),
+            pausedUntil.map { .init("paused-until", .whole($0)) },
+            .init("connections", .whole(notes[lane]?.connections ?? 0)),
+            JSONNumber(rates.rate(of: lane)).map { .init("sent-per-second", .number($0)) },
+            .init(
+                "outcomes",
+                .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(ends[$0, default: 0])) })
+            ),
+        ]
+        return facts.compactMap(\.self)
+    }
+}

@@ -1,0 +1,79 @@
+import APNsClient
+import Dispatch
+import Outbox
+import TestSupport
+import Testing
+import Wire
+
+@testable import Relay
+
+/// What orchestrators and people are told of the relay's health.
+@Suite(.timeLimit(.minutes(1))) struct HealthTests {
+    @Test func `a relay that can keep pushes is ready, and one that cannot is not`() async throws {
+        let bench = try await RelayBench()
+        #expect(await bench.ask("GET", "/livez", key: nil).text == "ok\n")
+        #expect(await bench.ask("GET", "/readyz", key: nil).status == 200)
+        await bench.relay.noteStore(OutboxError(.full, "no room"))
+        let full = await bench.ask("GET", "/readyz", key: nil)
+        #expect(full.status == 503 && full.text == "pushes cannot be kept: no room\n")
+        let verbose = await bench.ask("GET", "/readyz?verbose", key: nil)
+        #expect(verbose.status == 503 && verbose.text.contains("outbox: no room\n"), "\(verbose.text)")
+        #expect(await bench.ask("GET", "/v1/status").json["storage"]?["problem"] == "no room")
+        // It is tried, and goes well.
+        await bench.relay.checkStore()
+        #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
+        await bench.stop()
+        #expect(await bench.ask("GET", "/readyz", key: nil).status == 503)
+    }
+
+    @Test func `a relay whose file is gone finds out by itself`() async throws {
+        let bench = try await RelayBench()
+        await bench.relay.outbox.close(isInOrder: true)
+        await bench.relay.checkStore()
+        #expect(await bench.ask("GET", "/readyz", key: nil).status == 200, "it was written to just now")
+        await bench.relay.noteStore(OutboxError(.unavailable, "gone"))
+        await bench.relay.checkStore()
+        #expect(await bench.ask("GET", "/readyz", key: nil).text.contains("closed"))
+        await bench.stop()
+    }
+
+    @Test func `that Apple cannot be reached is no reason not to be ready`() async throws {
+        let reserved = try SilentServer.unusedPort()
+        let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))
+        let bench = try await RelayBench { $0.endpoints = [.production: nowhere] }
+        _ = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#)
+        let lane = Lane(app: "orders", environment: .production)
+        while await bench.relay.machine.lanes[lane]?.pausedUntil == nil { await Task.yield() }
+        let ready = await bench.ask("GET", "/readyz?verbose", key: nil)
+        #expect(ready.status == 200 && ready.text.contains("orders production: rests for "), "\(ready.text)")
+        let status = await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first
+        #expect(status?["backlog"] == 1 && status?["paused-until"] != nil && status?["in-flight"] == 0)
+        await bench.stop()
+    }
+
+    @Test func `a loop that is stuck is no life`() async throws {
+        let bench = try await RelayBench()
+        #expect(await bench.relay.answers(within: .seconds(30)))
+        let gate = DispatchSemaphore(value: 0)
+        bench.relay.loop.execute { gate.wait() }
+        #expect(await !bench.relay.answers(within: .milliseconds(20)))
+        gate.signal()
+        #expect(await bench.relay.answers(within: .seconds(30)))
+        await bench.stop()
+    }
+
+    @Test func `the relay ends on request of a key for all its apps`() async throws {
+        let bench = try await RelayBench {
+            guard let all = try? RelayConfiguration.Caller(key: "all", apps: ["orders", "rides"], scopes: [.manage]),
+                let reader = try? RelayConfiguration.Caller(key: "reader", apps: ["orders", "rides"], scopes: [.read])
+            else { return }
+            $0.callers += [all, reader]
+        }
+        #expect(await bench.ask("POST", "/v1/drain").status == 403)
+        #expect(await bench.ask("POST", "/v1/drain", key: "reader").status == 403)
+        async let asked: Void = bench.relay.drainIsAskedFor()
+        #expect(await bench.ask("POST", "/v1/drain", key: "all").status == 202)
+        await asked
+        await bench.stop()
+    }
+}
