@@ -138,6 +138,10 @@ package struct OutboxModel: Sendable {
     private mutating func end(_ number: Int64, _ outcome: Outcome, isTokenDead: Bool = false, at now: Int64) {
         guard let row = rows.removeValue(forKey: number) else { return }
         let name = Name(app: row.push.lane.app, id: row.push.id)
+        // Who ends it may know nothing of what was tried before.
+        var outcome = outcome
+        outcome.attempts = max(outcome.attempts, row.attempts)
+        outcome.unknownTries = max(outcome.unknownTries, row.unknownTries)
         ends[name] = End(push: row.push, acceptedAt: row.acceptedAt, outcome: outcome, at: now)
         numbers[name] = nil
         if let key = row.push.orderKey {

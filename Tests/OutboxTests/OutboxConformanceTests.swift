@@ -182,6 +182,22 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `an end tells of all tries, whoever brings it about`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let pushes = [try OutboxPush.numbered(1), try OutboxPush.numbered(2, expiresAt: 60)]
+        _ = try await store.accept(pushes, at: 10)
+        for claimed in try await store.claimAll(at: 10) {
+            let postponed = Settlement.Change.postponed(until: 90, attempts: 2, unknownTries: 1)
+            try await store.settle([Settlement(number: claimed.number, postponed)], at: 20)
+        }
+        #expect(try await store.cancel(pushes[0].id, of: "orders", at: 30) != nil)
+        let expired = try await store.expire(at: 70, limit: 10)
+        #expect(expired.map(\.place) == [.ended(Outcome(.expired, attempts: 2, unknownTries: 1), at: 70)])
+        #expect(try await store.outcome(of: pushes[0]) == Outcome(.cancelled, attempts: 2, unknownTries: 1))
+        #expect(try await store.outcome(of: pushes[1]) == Outcome(.expired, attempts: 2, unknownTries: 1))
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `dead tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let push = try OutboxPush.numbered(1)

@@ -99,7 +99,9 @@ extension OutboxDatabase {
         guard !isClaimed(shelf, readyAt: row.optionalInteger(at: 4), number: number),
             let id = APNsID(bytes: row.blob(at: 5))
         else { return nil }
-        let place = PushStatus.Place.ended(Outcome(.expired), at: now)
+        let tries = (attempts: Int(row.integer(at: 7)), unknown: Int(row.integer(at: 8)))
+        let outcome = Outcome(.expired, attempts: tries.attempts, unknownTries: tries.unknown)
+        let place = PushStatus.Place.ended(outcome, at: now)
         return (number, PushStatus(id: id, lane: lane(of: shelf), acceptedAt: row.integer(at: 6), place: place))
     }
 }

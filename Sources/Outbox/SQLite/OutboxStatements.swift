@@ -94,7 +94,8 @@ final class OutboxStatements {
         )
         end = try connection.prepare(
             """
-            INSERT INTO outcome SELECT apns_id, app, environment, ?, ?, ?, ?, ?, ?, ?, fingerprint, accepted_at, ?
+            INSERT INTO outcome SELECT apns_id, app, environment, ?, ?, ?, ?, ?, MAX(?, attempts),
+                MAX(?, unknown_tries), fingerprint, accepted_at, ?
             FROM push WHERE number = ?
             """
         )
@@ -111,7 +112,8 @@ final class OutboxStatements {
         )
         expired = try connection.prepare(
             """
-            SELECT number, app, environment, urgency, ready_at, apns_id, accepted_at FROM push
+            SELECT number, app, environment, urgency, ready_at, apns_id, accepted_at, attempts, unknown_tries
+            FROM push
             WHERE expires_at <= ? AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY expires_at
             """
         )

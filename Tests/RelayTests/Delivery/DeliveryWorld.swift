@@ -20,6 +20,8 @@ struct DeliveryWorld {
         case settled([Settlement])
         case atApple(ClaimedPush)
         case answered(Int64, SendResult)
+        case cancel(OutboxPush)
+        case sweep
         case wake
         case crash
         case restart
@@ -52,6 +54,8 @@ struct DeliveryWorld {
     private var machine: DeliveryMachine
     private var outage: ClosedRange<Int64>
     private var storageFailure: ClosedRange<Int64>
+    /// When the disk takes its time.
+    private var slowness: ClosedRange<Int64>
     private var crashes: Int
     private let tell: ((String) -> Void)?
 
@@ -66,12 +70,15 @@ struct DeliveryWorld {
         outage = start...(start + Int64.random(in: 0...3_600_000, using: &generator))
         let failing = begin + Int64.random(in: 0...60_000, using: &generator)
         storageFailure = failing...(failing + Int64.random(in: 0...20_000, using: &generator))
+        let slow = begin + Int64.random(in: 0...60_000, using: &generator)
+        slowness = slow...(slow + Int64.random(in: 0...20_000, using: &generator))
         crashes = Int.random(in: 0...3, using: &generator)
         machine = DeliveryMachine(seed: 0)
         self.generator = generator
         self.tell = tell
         restart()
         for number in 0..<UInt64(Int.random(in: 1...40, using: &self.generator)) { plan(number) }
+        schedule(.sweep, after: 1_000, anyLife: true)
         for _ in 0..<crashes { schedule(.crash, after: chance(0...120_000), anyLife: true) }
     }
 
@@ -91,7 +98,7 @@ struct DeliveryWorld {
         switch event {
         case .offer(let pushes):
             guard isRunning else { return }
-            schedule(.accepted(pushes), after: chance(1...30))
+            schedule(.accepted(pushes), after: diskTime)
         case .accepted(let pushes):
             guard !isStorageFailing else { return }
             acknowledge(pushes, model.accept(pushes, at: now))
@@ -107,6 +114,12 @@ struct DeliveryWorld {
             receive(push)
         case .answered(let number, let result):
             machine.answered(number, result, at: now)
+        case .cancel(let push):
+            guard isRunning, !isStorageFailing else { return }
+            _ = model.cancel(push.id, of: push.lane.app, at: now)
+            machine.stir(push.lane)
+        case .sweep:
+            sweep()
         case .wake:
             break
         case .crash:
@@ -118,9 +131,9 @@ struct DeliveryWorld {
 
     private mutating func carryOut() {
         let orders = machine.takeOrders(at: now)
-        for claim in orders.claims { schedule(.claimed(claim), after: chance(1...20)) }
+        for claim in orders.claims { schedule(.claimed(claim), after: diskTime) }
         for push in orders.sends { schedule(.atApple(push), after: chance(1...100)) }
-        if !orders.settlements.isEmpty { schedule(.settled(orders.settlements), after: chance(1...20)) }
+        if !orders.settlements.isEmpty { schedule(.settled(orders.settlements), after: diskTime) }
         if let next = machine.nextTime(after: now), wakesAt.map({ next < $0 || $0 <= now }) ?? true {
             wakesAt = next
             schedule(.wake, after: next - now)
@@ -144,6 +157,7 @@ struct DeliveryWorld {
         // A scheduled push may overtake: what is checked here is the order of the others.
         if chance(0...4) == 0, push.orderKey == nil { push.notBefore = begin + time + chance(0...7_200_000) }
         schedule(.offer([push]), after: time, anyLife: true)
+        if chance(0...9) == 0 { schedule(.cancel(push), after: time + chance(0...60_000), anyLife: true) }
     }
 
     private mutating func acknowledge(_ pushes: [OutboxPush], _ answers: [Acceptance]) {
@@ -210,6 +224,21 @@ struct DeliveryWorld {
         limits.claimedAhead = Int(chance(2...6))
         machine = DeliveryMachine(limits: limits, seed: generator.next())
         for lane in Self.lanes { machine.add(lane, rate: chance(0...3) == 0 ? 20 : nil, at: now) }
+    }
+
+    /// What is of no use any more ends now and then.
+    private mutating func sweep() {
+        if isRunning, !isStorageFailing {
+            for push in model.expire(at: now, limit: 10) { machine.stir(push.lane) }
+        }
+        if model.liveCount > 0 || now < begin + 300_000 {
+            schedule(.sweep, after: now < begin + 300_000 ? 5_000 : 600_000, anyLife: true)
+        }
+    }
+
+    /// How long the disk takes for the next thing.
+    private var diskTime: Int64 {
+        mutating get { slowness.contains(now) ? chance(500...3_000) : chance(1...20) }
     }
 
     private var isStorageFailing: Bool { storageFailure.contains(now) }

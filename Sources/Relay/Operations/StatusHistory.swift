@@ -1,0 +1,60 @@
+internal import APNs
+internal import Outbox
+
+/// How the lanes were in the last hour, for whoever looks: a value without a clock.
+struct StatusHistory {
+    /// Seconds between two samples.
+    static let interval: Int64 = 10
+    /// Samples that are kept: those of an hour.
+    private static let kept = 360
+
+    /// One lane at one time.
+    struct LaneSample: Hashable {
+        var backlog: Int
+        /// How long the one has been due that has waited longest, in seconds.
+        var oldest: Int64
+        /// Pushes that were sent since the relay was started.
+        var sent: Int
+    }
+
+    private struct Sample {
+        var time: Int64
+        var lanes: [Lane: LaneSample]
+    }
+
+    private var samples: [Sample] = []
+
+    /// Whether it is time for a sample.
+    func wants(at now: Int64) -> Bool {
+        samples.last.map { now - $0.time >= StatusHistory.interval * 1_000 } ?? true
+    }
+
+    /// Adds a sample; the oldest one goes when there are many.
+    mutating func add(_ lanes: [Lane: LaneSample], at now: Int64) {
+        samples.append(Sample(time: now, lanes: lanes))
+        if samples.count > StatusHistory.kept { samples.removeFirst() }
+    }
+
+    /// The samples of some lanes, oldest first.
+    func json(of lanes: [Lane]) -> JSONValue {
+        var earlier: Sample?
+        var list: [JSONValue] = []
+        for sample in samples {
+            let all = lanes.map { figures(of: $0, in: sample, after: earlier) }
+            list.append(["time": .number(JSONNumber(sample.time)), "lanes": .array(all)])
+            earlier = sample
+        }
+        let names = lanes.map { JSONValue.string("\($0.app) \($0.environment.rawValue)") }
+        return ["lanes": .array(names), "samples": .array(list)]
+    }
+
+    private func figures(of lane: Lane, in sample: Sample, after earlier: Sample?) -> JSONValue {
+        guard let figures = sample.lanes[lane] else { return [:] }
+        let before = earlier?.lanes[lane]?.sent ?? figures.sent
+        let seconds = max(1, sample.time - (earlier?.time ?? 0)) / 1_000
+        return [
+            "backlog": .number(JSONNumber(figures.backlog)), "oldest-seconds": .number(JSONNumber(figures.oldest)),
+            "sent-per-second": .number(JSONNumber(Int64(figures.sent - before) / max(1, seconds))),
+        ]
+    }
+}
