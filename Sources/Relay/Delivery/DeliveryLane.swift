@@ -25,7 +25,11 @@ struct DeliveryLane {
 
         mutating func next() -> ClaimedPush? { reversed.popLast() }
 
-        func mayHaveMore(at now: Int64) -> Bool { isStirred || (nextDue.map { $0 <= now } ?? false) }
+        /// Whether more is to be claimed: there may be some, and half of what may be held has gone.
+        func wantsMore(_ limit: Int, at now: Int64) -> Bool {
+            let mayHaveMore = isStirred || (nextDue.map { $0 <= now } ?? false)
+            return mayHaveMore && !isClaiming && count <= limit / 2
+        }
     }
 
     /// The shelves, the most urgent first.
@@ -43,9 +47,9 @@ struct DeliveryLane {
         self.rate = rate
     }
 
-    subscript(urgency: Urgency) -> Shelf {
-        get { shelves[urgency.rawValue] }
-        set { shelves[urgency.rawValue] = newValue }
+    /// Changes one shelf where it is: a copy of it would be one of all that it holds.
+    mutating func change(_ urgency: Urgency, _ body: (inout Shelf) -> Void) {
+        body(&shelves[urgency.rawValue])
     }
 
     var hasClaimed: Bool { shelves.contains { !$0.isEmpty } }
@@ -90,9 +94,10 @@ struct DeliveryLane {
         pausedUntil = nil
     }
 
-    /// How many pushes may be on their way; after a trouble one goes first, to see.
-    func room(_ limit: Int, at now: Int64) -> Int {
-        guard let pausedUntil else { return limit - inFlight }
-        return now < pausedUntil ? 0 : 1 - inFlight
+    /// Whether a push may go now; after a trouble one goes first, to see.
+    func maySend(_ limit: Int, at now: Int64) -> Bool {
+        guard hasClaimed else { return false }
+        guard let pausedUntil else { return inFlight < limit }
+        return now >= pausedUntil && inFlight < 1
     }
 }

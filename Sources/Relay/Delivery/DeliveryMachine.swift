@@ -70,20 +70,24 @@ struct DeliveryMachine {
 
     /// Something may have come into a lane that was not there before; nil for any urgency.
     mutating func stir(_ lane: Lane, _ urgency: Urgency? = nil) {
-        if let urgency { lanes[lane]?[urgency].isStirred = true } else { lanes[lane]?.stir() }
+        if let urgency { lanes[lane]?.change(urgency) { $0.isStirred = true } } else { lanes[lane]?.stir() }
     }
 
     /// A claim has been answered.
     mutating func claimed(_ claim: Claim, _ order: ClaimOrder) {
-        lanes[order.lane]?[order.urgency].isClaiming = false
-        lanes[order.lane]?[order.urgency].add(claim.pushes)
-        lanes[order.lane]?[order.urgency].nextDue = claim.nextDue
+        lanes[order.lane]?.change(order.urgency) { shelf in
+            shelf.isClaiming = false
+            shelf.add(claim.pushes)
+            shelf.nextDue = claim.nextDue
+        }
     }
 
     /// A claim has failed.
     mutating func claimFailed(_ order: ClaimOrder, at now: Int64) {
-        lanes[order.lane]?[order.urgency].isClaiming = false
-        lanes[order.lane]?[order.urgency].isStirred = true
+        lanes[order.lane]?.change(order.urgency) { shelf in
+            shelf.isClaiming = false
+            shelf.isStirred = true
+        }
         restStore(at: now)
     }
 
@@ -117,7 +121,7 @@ struct DeliveryMachine {
             settle(push, Settlement(number: number, again))
         case .pause(let wait):
             lanes[lane]?.pause(wait, at: now, using: &generator)
-            lanes[lane]?[push.push.urgency].putBack(push)
+            lanes[lane]?.change(push.push.urgency) { $0.putBack(push) }
         }
         return verdict
     }
@@ -204,7 +208,7 @@ struct DeliveryMachine {
 
     /// The next push of a lane that is worth sending; what is of no use any more ends instead.
     private mutating func takeSend(_ name: Lane, at now: Int64) -> ClaimedPush? {
-        while let lane = lanes[name], lane.hasClaimed, lane.room(limits.inFlightPerLane, at: now) > 0 {
+        while lanes[name]?.maySend(limits.inFlightPerLane, at: now) ?? false {
             guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }
             if let end = push.push.expiresAt, end <= now {
                 let outcome = Outcome(.expired, attempts: push.attempts, unknownTries: push.unknownTries)
@@ -222,12 +226,13 @@ struct DeliveryMachine {
         var claims: [ClaimOrder] = []
         for name in turns {
             for urgency in Urgency.allCases {
-                guard let shelf = lanes[name]?[urgency], !shelf.isClaiming, shelf.mayHaveMore(at: now),
-                    shelf.count <= limits.claimedAhead / 2
-                else { continue }
-                lanes[name]?[urgency].isClaiming = true
-                lanes[name]?[urgency].isStirred = false
-                claims.append(ClaimOrder(lane: name, urgency: urgency, limit: limits.claimedAhead - shelf.count))
+                lanes[name]?.change(urgency) { shelf in
+                    guard shelf.wantsMore(limits.claimedAhead, at: now) else { return }
+                    shelf.isClaiming = true
+                    shelf.isStirred = false
+                    let limit = limits.claimedAhead - shelf.count
+                    claims.append(ClaimOrder(lane: name, urgency: urgency, limit: limit))
+                }
             }
         }
         return claims
