@@ -43,6 +43,7 @@ package actor PushRelay {
     var wakeUp: LoopTimer?
     var isDraining = false
     var events: OutcomeEvents
+    var history = StatusHistory()
     var webhooks: [String: WebhookSchedule] = [:]
     var generator: SplitMix64
     private var housekeeping: Task<Void, Never>?
@@ -219,27 +220,7 @@ package actor PushRelay {
 
     /// Bytes of a body over HTTP/2, where many come at once.
     private static let longestBody = 256 << 10
-    /// How often whoever listens is told that the relay is still there.
-    private static let secondsBetweenSigns: Int64 = 15
 
     /// Milliseconds since 1970.
     nonisolated var now: Int64 { clock.millisecondsSince1970() }
-
-    /// What has to be done now and then: what is of no use any more ends, and what is long over is forgotten.
-    private func keepHouse() async {
-        let batch = 500
-        let now = now
-        if let expired = try? await outbox.expire(at: now, limit: batch), !expired.isEmpty {
-            for push in expired {
-                noteEnd(of: push)
-                // Another may have waited behind it.
-                machine.stir(push.lane)
-            }
-            carryOutSoon()
-        }
-        callWebhooks()
-        if now / 1_000 % PushRelay.secondsBetweenSigns == 0 { events.sign() }
-        await checkStore()
-        _ = try? await outbox.forgetOutcomes(before: now - configuration.retention, limit: batch)
-    }
 }

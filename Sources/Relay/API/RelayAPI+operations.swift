@@ -36,6 +36,11 @@ extension RelayAPI {
             try call.service.demand(.read)
             return .json(await call.service.relay.status(of: call.service.caller.apps))
         },
+        Route(method: "GET", path: "/v1/status/history", summary: "How the lanes were in the last hour") {
+            (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            return .json(await call.service.relay.history(of: call.service.caller.apps))
+        },
         Route(method: "GET", path: "/v1/apps", summary: "The key's apps, as they are configured") {
             (call) throws(APIProblem) in
             try call.service.demand(.read)

@@ -28,6 +28,9 @@ extension PushRelay {
         ]
     }
 
+    /// How the lanes were in the last hour.
+    func history(of apps: Set<String>) -> JSONValue { history.json(of: lanes(of: apps)) }
+
     /// The apps of these names, as they are configured.
     func appList(_ names: Set<String>) -> [JSONValue] {
         configuration.apps.filter { names.contains($0.name) }.map { app in
