@@ -109,6 +109,11 @@ package final class APNsListener {
     /// The port that is listened on.
     package var port: UInt16 { listener.port }
 
+    /// Shows other TLS settings to whoever connects from now on.
+    package func use(_ tls: TLSContext) {
+        listener.use(tls)
+    }
+
     /// Stops accepting, lets open requests end within `grace`, then calls `completion`.
     package func close(grace: Duration, completion: @escaping () -> Void) {
         listener.close(grace: grace, completion: completion)

@@ -8,7 +8,7 @@ internal import Wire
 /// One connection of a caller, with who it is.
 final class RelayConnection {
     /// The credentials that were looked at last: callers show the same ones for an hour.
-    fileprivate var authorization: String?
+    var authorization: String?
     fileprivate var caller: Callers.Caller?
     fileprivate let peer: String
 
@@ -101,7 +101,7 @@ extension PushRelay {
         guard !isDraining else { return reply(.refused(.shutdown, retryAfter: 1)) }
         let ingress = APNsIngress(callers: callers, environment: environment)
         let id = APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
-        switch ingress.verdict(on: request, from: caller, id: id, at: now, hasLane: { clients[$0] != nil }) {
+        switch ingress.verdict(on: request, from: caller, id: id, at: now, hasLane: openLanes.contains) {
         case .refused(let reason): reply(.refused(reason))
         case .channels(let lane, let bundle, let isList):
             pass(request, lane, bundle, isList: isList, id: id, reply)

@@ -17,15 +17,17 @@ package actor PushRelay {
     /// Part of `Actor`: everything happens on the loop that serves the connections.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-    let configuration: RelayConfiguration
+    var configuration: RelayConfiguration
     let clock: WallClock
-    let log: Logger
+    var log: Logger
     let outbox: any OutboxStore
-    let callers: Callers
+    var callers: Callers
     let startedAt: Int64
 
     var machine: DeliveryMachine
     var clients: [Lane: LaneClient] = [:]
+    /// The lanes that pushes are taken for; others still send what they were given before.
+    var openLanes: Set<Lane> = []
     var listeners: [APNsListener] = []
     private var http: HTTP1Listener?
     var connections: [ObjectIdentifier: RelayConnection] = [:]
@@ -107,16 +109,7 @@ package actor PushRelay {
     }
 
     private func begin() throws(RelayError) {
-        for app in configuration.apps {
-            for environment in app.environments {
-                let lane = Lane(app: app.name, environment: environment)
-                let endpoint = configuration.endpoints[environment] ?? environment.apple
-                let client = try LaneClient(for: app, at: endpoint)
-                clients[lane] = client
-                follow(client, of: lane)
-                machine.add(lane, rate: app.rate, at: now)
-            }
-        }
+        open(try freshClients(for: configuration), configuration)
         try listen()
         noteStore(nil)
         carryOutSoon()

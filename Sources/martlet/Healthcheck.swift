@@ -3,11 +3,14 @@ import Commands
 import Wire
 
 extension Command {
-    /// Asks a simulator whether it takes pushes.
+    /// Asks a simulator or a relay whether it takes pushes.
     static let healthcheck = Command(
         "healthcheck",
-        "End well when a simulator takes pushes: for a container's HEALTHCHECK, or to wait for it in scripts",
-        examples: ["healthcheck", "healthcheck --wait 30", "healthcheck --url http://apns:8197/readyz"],
+        "End well when a simulator or a relay takes pushes: for a container's HEALTHCHECK, or to wait for it in scripts",
+        examples: [
+            "healthcheck", "healthcheck --wait 30", "healthcheck --url http://apns:8197/readyz",
+            "healthcheck --url http://127.0.0.1:8198 --wait 30",
+        ],
         Option<ProbeAddress>("--url", "What to ask; 200 is the good answer", default: .standard),
         Option<WaitSeconds>(
             "--wait",
@@ -63,9 +66,10 @@ private struct Healthcheck {
 
     private func advice(for kind: WireError.Kind) -> String {
         switch kind {
-        case .connectionRefused: "start martlet simulate, wait for it with --wait 30, or name its place with --url"
+        case .connectionRefused:
+            "start martlet simulate (or relay), wait for it with --wait 30, or name its place with --url"
         case .nameNotResolved: "is the host in --url spelled right?"
-        default: "is it another program's port? --url names the simulator's HTTP interface"
+        default: "is it another program's port? --url names the HTTP interface of simulator or relay"
         }
     }
 }

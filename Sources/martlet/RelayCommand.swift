@@ -1,7 +1,14 @@
+import APNs
 import Commands
 import Outbox
 import Relay
 import Wire
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension Command {
     /// Keeps a relay running until it is told to stop.
@@ -9,17 +16,101 @@ extension Command {
         "relay",
         "Take pushes from any APNs client, keep them, and deliver each to Apple: nothing that is taken is lost",
         examples: [
-            "relay --configuration relay.json", "relay --data /var/lib/martlet/relay.sqlite --http 127.0.0.1:8198",
+            "relay --configuration relay.json",
+            "relay --configuration relay.json --data /var/lib/martlet/relay.sqlite --http 127.0.0.1:8198",
         ],
         RelayOptions.declared
     ) { options in
+        try await RelayService(options).run()
+    }
+}
+
+/// A relay as a process, between its service manager and its signals.
+private struct RelayService {
+    /// How often the service manager is told what the relay does.
+    private static let statusInterval = Duration.seconds(10)
+
+    private let options: RelayOptions
+    private let manager: ServiceManager?
+    private let isInJournal: Bool
+
+    init(_ options: RelayOptions) {
+        self.options = options
+        let environment = ProcessInfo.processInfo.environment
+        manager = ServiceManager(environment: environment)
+        isInJournal = environment["JOURNAL_STREAM"] != nil
+    }
+
+    func run() async throws {
+        let signals = try await ServiceSignal.watch()
         let configuration = try options.configuration()
-        let relay = try await PushRelay.start(configuration)
+        let direct = logger(for: configuration)
+        let output = LogOutput(through: direct)
+        let log = direct.through { output.add($0) }
+        for remark in configuration.remarks { log.warning(remark) }
+        let relay: PushRelay
+        do {
+            relay = try await PushRelay.start(configuration, log: log)
+        } catch {
+            await output.finish()
+            throw error
+        }
         for (environment, port) in await relay.ports.sorted(by: { $0.value < $1.value }) {
             Terminal.output.write("Takes pushes for \(environment.rawValue) on port \(port).\n")
         }
+        if let port = await relay.httpPort { Terminal.output.write("Answers in JSON on port \(port).\n") }
         Terminal.output.write("Control-C ends it in order.\n")
-        try await TerminationSignal.received()
+        await report(relay)
+        await obey(signals, relay, log)
+        manager?.tell("STOPPING=1", "STATUS=finishing what is on its way")
         await relay.stop()
+        await output.finish()
+    }
+
+    private func logger(for configuration: RelayConfiguration) -> Logger {
+        Logger(
+            level: configuration.logLevel,
+            format: configuration.logFormat ?? (Terminal.errors.isInteractive ? .plain : .json),
+            hasPriorities: isInJournal,
+            clock: { Int64(Date().timeIntervalSince1970 * 1_000) },
+            output: Terminal.errors.write
+        )
+    }
+
+    /// Tells the service manager that the relay is ready, and then, as long as it lives, how it is.
+    private func report(_ relay: PushRelay) async {
+        guard let manager else { return }
+        manager.tell("READY=1")
+        // From the relay's own loop: who is stuck says nothing.
+        if let patience = manager.patience { await relay.beat(every: patience / 2) { manager.tell("WATCHDOG=1") } }
+        await relay.beat(every: RelayService.statusInterval) {
+            Task { manager.tell("STATUS=\(await relay.summary)") }
+        }
+    }
+
+    /// Does what signals and callers ask for, until one asks for the end.
+    private func obey(_ signals: AsyncStream<ServiceSignal>, _ relay: PushRelay, _ log: Logger) async {
+        let (wishes, all) = AsyncStream.makeStream(of: ServiceSignal.self)
+        let sources = [
+            Task { for await signal in signals { all.yield(signal) } },
+            Task {
+                await relay.drainIsAskedFor()
+                all.yield(.end)
+            },
+        ]
+        defer { for source in sources { source.cancel() } }
+        for await wish in wishes {
+            guard wish == .reload else { return }
+            manager?.tellReloading()
+            do {
+                try await relay.reload(try options.configuration())
+            } catch {
+                log.error(
+                    "the configuration cannot be used; the relay keeps what it had",
+                    ["error": .string("\(error)")]
+                )
+            }
+            manager?.tell("READY=1")
+        }
     }
 }

@@ -74,6 +74,11 @@ package struct ChildProcess: Sendable {
         Foundation.kill(processID, SIGINT)
     }
 
+    /// Sends it a signal.
+    package func signal(_ number: Int32) {
+        Foundation.kill(processID, number)
+    }
+
     /// Ends it, whatever it does.
     package func kill() {
         guard isRunning else { return }

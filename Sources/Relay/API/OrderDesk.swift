@@ -29,7 +29,7 @@ struct OrderDesk {
     ) throws(APIProblem) -> [OutboxPush] {
         let app = try app(of: order)
         let lane = Lane(app: app.name, environment: order.environment ?? app.environments[0])
-        guard let client = clients[lane]?.client else {
+        guard app.environments.contains(lane.environment), let client = clients[lane]?.client else {
             throw APIProblem(400, "\(app.name) is not sent to \(lane.environment.rawValue)", at: "/environment")
         }
         let bundle = order.bundleID ?? app.bundleIDs[0]

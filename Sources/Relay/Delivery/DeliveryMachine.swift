@@ -68,6 +68,12 @@ struct DeliveryMachine {
         turns.append(lane)
     }
 
+    /// A lane has another limit of pushes a second; nil for none.
+    mutating func limit(_ lane: Lane, to rate: Int?, at now: Int64) {
+        guard lanes[lane]?.rate?.rate != rate else { return }
+        lanes[lane]?.rate = rate.map { RateLimit(rate: $0, at: now) }
+    }
+
     /// Something may have come into a lane that was not there before; nil for any urgency.
     mutating func stir(_ lane: Lane, _ urgency: Urgency? = nil) {
         if let urgency { lanes[lane]?.change(urgency) { $0.isStirred = true } } else { lanes[lane]?.stir() }

@@ -6,8 +6,11 @@ internal import Wire
 /// Sends the pushes of one lane: a client with the app's key, which tries each push once.
 struct LaneClient: Sendable {
     let client: PushClient
+    /// The team whose keys the client can sign with.
+    let teamID: String
 
     init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint) throws(RelayError) {
+        teamID = app.key.teamID
         var configuration = PushClient.Configuration()
         configuration.additionalAuthorities = endpoint.authorities
         // When a push is tried again is for the outbox to remember.

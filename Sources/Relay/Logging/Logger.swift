@@ -74,6 +74,11 @@ package struct Logger: Sendable {
         Logger(level: level, format: format, hasPriorities: hasPriorities, clock: clock, output: output)
     }
 
+    /// The same, which writes from another level on.
+    package func at(_ level: Level) -> Logger {
+        Logger(level: level, format: format, hasPriorities: hasPriorities, clock: clock, output: output)
+    }
+
     /// Writes a line that is ready.
     func write(_ line: String) { output?(line) }
 

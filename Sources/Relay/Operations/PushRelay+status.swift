@@ -14,6 +14,13 @@ extension PushRelay {
         }
     }
 
+    /// How the relay is, in a line.
+    package var summary: String {
+        let sent = counts.sent.values.reduce(0, +)
+        let state = readinessProblem ?? "takes pushes for \(configuration.apps.count) apps"
+        return "\(state); \(machine.inFlight) on their way, \(sent) sent"
+    }
+
     /// How the relay is.
     func status(of apps: Set<String>) async -> JSONValue {
         let backlog = await backlog()

@@ -18,7 +18,10 @@ package enum TerminationSignal {
         let loop = try EventLoop()
         await withCheckedContinuation { continuation in
             loop.execute {
-                let watch = SignalWatch(on: loop) { continuation.resume() }
+                let watch = SignalWatch(of: [SIGINT, SIGTERM], on: loop) { _, watch in
+                    watch.stop()
+                    continuation.resume()
+                }
                 watch.start()
             }
         }
@@ -26,14 +29,54 @@ package enum TerminationSignal {
     }
 }
 
-/// Two libuv handles that tell of one signal together, and keep themselves alive until they have.
-private final class SignalWatch {
-    private let handles = UnsafeMutablePointer<uv_signal_t>.allocate(capacity: 2)
-    private var onSignal: (() -> Void)?
+/// What people and service managers tell a service by signals.
+package enum ServiceSignal: Sendable, Hashable {
+    /// It is to end: `SIGINT` or `SIGTERM`.
+    case end
+    /// It is to read its configuration anew: `SIGHUP`.
+    case reload
 
-    init(on loop: EventLoop, onSignal: @escaping () -> Void) {
+    /// Watches for signals from now on; none of them ends the process by itself when this returns.
+    ///
+    /// - Returns: The signals. After ``end`` there are no more, and whoever asks for the end a second time is obeyed at
+    ///   once.
+    /// - Throws: ``WireError`` of kind `.system` when the system gives no descriptor or thread.
+    package static func watch() async throws(WireError) -> AsyncStream<ServiceSignal> {
+        let loop = try EventLoop()
+        let (stream, continuation) = AsyncStream.makeStream(of: ServiceSignal.self)
+        await withCheckedContinuation { ready in
+            loop.execute {
+                let watch = SignalWatch(of: [SIGINT, SIGTERM, SIGHUP], on: loop) { number, watch in
+                    guard number != SIGHUP else {
+                        _ = continuation.yield(.reload)
+                        return
+                    }
+                    watch.stop()
+                    // There is nothing to be read anew any more.
+                    signal(SIGHUP, SIG_IGN)
+                    continuation.yield(.end)
+                    continuation.finish()
+                    loop.shutdown()
+                }
+                watch.start()
+                ready.resume()
+            }
+        }
+        return stream
+    }
+}
+
+/// libuv handles that tell of signals, and keep themselves alive until they are stopped.
+private final class SignalWatch {
+    private let handles: UnsafeMutableBufferPointer<uv_signal_t>
+    private let signals: [CInt]
+    private let onSignal: (CInt, SignalWatch) -> Void
+
+    init(of signals: [CInt], on loop: EventLoop, onSignal: @escaping (CInt, SignalWatch) -> Void) {
+        self.signals = signals
         self.onSignal = onSignal
-        for index in 0..<2 { uv_signal_init(loop.loop, handles + index) }
+        handles = .allocate(capacity: signals.count)
+        for index in handles.indices { uv_signal_init(loop.loop, handles.baseAddress?.advanced(by: index)) }
     }
 
     deinit {
@@ -41,30 +84,31 @@ private final class SignalWatch {
     }
 
     func start() {
-        for (index, number) in [SIGINT, SIGTERM].enumerated() {
+        for (index, number) in signals.enumerated() {
             // Each handle keeps this object, whose memory it lies in, until the loop has closed it.
             handles[index].data = Unmanaged.passRetained(self).toOpaque()
             uv_signal_start(
-                handles + index,
-                { handle, _ in
+                handles.baseAddress?.advanced(by: index),
+                { handle, number in
                     guard let context = handle?.pointee.data else { return }
-                    Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue().stop()
+                    let watch = Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue()
+                    watch.onSignal(number, watch)
                 },
                 number
             )
         }
     }
 
-    private func stop() {
-        for index in 0..<2 { uv_signal_stop(handles + index) }
-        for index in 0..<2 {
-            (handles + index).withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
+    func stop() {
+        for index in handles.indices {
+            guard let handle = handles.baseAddress?.advanced(by: index) else { continue }
+            uv_signal_stop(handle)
+            handle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
                 uv_close(handle) { handle in
                     guard let context = handle?.pointee.data else { return }
                     Unmanaged<SignalWatch>.fromOpaque(context).release()
                 }
             }
         }
-        onSignal.take()?()
     }
 }

@@ -34,7 +34,7 @@ package final class HTTP2Listener {
     }
 
     private let loop: EventLoop
-    private let configuration: Configuration
+    private var configuration: Configuration
     private let socket: Box<Socket>
     private let onEvent: (HTTP2Connection, HTTP2Connection.Event) -> Void
     private let admits: () -> Bool
@@ -76,6 +76,11 @@ package final class HTTP2Listener {
         self.port = socket.value.localAddress?.port ?? port
         watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] _ in acceptWaiting() }
         watcher?.wait(for: .readable)
+    }
+
+    /// Shows other TLS settings to whoever connects from now on.
+    package func use(_ tls: TLSContext) {
+        configuration.tls = tls
     }
 
     /// Stops accepting, asks every client to leave, and calls `completion` when the last has gone.

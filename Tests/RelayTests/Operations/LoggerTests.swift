@@ -20,9 +20,8 @@ final class LogLines: Sendable {
         _ format: Logger.Format = .json,
         hasPriorities: Bool = false
     ) -> Logger {
-        Logger(level: level, format: format, hasPriorities: hasPriorities, clock: { 1_790_000_000_250 }) {
-            self.add($0)
-        }
+        let clock: @Sendable () -> Int64 = { 1_790_000_000_250 }
+        return Logger(level: level, format: format, hasPriorities: hasPriorities, clock: clock) { self.add($0) }
     }
 }
 

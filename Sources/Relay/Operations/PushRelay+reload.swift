@@ -1,0 +1,123 @@
+internal import APNs
+internal import APNsClient
+internal import APNsServer
+internal import Outbox
+internal import Wire
+
+/// Another configuration while the relay runs.
+extension PushRelay {
+    /// Serves another configuration from now on, without interrupting anything.
+    ///
+    /// Callers, apps, their keys and rates, the certificate, times and the level of the log change; an app that is gone
+    /// takes no more pushes, and what waits is still sent. Addresses and storage stay what they are until the relay is
+    /// started anew.
+    ///
+    /// - Parameter new: The configuration.
+    /// - Throws: ``RelayError``; then everything is as it was.
+    package func reload(_ new: RelayConfiguration) async throws(RelayError) {
+        try new.check()
+        let callers = try Callers(new)
+        let clients = try freshClients(for: new)
+        let tls = try otherTLS(new)
+        for name in waitingForRestart(new) {
+            log.warning("a setting changes only when the relay is started anew", ["setting": .string(name)])
+        }
+        let old = configuration
+        configuration = new
+        configuration.dataFile = old.dataFile
+        configuration.outbox = old.outbox
+        configuration.listeners = old.listeners
+        configuration.http = old.http
+        configuration.endpoints = old.endpoints
+        configuration.identity = old.identity == nil ? nil : new.identity
+        self.callers = callers
+        // Who was known has to be looked at again.
+        for connection in connections.values { connection.authorization = nil }
+        if let tls { for listener in listeners { listener.use(tls) } }
+        await replaceKeys(of: old, but: Set(clients.keys))
+        open(clients, configuration)
+        log.info(
+            "the configuration was read anew",
+            ["apps": .whole(new.apps.count), "callers": .whole(new.callers.count)]
+        )
+        log = log.at(new.logLevel)
+        carryOutSoon()
+    }
+
+    /// Clients for the lanes that have none which would do.
+    func freshClients(for configuration: RelayConfiguration) throws(RelayError) -> [Lane: LaneClient] {
+        var fresh: [Lane: LaneClient] = [:]
+        for app in configuration.apps {
+            for environment in app.environments {
+                let lane = Lane(app: app.name, environment: environment)
+                guard clients[lane]?.teamID != app.key.teamID else { continue }
+                fresh[lane] = try LaneClient(
+                    for: app,
+                    at: self.configuration.endpoints[environment] ?? environment.apple
+                )
+            }
+        }
+        return fresh
+    }
+
+    /// Sends over these clients, and takes pushes for the lanes of a configuration.
+    func open(_ fresh: [Lane: LaneClient], _ configuration: RelayConfiguration) {
+        for (lane, client) in fresh {
+            follow(client, of: lane)
+            if let old = clients.updateValue(client, forKey: lane) { Task { await old.close() } }
+        }
+        for app in configuration.apps {
+            for environment in app.environments {
+                let lane = Lane(app: app.name, environment: environment)
+                machine.add(lane, at: now)
+                machine.limit(lane, to: app.rate, at: now)
+            }
+        }
+        openLanes = configuration.lanes
+    }
+
+    /// Has the lanes of apps whose keys are others now sign with them, but for some lanes.
+    private func replaceKeys(of old: RelayConfiguration, but fresh: Set<Lane>) async {
+        for app in configuration.apps {
+            let before = old.apps.first { $0.name == app.name }?.key
+            guard before?.keyID != app.key.keyID || (try? before?.publicKeyPEM()) != (try? app.key.publicKeyPEM())
+            else {
+                continue
+            }
+            for environment in app.environments {
+                let lane = Lane(app: app.name, environment: environment)
+                guard !fresh.contains(lane), let client = clients[lane] else { continue }
+                do throws(APNsError) {
+                    try await client.client.replaceKey(with: app.key)
+                } catch {
+                    log.error("a key cannot be replaced", ["app": .string(app.name), "error": .string("\(error)")])
+                }
+            }
+        }
+    }
+
+    /// The settings of TLS when there are listeners that can change theirs.
+    private func otherTLS(_ new: RelayConfiguration) throws(RelayError) -> TLSContext? {
+        guard configuration.identity != nil, let identity = new.identity else { return nil }
+        do throws(WireError) {
+            return try TLSContext.server(identity: identity, asksForCertificates: false)
+        } catch {
+            throw RelayError("certificate and certificate-key: \(error)")
+        }
+    }
+
+    /// The settings that are others now, and cannot be changed on the way.
+    private func waitingForRestart(_ new: RelayConfiguration) -> [String] {
+        var names: [String] = []
+        if new.dataFile != configuration.dataFile { names.append("data") }
+        if new.outbox.durability != configuration.outbox.durability { names.append("durability") }
+        if new.outbox.limit != configuration.outbox.limit { names.append("limit") }
+        if new.listeners != configuration.listeners { names.append("listen") }
+        if new.http != configuration.http { names.append("http") }
+        if (new.identity == nil) != (configuration.identity == nil) { names.append("certificate") }
+        if new.endpoints.mapValues(\.endpoint) != configuration.endpoints.mapValues(\.endpoint) {
+            names.append("apple")
+        }
+        return names
+    }
+}
