@@ -152,7 +152,7 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
         box = Box(Facts(code: code, description: description, outcome: outcome, id: id))
     }
 
-    init(_ finding: Lint.Finding, id: APNsID) {
+    init(_ finding: Lint.Finding, id: APNsID?) {
         self.init(.invalid, id: id, description: "not sent: \(finding.message)")
         self.finding = finding
         reason = finding.reason

@@ -17,10 +17,10 @@ package import Wire
 /// The module `APNsClient` is the sending half of the protocol: provider tokens, connections and the requests on
 /// them. It re-exports `APNs`, the words that notifications are written in.
 public final class PushClient: Sendable {
-    private let configuration: Configuration
+    let configuration: Configuration
     private let loops: [EventLoop]
     /// One for each loop.
-    private let pools: [PushPool]
+    let pools: [PushPool]
     /// The connections to where channels are managed; nil when that is the same place.
     private let ownChannelPool: PushPool?
     private let mint: (any ProviderTokenMint)?
@@ -211,7 +211,7 @@ public final class PushClient: Sendable {
     }
 
     /// The payload's bytes, or what makes it not worth sending.
-    private func encode(_ notification: PushNotification, topic: Topic, id: APNsID) throws(APNsError) -> [UInt8] {
+    func encode(_ notification: PushNotification, topic: Topic, id: APNsID?) throws(APNsError) -> [UInt8] {
         let body = try writing(for: id, notification.payload.encoded)
         if configuration.checksBeforeSending,
             let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: body.count)

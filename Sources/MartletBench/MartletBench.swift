@@ -13,7 +13,7 @@ import LiveSurfaces
     import Darwin
 #endif
 
-/// Sends many pushes over one connection, for `Benchmarks/bench.py` to weigh.
+/// Sends many pushes, for `Benchmarks/bench.py` to weigh.
 @main
 struct MartletBench {
     /// Where the sending tasks run.
@@ -68,6 +68,81 @@ struct MartletBench {
         await client.close()
     }
 
+    /// A few devices over and over, as many as wanted.
+    private struct Devices: Sequence, Sendable {
+        let tokens: [DeviceToken]
+        let count: Int
+
+        struct Iterator: IteratorProtocol {
+            let tokens: [DeviceToken]
+            var left: Int
+
+            mutating func next() -> DeviceToken? {
+                guard left > 0 else { return nil }
+                left -= 1
+                return tokens[left % tokens.count]
+            }
+        }
+
+        func makeIterator() -> Iterator {
+            Iterator(tokens: tokens, left: count)
+        }
+    }
+
+    private static let bulk = Command(
+        "bulk",
+        "Send one typed alert to many devices at a server that answers 200",
+        examples: ["bulk --port 8443 --ca certificate.pem --pushes 1000000 --connections 1 --loops 1"],
+        Option<UInt16>("--port", "Port of the server on this machine"),
+        Option<String>("--ca", "File of the certificate to trust, PEM"),
+        Option<Int>("--pushes", "How many to send"),
+        Option<Int>("--connections", "How many to spread them over"),
+        Option<Int>("--loops", "How many threads the connections live on")
+    ) { port, authority, pushes, connections, loops in
+        let client = try PushClient(
+            APNsEndpoint(host: "127.0.0.1", port: port),
+            authentication: .token(.ephemeral()),
+            configuration: .init(
+                additionalAuthorities: String(contentsOfFile: authority, encoding: .utf8),
+                connectionLimit: connections,
+                eventLoops: loops
+            )
+        )
+        let tokens = try (0..<4_096).map { _ in try DeviceToken(hex: randomHex() + randomHex()) }
+        let notification = try alert()
+        try await client.warmUp(connections: connections)
+        var accepted = 0
+        let start = ContinuousClock.now
+        let startOfWork = processorSeconds()
+        for await outcome in client.send(
+            notification,
+            to: Devices(tokens: tokens, count: pushes),
+            topic: "com.example.app"
+        ) {
+            if outcome.error == nil { accepted += 1 }
+        }
+        let work = (processorSeconds() - startOfWork) * 1e6 / Double(max(1, pushes))
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        print(#"{"accepted":\#(accepted),"cpu_us":\#(work),"seconds":\#(seconds)}"#)
+        await client.close()
+    }
+
+    private static func alert() throws -> PushNotification {
+        let alert = Alert(
+            title: "Order ready",
+            subtitle: "Pickup window closes at 6 PM",
+            body: "Tap to open the order and see where to collect it from the counter."
+        )
+        return .alert(alert, sound: .default, badge: 3, threadID: "orders-42", custom: try CustomData(Order()))
+    }
+
+    /// What the kernel has charged the process.
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     private static let surface = Command(
         "surface",
         "Read a Live Activity snapshot from JSON and write its content state, again and again",
@@ -93,7 +168,7 @@ struct MartletBench {
             "MartletBench",
             version: "0",
             "measures the client and the snapshots",
-            commands: [send, surface]
+            commands: [send, bulk, surface]
         )
         exit(await program.run(Array(CommandLine.arguments.dropFirst()), environment: [:]))
     }

@@ -141,7 +141,7 @@ import Wire
             )
         )
         let tokens = repeatElement(token, count: Self.manyPushes)
-        let report = await client.send(to: tokens, topic: topic, inFlight: 500) { _ in .alert("Hello") }
+        let report = await client.send(.alert("Hello"), to: tokens, topic: topic, inFlight: 500).report()
         #expect(report.count == Self.manyPushes)
         let connections = await client.counters.connectionsOpened
         await client.close()

@@ -184,7 +184,8 @@ import Testing
             preset.faults,
             PushClient.Configuration(sendTimeout: .seconds(3))
         )
-        let report = await client.send(to: Array(repeating: token, count: 30), topic: topic) { _ in .alert("Hello") }
+        let tokens = Array(repeating: token, count: 30)
+        let report = await client.send(.alert("Hello"), to: tokens, topic: topic).report()
         #expect(report.count == 30)
         #expect((report.acceptedCount == 0) == (preset.name == "down"), "\(report.acceptedCount)")
         await client.close(within: .zero)

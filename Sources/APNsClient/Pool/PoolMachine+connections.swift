@@ -86,10 +86,12 @@ extension PoolMachine {
             !connections.contains(where: { $0.phase == .connecting })
         else { return }
         var due = backoff.notBefore
-        let usable = connections.filter(\.isUsable)
-        if !usable.isEmpty {
+        let usable = connections.count(where: \.isUsable)
+        if usable > 0 {
             // Before the first answer everything waits, as it must: another connection would be no quicker.
-            guard usable.count < settings.connectionLimit, usable.allSatisfy(\.hasBeenAnswered) else { return }
+            guard usable < settings.connectionLimit,
+                connections.allSatisfy({ !$0.isUsable || $0.hasBeenAnswered })
+            else { return }
             due = max(due, max(oldest.progress.since, lastConnectedAt).advanced(by: PoolMachine.growthDelay))
         }
         if now >= due { connect(at: now) } else { wake(at: due) }

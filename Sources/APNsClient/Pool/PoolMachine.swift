@@ -141,6 +141,14 @@ struct PoolMachine {
         }
     }
 
+    /// Whoever sends to many wants those of these pushes back that have not gone out.
+    mutating func takenBack(at now: MonotonicTime, where isUnwanted: (PendingPush) -> Bool) {
+        for push in allPushes where !push.progress.isSettled && isUnwanted(push) {
+            if case .onWire = push.progress.place, !push.progress.isHeldBack { continue }
+            end(push, .cancelled, "the sending was stopped", at: now)
+        }
+    }
+
     /// The push could not be put onto the connection, which takes no more; nothing of it was sent.
     mutating func notOpened(_ push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
         if let index = index(of: id) {

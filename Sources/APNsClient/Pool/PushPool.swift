@@ -120,6 +120,20 @@ actor PushPool {
         carryOut()
     }
 
+    // MARK: Sending to many
+
+    /// Takes pushes that a lane has made.
+    func submit(_ pushes: [PendingPush]) {
+        for push in pushes { machine.submitted(push, at: loop.now) }
+        carryOut()
+    }
+
+    /// Ends those pushes of a lane that have not gone out.
+    func takeBack(from lane: BulkLane) {
+        machine.takenBack(at: loop.now) { $0.ticket?.lane === lane }
+        carryOut()
+    }
+
     // MARK: Orders
 
     /// Does what the machine has ordered, and what it orders while that is done.

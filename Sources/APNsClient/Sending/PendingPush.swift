@@ -20,12 +20,15 @@ internal import Wire
     var tokenIssuedAt: Int64?
     /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.
     private var continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>?
+    /// Whom it belongs to, when it is one of many that nobody waits for by itself.
+    let ticket: BulkTicket?
 
-    init(id: APNsID, fields: HTTPFields, body: [UInt8], limits: SendLimits) {
+    init(id: APNsID, fields: HTTPFields, body: [UInt8], limits: SendLimits, ticket: BulkTicket? = nil) {
         self.id = id
         self.fields = fields
         self.body = body
         self.limits = limits
+        self.ticket = ticket
     }
 
     /// Gives it the caller that waits.
@@ -35,7 +38,11 @@ internal import Wire
 
     /// Tells the caller how it ended.
     func settle(_ result: Result<Acceptance, APNsError>) {
-        unsafe continuation.take()?.resume(returning: result)
+        if let ticket {
+            ticket.lane.settled(ticket, result.map { PushReceipt($0, id: id) })
+        } else {
+            unsafe continuation.take()?.resume(returning: result)
+        }
     }
 }
 

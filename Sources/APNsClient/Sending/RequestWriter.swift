@@ -14,30 +14,50 @@ struct RequestWriter: Sendable {
 
     /// A push to a device.
     func push(_ notification: PushNotification, to token: DeviceToken, topic: Topic, id: APNsID) -> HTTPFields {
-        var fields = fields(method: "POST")
-        // Path and identifier are written one after the other into the same bytes.
-        var text: [UInt8] = []
-        text.reserveCapacity(256)
-        text.append(contentsOf: "/3/device/".utf8)
-        text.append(contentsOf: token.hex.utf8)
-        let pathEnd = text.count
-        id.write(into: &text)
-        fields.append(":path", text[..<pathEnd], isIndexed: false)
-        fields.append("apns-id", text[pathEnd...], isIndexed: false)
-        if let type = notification.pushType {
-            fields.append("apns-push-type", type.rawValue)
-            fields.append("apns-topic", topic.qualified(for: type).rawValue)
-        } else {
-            fields.append("apns-topic", topic.rawValue)
+        template(for: notification, topic: topic).push(to: token, id: id)
+    }
+
+    /// What the pushes of a notification to many devices have in common.
+    struct Template: Sendable {
+        /// What stands before the path, and behind the identifier.
+        fileprivate let head: HTTPFields
+        fileprivate var tail: HTTPFields = [:]
+
+        /// A push to a device.
+        func push(to token: DeviceToken, id: APNsID) -> HTTPFields {
+            var fields = HTTPFields(capacity: 768)
+            fields.append(contentsOf: head)
+            // Path and identifier are written one after the other into the same bytes.
+            var text: [UInt8] = []
+            text.reserveCapacity(256)
+            text.append(contentsOf: "/3/device/".utf8)
+            text.append(contentsOf: token.hex.utf8)
+            let pathEnd = text.count
+            id.write(into: &text)
+            fields.append(":path", text[..<pathEnd], isIndexed: false)
+            fields.append("apns-id", text[pathEnd...], isIndexed: false)
+            fields.append(contentsOf: tail)
+            return fields
         }
-        if let priority = notification.priority { fields.append("apns-priority", String(priority.rawValue)) }
+    }
+
+    /// What the pushes of a notification have in common.
+    func template(for notification: PushNotification, topic: Topic) -> Template {
+        var template = Template(head: fields(method: "POST"))
+        if let type = notification.pushType {
+            template.tail.append("apns-push-type", type.rawValue)
+            template.tail.append("apns-topic", topic.qualified(for: type).rawValue)
+        } else {
+            template.tail.append("apns-topic", topic.rawValue)
+        }
+        if let priority = notification.priority { template.tail.append("apns-priority", String(priority.rawValue)) }
         if let expiration = notification.expiration {
-            fields.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
+            template.tail.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
         }
         if let collapseID = notification.collapseID {
-            fields.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
+            template.tail.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
         }
-        return fields
+        return template
     }
 
     /// A broadcast ("Sending broadcast push notification requests to APNs").

@@ -15,12 +15,20 @@ final class HTTP2Inbox {
     private(set) var violation: String?
     /// The last stream that something went out on; a client's go out in the order of their numbers.
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
+    @exclusivity(unchecked) private var receiving: HTTP2Stream?
     /// Every open stream, each knowing its place, so that adding and removing cost no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
 
     init(role: HTTP2Session.Role, limits: HTTP2Limits) {
         self.role = role
         self.limits = limits
+    }
+
+    /// The stream that fields are coming in for; they come one by one, and nghttp2 would search for it each time.
+    func receivingStream(_ session: OpaquePointer?, _ id: Int32) -> HTTP2Stream? {
+        if let receiving, receiving.id == id { return receiving }
+        receiving = HTTP2Session.stream(session, id)
+        return receiving
     }
 
     static func from(_ context: UnsafeMutableRawPointer?) -> HTTP2Inbox? {

@@ -19,7 +19,7 @@ extension HTTP2Session {
             _,
             context in
             guard let frame, let inbox = HTTP2Inbox.from(context),
-                let stream = HTTP2Session.stream(session, frame.pointee.hd.stream_id)
+                let stream = inbox.receivingStream(session, frame.pointee.hd.stream_id)
             else { return 0 }
             let field = HTTPFields.Field(
                 name: UnsafeBufferPointer(start: name, count: nameLength),

@@ -6,10 +6,10 @@
 struct ReadCoalescing {
     /// With fewer streams each answer is looked at when it comes.
     static let streamThreshold = 64
-    /// Bytes to wait for per open stream: about a tenth of an answer with its TLS record.
-    static let bytesPerStream = 4
+    /// Bytes to wait for per open stream: no answer is shorter, so that the mark is always reached.
+    static let bytesPerStream = 10
     /// No mark is higher.
-    static let byteLimit = 4_096
+    static let byteLimit = 16_384
     /// The longest an answer may lie unread.
     static let delayLimit = Duration.milliseconds(1)
 

@@ -24,6 +24,7 @@ struct SimulatedWorld {
         case cut(ConnectionID)
         case die(ConnectionID)
         case jump
+        case takeBack
         case close
         case giveUp
     }
@@ -99,6 +100,9 @@ struct SimulatedWorld {
             }
         }
         if weather.jump > .zero { schedule(.jump, after: .milliseconds(Int.random(in: 0...span, using: &random))) }
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            schedule(.takeBack, after: .milliseconds(Int.random(in: 0...span, using: &random)))
+        }
         let end = Duration.milliseconds(Int.random(in: 0...(4 * span), using: &random))
         if Int.random(in: 0..<4, using: &random) == 0 {
             schedule(.close, after: end)
@@ -167,6 +171,8 @@ struct SimulatedWorld {
         case .jump:
             now = now.advanced(by: weather.jump)
             jumped += weather.jump
+        case .takeBack:
+            machine.takenBack(at: now) { $0.limits.isUrgent }
         case .close:
             isClosing = true
             machine.close(at: now)

@@ -21,4 +21,17 @@ import Testing
         }
         #expect(broken.isEmpty, "\(broken.count) of \(Self.seeds.count) worlds; the first: \(broken.prefix(10))")
     }
+
+    @Test func `sending to many keeps its bounds and loses nobody`() {
+        var broken: [String] = []
+        for seed in Self.seeds.prefix(3_000) {
+            do throws(SimulatedBulk.Violation) {
+                var bulk = SimulatedBulk(seed: seed)
+                try bulk.run()
+            } catch {
+                broken.append("seed \(seed): \(error)")
+            }
+        }
+        #expect(broken.isEmpty, "\(broken.count) of \(Self.seeds.count); the first: \(broken.prefix(10))")
+    }
 }

@@ -12,11 +12,11 @@ import Testing
 
     @Test func `many streams wait for a part of their answers, in powers of two`() {
         var coalescing = ReadCoalescing()
-        #expect(coalescing.openStreams(900) == 2_048)
+        #expect(coalescing.openStreams(900) == 8_192)
         #expect(coalescing.isActive)
         #expect(coalescing.openStreams(890) == nil)
-        #expect(coalescing.openStreams(600) == nil)
-        #expect(coalescing.openStreams(500) == 1_024)
+        #expect(coalescing.openStreams(830) == nil)
+        #expect(coalescing.openStreams(500) == 4_096)
         #expect(coalescing.openStreams(100_000) == ReadCoalescing.byteLimit)
         #expect(coalescing.openStreams(3) == 1)
         #expect(!coalescing.isActive)

@@ -48,55 +48,17 @@ public struct BulkReport: Sendable {
         failures.filter { $0.error.outcome == .unknown }.map(\.token)
     }
 
+    mutating func count(_ outcome: BulkOutcome) {
+        switch outcome.result {
+        case .success: acceptedCount += 1
+        case .failure(let error): failures.append(Failure(token: outcome.token, error: error))
+        }
+    }
+
     /// Throws when not one push was accepted, and there was one.
     ///
     /// - Throws: The first ``APNsError``.
     public func throwIfAllFailed() throws(APNsError) {
         if acceptedCount == 0, let first = failures.first { throw first.error }
-    }
-}
-
-extension PushClient {
-    /// Sends to many devices, and waits for the answers to all of them; one that fails keeps none from being tried.
-    ///
-    /// The devices may be millions: no more pushes are made than are in flight. Those of a task that is cancelled fail
-    /// with the code `cancelled`.
-    ///
-    /// - Parameters:
-    ///   - tokens: The devices.
-    ///   - topic: The app's bundle identifier.
-    ///   - inFlight: How many pushes may wait or be on the wire at once.
-    ///   - options: What is to be different from the configuration.
-    ///   - notification: What to send to a device: the same to all, or with a badge, a text or a payload of its own.
-    /// - Returns: What came of it.
-    public func send(
-        to tokens: some Sequence<DeviceToken>,
-        topic: Topic,
-        inFlight: Int = 1_000,
-        options: SendOptions = SendOptions(),
-        _ notification: @escaping @Sendable (DeviceToken) -> PushNotification
-    ) async -> BulkReport {
-        await withTaskGroup(of: BulkReport.Failure?.self) { group in
-            var report = BulkReport()
-            var rest = tokens.makeIterator()
-            var open = 0
-            while true {
-                while open < max(1, inFlight), let token = rest.next() {
-                    open += 1
-                    // On the client's own thread, where a send costs least.
-                    group.addTask(executorPreference: executor) {
-                        do throws(APNsError) {
-                            try await self.send(notification(token), to: token, topic: topic, options: options)
-                            return nil
-                        } catch {
-                            return BulkReport.Failure(token: token, error: error)
-                        }
-                    }
-                }
-                guard let outcome = await group.next() else { return report }
-                open -= 1
-                if let failure = outcome { report.failures.append(failure) } else { report.acceptedCount += 1 }
-            }
-        }
     }
 }

@@ -1,0 +1,105 @@
+internal import APNs
+internal import Synchronization
+internal import Wire
+
+/// One event loop's part of sending to many: makes pushes of the devices that come in, hands them to the loop's pool,
+/// and gathers their outcomes.
+///
+/// It is `@unchecked Sendable` because only its loop touches what can change, save the mailbox, which has a lock.
+@safe final class BulkLane: @unchecked Sendable {
+    /// A device on its way to the lane.
+    struct Letter: Sendable {
+        let recipient: Recipient
+        let index: Int
+    }
+
+    /// The longest that an outcome is held back, for others to be delivered with it.
+    private static let delayLimit = Duration.milliseconds(1)
+
+    let number: Int
+    /// Outcomes that are not held back any longer: to wake their reader for each would cost more than to send.
+    private let batch: Int
+    let pool: PushPool
+    private let mailbox = Mutex<[Letter]>([])
+    /// Who takes the outcomes, set once, before the first device comes; nobody wants them when it is gone.
+    weak var receiver: BulkTransfer?
+    private var writer: BulkWriter
+    private var letters: [Letter] = []
+    private var pushes: [PendingPush] = []
+    private var outcomes: [BulkOutcome] = []
+    private var alarm: LoopTimer?
+    private var isStopped = false
+
+    init(_ number: Int, of pool: PushPool, batch: Int, writer: BulkWriter) {
+        self.number = number
+        self.batch = batch
+        self.pool = pool
+        self.writer = writer
+    }
+
+    // MARK: From any thread
+
+    /// Takes a device to send to.
+    func add(_ recipient: Recipient, index: Int) {
+        let isFirst = mailbox.withLock { mailbox in
+            mailbox.append(Letter(recipient: recipient, index: index))
+            return mailbox.count == 1
+        }
+        if isFirst { pool.loop.execute { self.emptyMailbox() } }
+    }
+
+    /// Takes back what has not gone out, and what comes later.
+    func stop() {
+        pool.loop.execute {
+            self.isStopped = true
+            self.pool.assumeIsolated { $0.takeBack(from: self) }
+        }
+    }
+
+    // MARK: On the loop
+
+    private func emptyMailbox() {
+        mailbox.withLock { swap(&$0, &letters) }
+        for letter in letters { accept(letter) }
+        letters.removeAll(keepingCapacity: true)
+        pool.assumeIsolated { $0.submit(pushes) }
+        pushes.removeAll(keepingCapacity: true)
+    }
+
+    private func accept(_ letter: Letter) {
+        let ticket = BulkTicket(lane: self, index: letter.index, token: letter.recipient.token)
+        guard !isStopped else {
+            settled(ticket, .failure(APNsError(.cancelled, description: "the sending was stopped")))
+            return
+        }
+        do throws(APNsError) {
+            pushes.append(try writer.push(for: letter.recipient, ticket: ticket))
+        } catch {
+            settled(ticket, .failure(error))
+        }
+    }
+
+    /// A push has ended.
+    func settled(_ ticket: BulkTicket, _ result: Result<PushReceipt, APNsError>) {
+        outcomes.append(BulkOutcome(index: ticket.index, token: ticket.token, result: result))
+        if outcomes.count == batch {
+            pool.loop.atEndOfTurn { self.deliverOutcomes() }
+        } else if outcomes.count == 1 {
+            alarm = pool.loop.schedule(after: BulkLane.delayLimit) { self.deliverOutcomes() }
+        }
+    }
+
+    private func deliverOutcomes() {
+        alarm?.cancel()
+        alarm = nil
+        receiver?.deliver(outcomes, from: number)
+        outcomes.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Whom a push of many belongs to.
+struct BulkTicket {
+    let lane: BulkLane
+    let index: Int
+    let token: DeviceToken
+}
