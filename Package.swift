@@ -76,13 +76,13 @@ let package = Package(
         // Floor 4: what plays Apple's part, and what speaks to Apple for others.
         .target(
             name: "Relay",
-            dependencies: ["APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Outbox", "WebAPI", "Wire"],
+            dependencies: ["APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Outbox", "Pages", "WebAPI", "Wire"],
             swiftSettings: safe
         ),
         .target(
             name: "Simulator",
             dependencies: [
-                "APNs", "APNsClient", "APNsServer", "InboxPage", "LiveSurfaces", "SQLite", "WebAPI", "Wire",
+                "APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Pages", "SQLite", "WebAPI", "Wire",
             ],
             swiftSettings: safe
         ),
@@ -90,12 +90,12 @@ let package = Package(
         // Floor 3: the two halves of the protocol, and what is kept between them.
         .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
         .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
-        .target(name: "WebAPI", dependencies: ["APNs", "Wire"], swiftSettings: safe),
+        .target(name: "WebAPI", dependencies: ["APNs", "Pages", "Wire"], swiftSettings: safe),
         .target(name: "Outbox", dependencies: ["APNs", "SQLite", "Wire"], swiftSettings: safe),
 
         // Floor 2: bytes, rows, and the contract with the phone.
         .target(name: "LiveSurfaces", dependencies: ["APNs"], swiftSettings: safe),
-        .target(name: "InboxPage", dependencies: ["CInboxPage"], swiftSettings: common),
+        .target(name: "Pages", dependencies: ["CPages"], swiftSettings: common),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: common),
         .target(
             name: "Wire",
@@ -105,7 +105,7 @@ let package = Package(
 
         // Floor 1: words, and the C libraries.
         .target(name: "APNs", swiftSettings: safe),
-        .target(name: "CInboxPage", exclude: ["page"]),
+        .target(name: "CPages", exclude: ["inbox", "relay"]),
         .target(name: "Commands", swiftSettings: safe),
         .systemLibrary(
             name: "CLibuv",

@@ -1,5 +1,6 @@
 internal import APNs
 internal import Outbox
+internal import Pages
 internal import WebAPI
 internal import Wire
 
@@ -35,6 +36,7 @@ struct RelayAPI: Sendable {
         self.relay = relay
     }
 
+    private static let page = PageFiles(PageFile.relay)
     private static let table = RouteTable<Desk>(title: "Martlet's relay", routes)
 
     private static let routes: [Route] =
@@ -44,6 +46,8 @@ struct RelayAPI: Sendable {
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         if let health = await health(request) { return health }
+        // The page shows nothing before somebody has given a key.
+        if let page = RelayAPI.page.answer(request) { return page }
         guard let caller = await relay.caller(request.fields["authorization"]) else {
             return APIProblem(401, "authorization must be bearer and a key of this relay").answer
         }

@@ -1,5 +1,6 @@
 internal import APNs
 internal import APNsClient
+internal import Pages
 internal import WebAPI
 internal import Wire
 
@@ -42,11 +43,12 @@ struct InboxAPI: Sendable {
         + previewRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
-        if let page = InboxFiles.answer(request) { return page }
+        if let page = InboxAPI.page.answer(request) { return page }
         if let problem = BrowserGuard.problem(request.fields, names: simulator.names) { return problem.answer }
         return await InboxAPI.table.answer(request, simulator)
     }
 
+    private static let page = PageFiles(PageFile.inbox)
     private static let table = RouteTable(title: "Martlet's simulator of APNs", routes)
 
     private static func info(of simulator: SimulatedAPNs) async -> JSONValue {

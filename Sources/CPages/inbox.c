@@ -1,149 +1,149 @@
-#include "CInboxPage.h"
+#include "CPages.h"
 
 // A C compiler takes a file in as it is (C23, 6.10.4), where a Swift literal of it would be compiled for minutes.
 static const unsigned char index_html[] = {
-#embed "page/index.html"
+#embed "inbox/index.html"
 };
 static const unsigned char style_css[] = {
-#embed "page/style.css"
+#embed "inbox/style.css"
 };
 static const unsigned char inbox_css[] = {
-#embed "page/inbox.css"
+#embed "inbox/inbox.css"
 };
 static const unsigned char pages_css[] = {
-#embed "page/pages.css"
+#embed "inbox/pages.css"
 };
 static const unsigned char preview_css[] = {
-#embed "page/preview.css"
+#embed "inbox/preview.css"
 };
 static const unsigned char app_js[] = {
-#embed "page/app.js"
+#embed "inbox/app.js"
 };
 static const unsigned char api_js[] = {
-#embed "page/api.js"
+#embed "inbox/api.js"
 };
 static const unsigned char dom_js[] = {
-#embed "page/dom.js"
+#embed "inbox/dom.js"
 };
 static const unsigned char inbox_js[] = {
-#embed "page/inbox.js"
+#embed "inbox/inbox.js"
 };
 static const unsigned char list_js[] = {
-#embed "page/list.js"
+#embed "inbox/list.js"
 };
 static const unsigned char detail_js[] = {
-#embed "page/detail.js"
+#embed "inbox/detail.js"
 };
 static const unsigned char payload_js[] = {
-#embed "page/payload.js"
+#embed "inbox/payload.js"
 };
 static const unsigned char preview_js[] = {
-#embed "page/preview.js"
+#embed "inbox/preview.js"
 };
 static const unsigned char preview_activity_js[] = {
-#embed "page/preview-activity.js"
+#embed "inbox/preview-activity.js"
 };
 static const unsigned char preview_bar_js[] = {
-#embed "page/preview-bar.js"
+#embed "inbox/preview-bar.js"
 };
 static const unsigned char preview_card_js[] = {
-#embed "page/preview-card.js"
+#embed "inbox/preview-card.js"
 };
 static const unsigned char preview_island_js[] = {
-#embed "page/preview-island.js"
+#embed "inbox/preview-island.js"
 };
 static const unsigned char preview_parts_js[] = {
-#embed "page/preview-parts.js"
+#embed "inbox/preview-parts.js"
 };
 static const unsigned char preview_screen_js[] = {
-#embed "page/preview-screen.js"
+#embed "inbox/preview-screen.js"
 };
 static const unsigned char preview_template_js[] = {
-#embed "page/preview-template.js"
+#embed "inbox/preview-template.js"
 };
 static const unsigned char preview_widget_js[] = {
-#embed "page/preview-widget.js"
+#embed "inbox/preview-widget.js"
 };
 static const unsigned char strings_js[] = {
-#embed "page/strings.js"
+#embed "inbox/strings.js"
 };
 static const unsigned char preview_bar_css[] = {
-#embed "page/preview-bar.css"
+#embed "inbox/preview-bar.css"
 };
 static const unsigned char copies_js[] = {
-#embed "page/copies.js"
+#embed "inbox/copies.js"
 };
 static const unsigned char address_js[] = {
-#embed "page/address.js"
+#embed "inbox/address.js"
 };
 static const unsigned char keys_js[] = {
-#embed "page/keys.js"
+#embed "inbox/keys.js"
 };
 static const unsigned char inbox_page_js[] = {
-#embed "page/inbox-page.js"
+#embed "inbox/inbox-page.js"
 };
 static const unsigned char activities_js[] = {
-#embed "page/activities.js"
+#embed "inbox/activities.js"
 };
 static const unsigned char devices_js[] = {
-#embed "page/devices.js"
+#embed "inbox/devices.js"
 };
 static const unsigned char channels_js[] = {
-#embed "page/channels.js"
+#embed "inbox/channels.js"
 };
 static const unsigned char connections_js[] = {
-#embed "page/connections.js"
+#embed "inbox/connections.js"
 };
 static const unsigned char faults_js[] = {
-#embed "page/faults.js"
+#embed "inbox/faults.js"
 };
 static const unsigned char connect_js[] = {
-#embed "page/connect.js"
+#embed "inbox/connect.js"
 };
 static const unsigned char pages_js[] = {
-#embed "page/pages.js"
+#embed "inbox/pages.js"
 };
 static const unsigned char steps_js[] = {
-#embed "page/steps.js"
+#embed "inbox/steps.js"
 };
 static const unsigned char budget_js[] = {
-#embed "page/budget.js"
+#embed "inbox/budget.js"
 };
 static const unsigned char lines_js[] = {
-#embed "page/lines.js"
+#embed "inbox/lines.js"
 };
 static const unsigned char rows_js[] = {
-#embed "page/rows.js"
+#embed "inbox/rows.js"
 };
 static const unsigned char numbers_js[] = {
-#embed "page/numbers.js"
+#embed "inbox/numbers.js"
 };
 static const unsigned char unread_js[] = {
-#embed "page/unread.js"
+#embed "inbox/unread.js"
 };
 static const unsigned char words_js[] = {
-#embed "page/words.js"
+#embed "inbox/words.js"
 };
 static const unsigned char sidebar_js[] = {
-#embed "page/sidebar.js"
+#embed "inbox/sidebar.js"
 };
 static const unsigned char tools_js[] = {
-#embed "page/tools.js"
+#embed "inbox/tools.js"
 };
 static const unsigned char compose_js[] = {
-#embed "page/compose.js"
+#embed "inbox/compose.js"
 };
 static const unsigned char examples_js[] = {
-#embed "page/examples.js"
+#embed "inbox/examples.js"
 };
 static const unsigned char release_js[] = {
-#embed "page/release.js"
+#embed "inbox/release.js"
 };
 static const unsigned char compose_css[] = {
-#embed "page/compose.css"
+#embed "inbox/compose.css"
 };
 static const unsigned char list_css[] = {
-#embed "page/list.css"
+#embed "inbox/list.css"
 };
 
 #define FILE_AT(path, type, name) {path, type, name, sizeof name}
@@ -171,7 +171,7 @@ static const martlet_page_file files[] = {
     FILE_AT("/page/preview-bar.css", "text/css; charset=utf-8", preview_bar_css),
 };
 
-martlet_page_file martlet_page_file_at(size_t index) {
+martlet_page_file martlet_inbox_file_at(size_t index) {
     static const martlet_page_file none = {NULL, NULL, NULL, 0};
     return index < sizeof files / sizeof files[0] ? files[index] : none;
 }

@@ -2,23 +2,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The inbox's page in a real browser: each file `walk_*.py` of `Tests/Peers/inbox` is a walk through some of it.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct InboxPageTests {
+/// The pages in a real browser: each file `walk_*.py` of `Tests/Peers/inbox` and `relay` is a walk through some of one.
+@Suite(.timeLimit(.minutes(10)), .serialized) struct PageTests {
     private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
     private static let isReady =
         FileManager.default.isExecutableFile(atPath: python)
         && FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium")
-    private static let directory = "Tests/Peers/inbox"
-    private static let walks: [String] =
-        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
-        .filter { $0.hasPrefix("walk_") && $0.hasSuffix(".py") }.sorted()
+    private static let walks = ["inbox", "relay"].flatMap { page in
+        let directory = "Tests/Peers/" + page
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return files.filter { $0.hasPrefix("walk_") && $0.hasSuffix(".py") }.sorted().map { directory + "/" + $0 }
+    }
 
     @Test(.enabled(if: isReady, "run `make test`, which installs Chromium and playwright"), arguments: walks)
     func `Chromium takes the page for a walk`(walk: String) async throws {
         let martlet = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
-        let file = Self.directory + "/" + walk
-        let steps = try String(contentsOfFile: file, encoding: .utf8).components(separatedBy: "    def test_").count - 1
-        let run = try await ProgramRun("/usr/bin/env", ["MARTLET_PROGRAM=" + martlet, Self.python, file])
+        let steps = try String(contentsOfFile: walk, encoding: .utf8).components(separatedBy: "    def test_").count - 1
+        let run = try await ProgramRun("/usr/bin/env", ["MARTLET_PROGRAM=" + martlet, Self.python, walk])
         #expect(run.status == 0, "\(run.complaint)")
         #expect(steps > 0 && run.complaint.contains("Ran \(steps) test"), "\(run.complaint)")
     }

@@ -1,0 +1,156 @@
+"""The relay's page: the key at the door, figures, lanes, plots, and what was given up."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import urllib.request
+
+from playwright.sync_api import expect, sync_playwright
+
+MARTLET = os.environ["MARTLET_PROGRAM"]
+KEY = "mrt_abcdefghijklmnopqrstuvwxyz234567"
+READER = "mrt_765432zyxwvutsrqponmlkjihgfedcba"
+
+
+class Program:
+    """A program of martlet's that says on which ports it listens."""
+
+    def __init__(self, ready, *arguments):
+        self.process = subprocess.Popen([MARTLET, *arguments], stdout=subprocess.PIPE, text=True)
+        self.text = ""
+        for line in self.process.stdout:
+            self.text += line
+            if ready in line:
+                break
+
+    def port(self, pattern):
+        return int(re.search(pattern, self.text)[1])
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class RelayPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.playwright = sync_playwright().start()
+        cls.browser = cls.playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.playwright.stop()
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.apple = Program("ends it", "simulate", "--h2c", "--port", "0", "--channel-port", "0", "--inbox-port", "0")
+        apple_port = self.apns_port()
+        self.configure(apple_port)
+        self.relay = Program("ends it", "relay", "--configuration", self.directory.name + "/relay.json")
+        self.url = f"http://127.0.0.1:{self.relay.port(r'in JSON on port ([0-9]+)')}"
+        self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
+        self.page = self.context.new_page()
+        self.complaints = []
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def apns_port(self):
+        inbox = re.search(r"http://localhost:(\d+)/", self.apple.text)[1]
+        info = json.load(urllib.request.urlopen(f"http://127.0.0.1:{inbox}/api/v1/info"))
+        return int(info["apns"].rsplit(":", 1)[1])
+
+    def configure(self, apple_port):
+        subprocess.run(
+            ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
+             self.directory.name + "/key.p8"], check=True, capture_output=True)
+
+        def caller(name, key, scopes):
+            return {"name": name, "key-sha256": hashlib.sha256(key.encode()).hexdigest(), "apps": ["orders", "rides"],
+                    "scopes": scopes}
+
+        def app(name):
+            return {"name": name, "bundle-ids": [f"com.example.{name}"], "team-id": "DEF123GHIJ",
+                    "key-id": "ABC123DEFG", "key-file": "key.p8", "environments": ["development"]}
+
+        configuration = {
+            "data": "relay.sqlite", "listen": {"development": "127.0.0.1:0"}, "http": "127.0.0.1:0",
+            "apps": [app("orders"), app("rides")],
+            "callers": [caller("all", KEY, ["send", "read", "manage"]), caller("reader", READER, ["send"])],
+            "apple": {"development": {"host": "127.0.0.1", "port": apple_port, "clear": True}},
+        }
+        with open(self.directory.name + "/relay.json", "w") as file:
+            json.dump(configuration, file)
+
+    def tearDown(self):
+        self.context.close()
+        self.relay.stop()
+        self.apple.stop()
+        self.directory.cleanup()
+
+    def push(self, count, app="orders"):
+        for _ in range(count):
+            body = json.dumps({"app": app, "to": "5d3a6a1c", "payload": {"aps": {"alert": "Hi"}}}).encode()
+            request = urllib.request.Request(
+                self.url + "/v1/pushes?wait=20", body, {"authorization": "Bearer " + KEY}, method="POST")
+            urllib.request.urlopen(request).read()
+
+    def enter(self, key):
+        self.page.goto(self.url)
+        self.page.get_by_label("A key of this relay").fill(key)
+        self.page.get_by_role("button", name="Show the relay").click()
+
+    def figure(self, name):
+        return self.page.locator(".figure", has=self.page.locator("dt", has_text=re.compile(f"^{name}$"))).locator("dd")
+
+    def test_figures_and_lanes_follow_what_happens(self):
+        self.push(3)
+        self.enter(KEY)
+        expect(self.figure("delivered")).to_have_text("3")
+        expect(self.page.locator("#lanes tbody tr")).to_have_count(2)
+        expect(self.page.locator("#lanes tbody tr").first).to_contain_text("orders")
+        expect(self.page.locator("#lanes .bar").first).to_have_attribute("aria-label", "3 delivered")
+        self.push(2, "rides")
+        expect(self.figure("delivered")).to_have_text("5")
+        expect(self.page.locator("#plots figure")).to_have_count(3)
+        expect(self.page.locator("#state")).to_have_text("takes pushes")
+        expect(self.page.locator("#dead")).to_contain_text("No push has been given up")
+        self.assertEqual(self.complaints, [])
+
+    def test_nothing_is_shown_without_a_key_that_may_read(self):
+        self.enter("mrt_wrong")
+        expect(self.page.locator("#mistake")).not_to_be_empty()
+        expect(self.page.locator("#status")).to_be_hidden()
+        self.page.get_by_label("A key of this relay").fill(READER)
+        self.page.get_by_role("button", name="Show the relay").click()
+        expect(self.page.locator("#mistake")).to_contain_text("may not read")
+        self.page.get_by_label("A key of this relay").fill(KEY)
+        self.page.keyboard.press("Enter")
+        expect(self.page.locator("#status")).to_be_visible()
+        self.page.reload()
+        expect(self.page.locator("#status")).to_be_visible()
+        self.page.get_by_role("button", name="Forget the key").click()
+        self.page.reload()
+        expect(self.page.locator("#door")).to_be_visible()
+
+    def test_it_says_when_the_relay_is_away(self):
+        self.enter(KEY)
+        expect(self.page.locator("#live")).to_have_text("live")
+        self.relay.stop()
+        expect(self.page.locator("#live")).to_have_text("the relay is away", timeout=10_000)
+
+    def test_it_is_usable_on_a_phone_and_in_the_dark(self):
+        self.page.set_viewport_size({"width": 390, "height": 800})
+        self.page.emulate_media(color_scheme="dark")
+        self.enter(KEY)
+        expect(self.page.locator("#lanes tbody tr")).to_have_count(2)
+        self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
+
+
+if __name__ == "__main__":
+    unittest.main()
