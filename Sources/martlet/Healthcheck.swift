@@ -6,7 +6,7 @@ extension Command {
     /// Asks a simulator or a relay whether it takes pushes.
     static let healthcheck = Command(
         "healthcheck",
-        "End well when a simulator or a relay takes pushes: for a container's HEALTHCHECK, or to wait for it in scripts",
+        "End well when a simulator or a relay takes pushes: for a container's HEALTHCHECK, or to wait in scripts",
         examples: [
             "healthcheck", "healthcheck --wait 30", "healthcheck --url http://apns:8197/readyz",
             "healthcheck --url http://127.0.0.1:8198 --wait 30",

@@ -19,11 +19,15 @@ export function plot(title, history, figure) {
   const most = Math.max(1, ...samples.flatMap((sample) => lanes.map((_, lane) => value(sample, lane))))
   const first = samples[0]?.time ?? 0
   const span = Math.max(1, (samples.at(-1)?.time ?? 1) - first)
-  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": summary(title, most, samples) })
+  const label = summary(title, most, samples)
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label })
   picture.append(svg("line", { x1: 0, x2: width, y1: height - 1, y2: height - 1, class: "axis" }))
   lanes.forEach((_, lane) => {
-    const points = samples.map((sample) =>
-      `${((sample.time - first) / span * width).toFixed(1)},${(height - 2 - value(sample, lane) / most * (height - 12)).toFixed(1)}`)
+    const points = samples.map((sample) => {
+      const x = (sample.time - first) / span * width
+      const y = height - 2 - value(sample, lane) / most * (height - 12)
+      return `${x.toFixed(1)},${y.toFixed(1)}`
+    })
     picture.append(svg("polyline", { points: points.join(" "), class: "line", "data-lane": lane % 6 }))
   })
   return element("figure", {},

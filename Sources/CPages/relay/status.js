@@ -57,6 +57,7 @@ function show(status) {
   const words = { ok: "takes pushes", draining: "is coming to its end", "not-keeping": "cannot keep pushes" }
   byID("state").dataset.state = status.state
   byID("state").textContent = words[status.state] ?? status.state
+  document.querySelector("h1").title = `version ${status.version}`
   byID("figures").replaceChildren(...figures(status))
   byID("plots").replaceChildren(
     plot("Waiting", history, "backlog"), plot("Sent a second", history, "sent-per-second"),
@@ -65,7 +66,7 @@ function show(status) {
   byID("dead").replaceChildren(...dead(status))
 }
 
-function figures({ lanes, connections, storage, version }) {
+function figures({ lanes, connections, storage }) {
   const sum = (pick) => lanes.reduce((total, lane) => total + (pick(lane) ?? 0), 0)
   const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
   const facts = [
@@ -73,7 +74,7 @@ function figures({ lanes, connections, storage, version }) {
     ["sent a second", number.format(Math.round(sum((lane) => lane["sent-per-second"])))],
     ["on their way", number.format(sum((lane) => lane["in-flight"]))],
     ...states.map((state) => [state, number.format(sum((lane) => lane.outcomes[state]))]),
-    ["callers' connections", number.format(connections)], ["version", version],
+    ["callers' connections", number.format(connections)],
   ]
   const made = facts.map(([name, value]) =>
     element("div", { class: "figure" }, element("dt", {}, name), element("dd", {}, value)))
@@ -85,7 +86,8 @@ function figures({ lanes, connections, storage, version }) {
 function lanes({ lanes, now }) {
   const names = ["app", "environment", "waiting", "oldest", "on their way", "sent a second", "state", "outcomes"]
   return element("table", {},
-    element("thead", {}, element("tr", {}, names.map((name) => element("th", { scope: "col" }, name)))),
+    element("thead", {}, element("tr", {}, names.map((name, index) =>
+      element("th", { scope: "col", class: index >= 2 && index < 6 ? "number" : null }, name)))),
     element("tbody", {}, lanes.map((lane) => {
       const pause = (lane["paused-until"] ?? 0) - now
       return element("tr", {},
