@@ -158,7 +158,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PeerTests",
-            dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
+            dependencies: ["APNs", "APNsClient", "Simulator", "TestSupport", "Wire"],
             swiftSettings: common
         ),
         .testTarget(

@@ -179,18 +179,16 @@ package actor PushRelay {
         for listener in listeners { listener.close(grace: limit) {} }
         machine.drain()
         carryOutSoon()
-        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.endDraining() } }
-        if !machine.isIdle { await withCheckedContinuation { drained.append($0) } }
-        timer.cancel()
-        // What is unanswered may have been sent.
-        let isInOrder = machine.isIdle
-        wakeUp?.cancel()
+        await untilIdle(within: limit)
         waiters.giveUpAll()
         events.finish()
         http?.stop()
         http = nil
         for client in clients.values { await client.close() }
-        await outbox.close(isInOrder: isInOrder)
+        // What was still unanswered has failed with its connection, which is to be written down, too.
+        await untilIdle(within: .seconds(1))
+        wakeUp?.cancel()
+        await outbox.close(isInOrder: machine.isIdle)
         log.info("the relay has ended", ["unanswered": .whole(machine.inFlight)])
     }
 
@@ -205,7 +203,15 @@ package actor PushRelay {
         for await _ in drainRequests.stream { return }
     }
 
-    /// Lets ``stop(within:)`` go on.
+    /// Waits until everything that was sent is answered and written down.
+    private func untilIdle(within limit: Duration) async {
+        guard !machine.isIdle else { return }
+        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.endDraining() } }
+        await withCheckedContinuation { drained.append($0) }
+        timer.cancel()
+    }
+
+    /// Lets ``untilIdle(within:)`` return.
     func endDraining() {
         for continuation in drained { continuation.resume() }
         drained = []

@@ -35,8 +35,6 @@ package struct OutboxModel: Sendable {
     package var readers: [String: Int64] = [:]
     private var nextNumber: Int64 = 1
     private var claimed: Set<Int64> = []
-    /// What had been given out when a process ended.
-    private var doubtful: Set<Int64> = []
     /// Pushes that may wait at once.
     package var limit = Int.max
 
@@ -44,7 +42,8 @@ package struct OutboxModel: Sendable {
 
     /// What is left when the process ends: in order, or not.
     package mutating func restart(inOrder: Bool) {
-        if !inOrder { doubtful.formUnion(claimed) }
+        // What had been given out may have been sent.
+        if !inOrder { for number in claimed { rows[number]?.unknownTries += 1 } }
         claimed = []
     }
 
@@ -111,7 +110,7 @@ package struct OutboxModel: Sendable {
                     push: row.push,
                     acceptedAt: row.acceptedAt,
                     attempts: row.attempts,
-                    unknownTries: row.unknownTries + (doubtful.contains(number) ? 1 : 0)
+                    unknownTries: row.unknownTries
                 )
             )
         }
@@ -123,7 +122,6 @@ package struct OutboxModel: Sendable {
         for settlement in settlements {
             guard rows[settlement.number] != nil else { continue }
             claimed.remove(settlement.number)
-            doubtful.remove(settlement.number)
             switch settlement.change {
             case .ended(let outcome):
                 end(settlement.number, outcome, isTokenDead: settlement.isTokenDead, at: now)
@@ -144,11 +142,12 @@ package struct OutboxModel: Sendable {
         outcome.unknownTries = max(outcome.unknownTries, row.unknownTries)
         ends[name] = End(push: row.push, acceptedAt: row.acceptedAt, outcome: outcome, at: now)
         numbers[name] = nil
-        if let key = row.push.orderKey {
+        // One that waits in line, or for its time, holds nobody up.
+        if let key = row.push.orderKey, row.isInLine, row.readyAt != nil {
             let line = rows.filter {
                 $0.value.isInLine && $0.value.push.lane == row.push.lane && $0.value.push.orderKey == key
             }
-            if let next = line.keys.min(), rows[next]?.readyAt == nil { rows[next]?.readyAt = now }
+            if let next = line.keys.min() { rows[next]?.readyAt = now }
         }
         if isTokenDead, case .device(let token) = row.push.destination {
             dead.removeAll { $0.token == token && deadOwners[$0.cursor] == name.app }

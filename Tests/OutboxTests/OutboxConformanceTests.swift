@@ -88,6 +88,41 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `what may have been sent before a crash says so, also after an end in order`(
+        engine: OutboxEngine
+    ) async throws {
+        var place = try engine.place()
+        let store = try await place.open()
+        _ = try await store.accept([try .numbered(1)], at: 1_000)
+        #expect(try await store.claimAll(at: 1_000).map(\.unknownTries) == [0])
+        place = try place.afterCrash()
+        for isClaimed in [false, true] {
+            let next = try await place.open()
+            // What nobody sent in the meantime is no further try.
+            if isClaimed { #expect(try await next.claimAll(at: 60_000).map(\.unknownTries) == [1]) }
+            await next.close(isInOrder: true)
+        }
+        let last = try await place.open()
+        #expect(try await last.claimAll(at: 60_000).map(\.unknownTries) == [1])
+        withExtendedLifetime(store) {}
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `one that leaves the line from behind lets nobody overtake`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let late = try OutboxPush.numbered(1, notBefore: 500, orderKey: "game")
+        let later = try OutboxPush.numbered(2, notBefore: 9_000, orderKey: "game")
+        let now = try OutboxPush.numbered(3, orderKey: "game")
+        _ = try await store.accept([late, later, now], at: 100)
+        let first = try await store.claimAll(at: 600)
+        #expect(first.map(\.push.id) == [now.id])
+        #expect(try await store.cancel(later.id, of: "orders", at: 700) != nil)
+        #expect(try await store.claimAll(at: 800).isEmpty)
+        try await store.end(first[0], at: 900)
+        #expect(try await store.claimAll(at: 1_000).map(\.push.id) == [late.id])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `the same push with the same identifier is taken once, another one with it is not taken`(
         engine: OutboxEngine
     ) async throws {

@@ -28,20 +28,18 @@ extension OutboxDatabase {
         for row in due {
             cursor = Cursor(readyAt: row.readyAt, number: row.claimed.number)
             guard try mayGo(row, shelf) else { continue }
-            var push = row.claimed
-            // It may have been sent before the process ended, and nobody wrote down how that went.
-            if let doubt = doubts[shelf], row.readyAt <= doubt { push.unknownTries += 1 }
-            pushes.append(push)
+            pushes.append(row.claimed)
         }
         known.cursors[shelf] = cursor
         if !due.isEmpty { try giveOut(shelf, until: cursor.readyAt) }
         return Claim(pushes: pushes, nextDue: try nextDue(shelf, after: cursor))
     }
 
-    /// Has the file say that pushes may have been given out up to a time, a second ahead so that it seldom has to.
+    /// Has the file say that pushes may have been given out up to a time, a tenth of a second ahead so that it seldom
+    /// has to.
     private func giveOut(_ shelf: Shelf, until time: Int64) throws(SQLiteError) {
         guard time > known.horizons[shelf] ?? .min else { return }
-        let horizon = max(time + 1_000, doubts[shelf] ?? .min)
+        let horizon = time + 100
         try statements.giveOut.run(
             with: shelf.app,
             shelf.environment.rawValue,

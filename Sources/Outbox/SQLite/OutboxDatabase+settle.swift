@@ -50,7 +50,7 @@ extension OutboxDatabase {
         } else {
             try statements.remove.run(with: number)
         }
-        if let key = place.orderKey { try letNextGo(place.shelf, key, at: now) }
+        if let key = place.orderKey, place.isFirstInLine { try letNextGo(place.shelf, key, at: now) }
         if isTokenDead, let token = place.token {
             try remember(deadToken: token, place.shelf.app, outcome, at: now)
         }
@@ -59,8 +59,7 @@ extension OutboxDatabase {
     private func letNextGo(_ shelf: Shelf, _ key: String, at now: Int64) throws(SQLiteError) {
         try statements.firstInLine.bind(shelf.app, shelf.environment.rawValue, key)
         defer { statements.firstInLine.reset() }
-        // One that waited for its turn has no time yet; any other is on its way already.
-        guard try statements.firstInLine.step(), statements.firstInLine.isNull(at: 2) else { return }
+        guard try statements.firstInLine.step() else { return }
         let number = statements.firstInLine.integer(at: 0)
         let urgency = Urgency(statements.firstInLine, at: 1)
         let next = Shelf(app: shelf.app, environment: shelf.environment, urgency: urgency)
@@ -89,11 +88,14 @@ extension OutboxDatabase {
         var shelf: Shelf
         var orderKey: String?
         var token: String?
+        /// Whether others of its order key wait for its end; those that wait themselves have no time.
+        var isFirstInLine: Bool
 
         init(_ row: borrowing Statement) {
             shelf = Shelf(row, from: 0)
             orderKey = row.optionalText(at: 3)
             token = row.optionalText(at: 4)
+            isFirstInLine = row.integer(at: 5) != 0
         }
     }
 

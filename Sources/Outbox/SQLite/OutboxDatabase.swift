@@ -74,8 +74,6 @@ final class OutboxDatabase {
     let statements: OutboxStatements
     let limit: Int
     var known = Knowledge()
-    /// What an earlier process, which did not come to an orderly end, may have given out and sent.
-    private(set) var doubts: [Shelf: Int64] = [:]
 
     /// Pushes that have not ended.
     var count: Int { known.counts.values.reduce(0, +) }
@@ -90,7 +88,20 @@ final class OutboxDatabase {
         try connection.migrate(OutboxDatabase.migrations)
         statements = try OutboxStatements(connection)
         limit = options.limit
+        try connection.transaction { () throws(SQLiteError) in try doubt() }
         try learn()
+    }
+
+    /// Writes down what an earlier process, which did not come to an orderly end, may have given out and sent.
+    private func doubt() throws(SQLiteError) {
+        try connection.execute(
+            """
+            UPDATE push SET unknown_tries = unknown_tries + 1 FROM given_out
+            WHERE push.app = given_out.app AND push.environment = given_out.environment
+                AND push.urgency = given_out.urgency AND ready_at <= until;
+            """
+        )
+        try endInOrder()
     }
 
     /// Reads what is to be known in memory.
@@ -101,8 +112,6 @@ final class OutboxDatabase {
         if try numbers.step() { known.nextNumber = numbers.integer(at: 0) }
         try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
         try count("INDEXED BY push_order WHERE in_line = 1 AND ready_at IS NULL")
-        let horizons = try connection.prepare("SELECT app, environment, urgency, until FROM given_out")
-        while try horizons.step() { doubts[Shelf(horizons, from: 0)] = horizons.integer(at: 3) }
         let tokens = try connection.prepare("SELECT 1 FROM dead_token LIMIT 1")
         known.hasDeadTokens = try tokens.step()
     }

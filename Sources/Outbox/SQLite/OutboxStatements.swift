@@ -64,7 +64,7 @@ final class OutboxStatements {
         )
         firstInLine = try connection.prepare(
             """
-            SELECT number, urgency, ready_at FROM push
+            SELECT number, urgency FROM push
             WHERE app = ? AND environment = ? AND order_key = ? AND in_line = 1 ORDER BY number LIMIT 1
             """
         )
@@ -87,7 +87,10 @@ final class OutboxStatements {
         )
         queue = try connection.prepare("UPDATE push SET in_line = ?, ready_at = ? WHERE number = ?")
         place = try connection.prepare(
-            "SELECT app, environment, urgency, order_key, token FROM push WHERE number = ?"
+            """
+            SELECT app, environment, urgency, order_key, token, in_line = 1 AND ready_at IS NOT NULL
+            FROM push WHERE number = ?
+            """
         )
         postpone = try connection.prepare(
             "UPDATE push SET ready_at = ?, attempts = ?, unknown_tries = ? WHERE number = ?"

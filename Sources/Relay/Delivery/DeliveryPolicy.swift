@@ -57,7 +57,8 @@ struct DeliveryPolicy: Sendable {
         case .neverSent(let retryAfter):
             return .pause(retryAfter)
         case .unknown:
-            let wait = wait(unknownDelay, push.unknownTries, using: &generator)
+            // What a crash left open is nothing that a longer wait would mend.
+            let wait = wait(unknownDelay, min(push.unknownTries, push.attempts), using: &generator)
             let outcome = Outcome(.dead, reason: "NoAnswer", attempts: attempts, unknownTries: push.unknownTries + 1)
             return again(push, after: wait, or: outcome, at: now)
         case .refused(let status, let reason, let timestamp, let retryAfter):

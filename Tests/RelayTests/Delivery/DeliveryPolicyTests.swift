@@ -10,6 +10,7 @@ import Testing
     private func verdict(
         on result: SendResult,
         attempts: Int = 0,
+        unknownTries: Int = 0,
         expiresAt: Int64? = nil
     ) -> DeliveryPolicy.Verdict {
         var push = OutboxPush(
@@ -20,7 +21,13 @@ import Testing
             payload: []
         )
         push.expiresAt = expiresAt
-        let claimed = ClaimedPush(number: 1, push: push, acceptedAt: 0, attempts: attempts, unknownTries: 0)
+        let claimed = ClaimedPush(
+            number: 1,
+            push: push,
+            acceptedAt: 0,
+            attempts: attempts,
+            unknownTries: unknownTries
+        )
         var generator = SplitMix64(state: 7)
         return policy.verdict(on: result, for: claimed, at: 1_000, using: &generator)
     }
@@ -62,6 +69,14 @@ import Testing
             return
         }
         #expect(outcome.state == .dead && outcome.attempts == policy.attemptLimit && outcome.status == 429)
+    }
+
+    @Test func `a push that a relay has crashed with many times waits no longer for that`() {
+        guard case .again(let wait, 1, 13) = verdict(on: .unknown, unknownTries: 12) else {
+            Issue.record("it is not tried again")
+            return
+        }
+        #expect(wait <= policy.unknownDelay * 5 / 4)
     }
 
     @Test func `nothing is tried after its time`() {
