@@ -1,5 +1,6 @@
 import APNsClient
 import Simulator
+import TestSupport
 import Testing
 
 /// What Martlet's own client makes of everything that can go wrong.
@@ -189,6 +190,23 @@ import Testing
         #expect(report.count == 30)
         #expect((report.acceptedCount == 0) == (preset.name == "down"), "\(report.acceptedCount)")
         await client.close(within: .zero)
+        await apns.stop()
+    }
+
+    @Test func `what GOAWAY leaves out is not acted on, though it had begun`() async throws {
+        let fault = Fault(.goAway(includesRequest: false), count: 1)
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(isEncrypted: false, streamsBeforeToken: 10, faults: [fault])
+        )
+        let raw = try RawClient(port: await apns.port)
+        raw.send(RawHTTP2.greeting)
+        for stream in [1, 3, 5] { raw.send(RawHTTP2.headers(RawHTTP2.request, stream: UInt32(stream), isLast: false)) }
+        for stream in [1, 3, 5] {
+            raw.send(RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: UInt32(stream), [0x7B, 0x7D]))
+        }
+        let frames = RawHTTP2.frames(in: await raw.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .goAway } })
+        #expect(frames.last { $0.kind == .goAway }?.payload.prefix(4) == [0, 0, 0, 0])
+        #expect(await apns.pushCount == 1)
         await apns.stop()
     }
 }
