@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the relay does when it cannot keep pushes: it says so in words, and loses nothing that it has taken.
+@Suite(.timeLimit(.minutes(1))) struct StorageFailureTests {
+    /// A file that cannot be used, and what is said of it.
+    enum Trouble: String, CaseIterable, Sendable {
+        case isNoDatabase = "is not a database"
+        case isDamaged = "malformed"
+        case hasNoDirectory = "No such file or directory"
+        case isADirectory = "cannot open"
+    }
+
+    private func relay(in directory: String? = nil) async throws -> RelayProcess {
+        // Nobody has to answer: nothing is sent.
+        try await RelayProcess(
+            to: ["host": "127.0.0.1", "port": Int(try SilentServer.unusedPort().port), "clear": true],
+            dataDirectory: directory,
+            ["answer-seconds": 0]
+        )
+    }
+
+    @Test(arguments: Trouble.allCases) func `a file that cannot be used is refused in words`(trouble: Trouble)
+        async throws
+    {
+        let scratch = try ScratchDirectory()
+        let relay = try await relay(in: scratch.path + (trouble == .hasNoDirectory ? "/nowhere" : ""))
+        let file = scratch.path + "/relay.sqlite"
+        switch trouble {
+        case .isNoDatabase: try scratch.write(String(repeating: "no database", count: 1_000), to: "relay.sqlite")
+        case .isDamaged:
+            try await relay.start()
+            #expect(await relay.stop() == 0)
+            var bytes = Array(try Data(contentsOf: URL(filePath: file)))
+            for index in bytes.indices.dropFirst(100) { bytes[index] = 0xA5 }
+            try scratch.write(bytes, to: "relay.sqlite")
+        case .hasNoDirectory: break
+        case .isADirectory: try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        }
+        let run = try await ProgramRun(MartletProcess.program, relay.arguments)
+        #expect(run.status == 1 && run.complaint.contains("the outbox \(scratch.path)"), "\(run.complaint)")
+        #expect(run.complaint.contains(trouble.rawValue), "\(run.complaint)")
+    }
+
+    @Test func `a file that another relay has is refused, and the other goes on`() async throws {
+        let scratch = try ScratchDirectory()
+        let (first, second) = (try await relay(in: scratch.path), try await relay(in: scratch.path))
+        try await first.start()
+        let run = try await ProgramRun(MartletProcess.program, second.arguments)
+        #expect(run.status == 1 && run.complaint.contains("database is locked"), "\(run.complaint)")
+        #expect(await first.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status == 200)
+        #expect(await first.stop() == 0)
+    }
+
+    /// Whether this process may make a disk of its own.
+    private static let mayMount = geteuid() == 0
+
+    @Test(.enabled(if: mayMount, "only root can make a disk that is small enough to fill"))
+    func `a disk that is full has callers come again, and loses nothing`() async throws {
+        let disk = try ScratchDirectory()
+        let mount = try await ProgramRun("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk.path])
+        try #require(mount.status == 0, "\(mount.complaint)")
+        defer { _ = try? ChildProcess("umount", ["--lazy", disk.path]).wait() }
+        let relay = try await relay(in: disk.path)
+        try await relay.start()
+        let stuffing = String(repeating: "x", count: 3_500)
+        func push(_ number: Int) -> RawHTTP1.Request {
+            let body = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(stuffing)"}}}"#
+            return RawHTTP1.Request("POST", "/v1/pushes", ["idempotency-key: \(number)"], body: body)
+        }
+        var kept: [String] = []
+        var refusal: RawHTTP1.Answer?
+        for number in 0..<2_000 where refusal == nil {
+            let answer = try #require(await relay.ask([push(number)]).first)
+            if answer.status == 202, let location = answer.fields["location"] {
+                kept.append(location)
+            } else {
+                refusal = answer
+            }
+        }
+        #expect(refusal?.status == 503 && refusal?.fields["retry-after"] != nil, "\(kept.count): \(refusal as Any)")
+        let ready = try #require(await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first)
+        #expect(ready.status == 503 && ready.body.contains("pushes cannot be kept"), "\(ready)")
+        #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
+        // There is room again, and the relay finds out by itself.
+        #expect(try await ProgramRun("mount", ["-o", "remount,size=64m", disk.path]).status == 0)
+        var answer: RawHTTP1.Answer?
+        repeat { answer = await relay.ask([push(5_000)]).first } while answer?.status == 503
+        #expect(answer?.status == 202)
+        relay.kill()
+        try await relay.start()
+        let known = await relay.ask(kept.map { RawHTTP1.Request("GET", $0) })
+        #expect(kept.count > 50 && known.count == kept.count && known.allSatisfy { $0.status == 200 })
+        #expect(await relay.stop() == 0)
+    }
+}
