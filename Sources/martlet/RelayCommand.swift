@@ -82,9 +82,9 @@ private struct RelayService {
         guard let manager else { return }
         manager.tell("READY=1")
         // From the relay's own loop: who is stuck says nothing.
-        if let patience = manager.patience { await relay.beat(every: patience / 2) { manager.tell("WATCHDOG=1") } }
+        if let patience = manager.patience { await relay.beat(every: patience / 2) { manager.mention("WATCHDOG=1") } }
         await relay.beat(every: RelayService.statusInterval) {
-            Task { manager.tell("STATUS=\(await relay.summary)") }
+            Task { manager.mention("STATUS=\(await relay.summary)") }
         }
     }
 

@@ -3,10 +3,32 @@ import Synchronization
 
 /// Plays the part of systemd: a datagram socket that a service tells how it is.
 package final class NotifySocket: Sendable {
+    /// What was heard, and who waits for more.
+    private final class Ear: Sendable {
+        struct State {
+            var heard: [String] = []
+            var waiting: [Int: (assignment: String, count: Int, CheckedContinuation<Void, Never>)] = [:]
+            var lastWaiter = 0
+        }
+
+        let state = Mutex(State())
+
+        func hear(_ lines: [String]) {
+            state.withLock { state in
+                state.heard += lines
+                for (number, (assignment, count, continuation)) in state.waiting
+                where state.heard.count(where: { $0.hasPrefix(assignment) }) >= count {
+                    state.waiting[number] = nil
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
     package let path: String
     private let descriptor: Int32
     private let scratch: ScratchDirectory
-    private let heard = Mutex<[String]>([])
+    private let ear = Ear()
 
     package init() throws {
         scratch = try ScratchDirectory()
@@ -27,30 +49,38 @@ package final class NotifySocket: Sendable {
             }
         }
         guard bound == 0 else { throw POSIXError(.EADDRINUSE) }
-    }
-
-    deinit {
-        close(descriptor)
-    }
-
-    /// All assignments so far, in their order.
-    package var all: [String] { heard.withLock(\.self) }
-
-    /// Reads until an assignment comes for the `count`th time; holds no thread of the tests' pool.
-    package func wait(for assignment: String, count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                while self.all.count(where: { $0.hasPrefix(assignment) }) < count { self.read() }
-                continuation.resume()
+        // Always, since what the system holds for a reader is little.
+        Thread.detachNewThread { [descriptor, ear] in
+            var piece = [UInt8](repeating: 0, count: 4_096)
+            while true {
+                let count = recv(descriptor, &piece, piece.count, 0)
+                guard count > 0 else { break }
+                ear.hear(String(decoding: piece[..<count], as: UTF8.self).split(separator: "\n").map(String.init))
             }
+            close(descriptor)
         }
     }
 
-    private func read() {
-        var piece = [UInt8](repeating: 0, count: 4_096)
-        let count = recv(descriptor, &piece, piece.count, 0)
-        guard count > 0 else { return }
-        let lines = String(decoding: piece[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
-        heard.withLock { $0 += lines }
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// All assignments so far, in their order.
+    package var all: [String] { ear.state.withLock(\.heard) }
+
+    /// Waits until an assignment has come `count` times, or the test has taken too long.
+    package func wait(for assignment: String, count: Int = 1) async {
+        let number = ear.state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                ear.state.withLock { $0.waiting[number] = (assignment, count, continuation) }
+                ear.hear([])
+            }
+        } onCancel: {
+            ear.state.withLock { $0.waiting.removeValue(forKey: number) }?.2.resume()
+        }
     }
 }

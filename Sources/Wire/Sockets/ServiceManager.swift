@@ -24,8 +24,17 @@ package struct ServiceManager: Sendable {
         patience = isMeant && time > 0 ? .microseconds(time) : nil
     }
 
-    /// Tells assignments, such as `READY=1`; a manager that does not listen is none of the service's business.
+    /// Tells assignments, such as `READY=1`; a manager that is busy has a second to take them.
     package func tell(_ assignments: String...) {
+        send(assignments, within: 1)
+    }
+
+    /// Tells what is told again soon, such as `WATCHDOG=1`, without waiting for anybody.
+    package func mention(_ assignment: String) {
+        send([assignment], within: 0)
+    }
+
+    private func send(_ assignments: [String], within seconds: Int) {
         #if canImport(Glibc)
             let type = CInt(SOCK_DGRAM.rawValue)
         #else
@@ -34,6 +43,8 @@ package struct ServiceManager: Sendable {
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        var patience = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = Array(path.utf8)
@@ -47,7 +58,7 @@ package struct ServiceManager: Sendable {
         let text = Array(assignments.joined(separator: "\n").utf8)
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = sendto(descriptor, text, text.count, CInt(MSG_DONTWAIT), pointer, length)
+                _ = sendto(descriptor, text, text.count, seconds > 0 ? 0 : CInt(MSG_DONTWAIT), pointer, length)
             }
         }
     }

@@ -90,6 +90,23 @@ import Wire
         #expect(errors.count == 1 && errors.first?.line["error"]?.stringValue?.contains("is no JSON") == true)
     }
 
+    private static let analyzer = "/usr/bin/systemd-analyze"
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: analyzer), "systemd is not here to judge"))
+    func `systemd finds nothing wrong with the unit, and little to fear`() async throws {
+        let scratch = try ScratchDirectory()
+        let unit = try String(contentsOfFile: "Packaging/martlet-relay.service", encoding: .utf8)
+        let file = try scratch.write(
+            unit.replacing("/usr/bin/martlet", with: Self.martlet),
+            to: "martlet-relay.service"
+        )
+        let verified = try await ProgramRun(Self.analyzer, ["verify", "--man=no", file])
+        #expect(verified.status == 0 && verified.complaint.isEmpty, "\(verified.complaint)")
+        // From 0, nothing to fear, to 100.
+        let judged = try await ProgramRun(Self.analyzer, ["security", "--offline=true", "--threshold=15", file])
+        #expect(judged.status == 0, "\(judged.text)")
+    }
+
     @Test func `what is missing is said, and nothing is opened`() async throws {
         let none = try await ProgramRun(Self.martlet, ["relay", "--configuration", "/nowhere/relay.json"])
         #expect(none.status == 1 && none.complaint.contains("/nowhere/relay.json cannot be read; it has to name data"))
