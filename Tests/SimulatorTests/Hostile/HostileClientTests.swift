@@ -103,9 +103,10 @@ import Testing
         },
     ]
 
-    @Test(arguments: attacks) func `an attack has no effect on others`(attack: Attack) async throws {
-        let witness = try await Witness()
-        let raw = try RawClient(port: witness.simulator.port)
+    @Test(arguments: attacks, Witness.Target.allCases)
+    func `an attack has no effect on others`(attack: Attack, target: Witness.Target) async throws {
+        let witness = try await Witness(of: target)
+        let raw = try RawClient(port: witness.port)
         let bytes = RawHTTP2.greeting + attack.bytes()
         async let sent: Void = raw.sendAll(bytes)
         async let received = raw.bytes()

@@ -4,27 +4,45 @@ import Testing
 
 /// A client that was there before and has to be served whatever others do, and a look at what they cost.
 struct Witness {
+    /// Who is attacked.
+    enum Target: CaseIterable {
+        case simulator
+        /// A relay before a simulator.
+        case relay
+    }
+
     let simulator: SimulatorProcess
+    private let relay: RelayProcess?
     private let client: PushClient
     private let memory: Int?
+    /// Where pushes are sent.
+    let port: UInt16
 
-    /// Starts a simulator in a process of its own and sends it a first push.
-    init(isEncrypted: Bool = false) async throws {
+    /// Starts a simulator in a process of its own, and perhaps a relay before it, and sends a first push.
+    init(of target: Target = .simulator, isEncrypted: Bool = false) async throws {
         simulator = try await SimulatorProcess(isEncrypted: isEncrypted)
+        relay =
+            target == .simulator
+            ? nil : try await RelayProcess(to: ["host": "127.0.0.1", "port": Int(simulator.port), "clear": true])
+        try await relay?.start()
+        port = relay?.port ?? simulator.port
+        let key = try relay.map { relay in
+            try SigningKey(pem: relay.keyPEM, keyID: RelayProcess.keyID, teamID: RelayProcess.teamID)
+        }
         client = try PushClient(
-            APNsEndpoint(host: "localhost", port: simulator.port, isEncrypted: isEncrypted),
-            authentication: .token(.ephemeral()),
+            APNsEndpoint(host: "localhost", port: port, isEncrypted: isEncrypted),
+            authentication: .token(key ?? .ephemeral()),
             configuration: .init(additionalAuthorities: simulator.authorityPEM)
         )
         try await client.send(.alert("before"), to: Witness.token, topic: "com.example.app")
-        memory = simulator.memory
+        memory = relay == nil ? simulator.memory : relay?.memory
     }
 
     private static var token: DeviceToken { get throws { try DeviceToken(hex: "5d3a6a1c") } }
 
-    /// How much more memory the simulator has than before; nil where that cannot be told.
+    /// How much more memory the attacked has than before; nil where that cannot be told.
     var growth: Int? {
-        guard let memory, let now = simulator.memory else { return nil }
+        guard let memory, let now = relay == nil ? simulator.memory : relay?.memory else { return nil }
         return now - memory
     }
 
@@ -40,7 +58,7 @@ struct Witness {
         #expect(counters.connectionsOpened == 1, "over the connection it had", sourceLocation: sourceLocation)
         #expect(counters.sends == counters.accepted && counters.resends == 0, sourceLocation: sourceLocation)
         if let growth { #expect(growth < bytes, "\(growth >> 10) KB more", sourceLocation: sourceLocation) }
-        #expect(simulator.isRunning, sourceLocation: sourceLocation)
+        #expect(relay?.isRunning ?? simulator.isRunning, sourceLocation: sourceLocation)
         await client.close()
     }
 }
