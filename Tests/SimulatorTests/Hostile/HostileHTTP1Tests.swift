@@ -55,34 +55,39 @@ import Testing
         ),
     ]
 
-    @Test(arguments: inputs)
-    func `a request gets an answer or an end`(name: String, status: Int?, text: @Sendable () -> String) async throws {
-        let witness = try await Witness()
-        let raw = try RawClient(port: witness.simulator.inboxPort)
+    @Test(arguments: inputs, Witness.Target.allCases)
+    func `a request gets an answer or an end`(
+        input: (name: String, status: Int?, text: @Sendable () -> String),
+        target: Witness.Target
+    ) async throws {
+        let (_, status, text) = input
+        let witness = try await Witness(of: target)
+        let raw = try RawClient(port: witness.httpPort)
         async let received = raw.read(until: "\r\n\r\n")
         await raw.sendAll(Array(text().utf8))
         raw.finish()
         let answer = await received
         if let status { #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer.prefix(100))") }
         #expect(!answer.hasPrefix("HTTP/1.1 2"), "\(answer.prefix(100))")
-        let alive = try await ProgramRun.curl(["http://localhost:\(witness.simulator.inboxPort)/livez"])
+        let alive = try await ProgramRun.curl(["http://localhost:\(witness.httpPort)/livez"])
         #expect(alive.text == "ok\n")
         try await witness.finish()
     }
 
     /// More connections than there are places, none of which ever ends its request.
-    @Test func `clients that never end their requests do not keep others out`() async throws {
-        let witness = try await Witness()
+    @Test(arguments: Witness.Target.allCases)
+    func `clients that never end their requests do not keep others out`(target: Witness.Target) async throws {
+        let witness = try await Witness(of: target)
         var crowd: [RawClient] = []
         // libmicrohttpd has no room for the parameters of the last, and leaves it without an answer until it was idle.
         let parameters = "GET /?" + String(repeating: "a=b&", count: 10_000) + " HTTP/1.1\r\nHost: a\r\n\r\n"
         let beginnings = ["", "G", "GET / HTTP/1.1\r\n", Self.head + "Content-Length: 10\r\n\r\n{", parameters]
         for number in 0..<1_100 {
-            let raw = try RawClient(port: witness.simulator.inboxPort)
+            let raw = try RawClient(port: witness.httpPort)
             raw.send(beginnings[number % beginnings.count])
             crowd.append(raw)
         }
-        let alive = try await ProgramRun.curl(["http://localhost:\(witness.simulator.inboxPort)/livez"])
+        let alive = try await ProgramRun.curl(["http://localhost:\(witness.httpPort)/livez"])
         #expect(alive.text == "ok\n")
         crowd = []
         try await witness.finish(within: 96 << 20)

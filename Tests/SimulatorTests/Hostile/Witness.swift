@@ -17,6 +17,8 @@ struct Witness {
     private let memory: Int?
     /// Where pushes are sent.
     let port: UInt16
+    /// Where HTTP/1.1 is spoken.
+    let httpPort: UInt16
 
     /// Starts a simulator in a process of its own, and perhaps a relay before it, and sends a first push.
     init(of target: Target = .simulator, isEncrypted: Bool = false) async throws {
@@ -26,6 +28,7 @@ struct Witness {
             ? nil : try await RelayProcess(to: ["host": "127.0.0.1", "port": Int(simulator.port), "clear": true])
         try await relay?.start()
         port = relay?.port ?? simulator.port
+        httpPort = relay?.httpPort ?? simulator.inboxPort
         let key = try relay.map { relay in
             try SigningKey(pem: relay.keyPEM, keyID: RelayProcess.keyID, teamID: RelayProcess.teamID)
         }
