@@ -9,6 +9,10 @@ The row `surface` is what it costs to read a Live Activity snapshot and write it
 The row `simulator` is the other way round: h2load sends to the simulator, which checks, answers and remembers each push,
 and what a push costs that server is compared with what it costs nginx to answer 200.
 
+The row `bulk` is one call that sends to many devices. Besides its cost it has how many pushes a second go over
+several connections, how the cost changes from ten thousand devices to a million and from one connection to sixteen (as
+the program itself counts it, without its start), its peak memory for a million, and how many times it costs aioapns.
+
 Writes .build/bench.json: a list of {name, ratio, against, median_us, against_median_us, peak_kb}.
 """
 
@@ -16,6 +20,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import secrets
 import shutil
 import socket
@@ -28,6 +33,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SERVER_CORE, CLIENT_CORE = "0", "1"
 STREAMS = 900
+CONNECTIONS = 4
 NGINX_CONFIGURATION = """
 worker_processes 1;
 daemon off;
@@ -93,7 +99,7 @@ def start_nginx(directory, port):
     return server
 
 
-def h2load(port, pushes, directory, bearer):
+def h2load(port, pushes, directory, bearer, connections=1):
     """The command that sends the pushes to a port, to 4096 devices."""
     payload = directory / "payload.json"
     payload.write_text(json.dumps(ALERT, separators=(",", ":")))
@@ -102,7 +108,7 @@ def h2load(port, pushes, directory, bearer):
         paths.write_text(
             "".join(f"https://127.0.0.1:{port}/3/device/{secrets.token_hex(32)}\n" for _ in range(4096)))
     return [
-        program("h2load"), "-n", str(pushes), "-c", "1", "-m", str(STREAMS), "-t", "1",
+        program("h2load"), "-n", str(pushes), "-c", str(connections), "-m", str(STREAMS), "-t", "1",
         "-d", str(payload), "-i", str(paths), "-H", f"authorization: bearer {bearer}",
         "-H", "apns-id: 7f1e7c5e-3a46-4f0e-9a3b-6f5b4f0e9a3b", "-H", "apns-topic: com.example.app",
         "-H", "apns-push-type: alert", "-H", "apns-priority: 10",
@@ -203,12 +209,14 @@ def main():
             simulator, token = start_simulator(options.martlet, directory, simulator_port)
             servers.append(simulator)
             results = run(options, directory, port, worker_of(nginx), simulator_port, simulator.pid, token)
+            more = more_of_bulk(options, directory, port, token)
         finally:
             for server in servers:
                 server.terminate()
                 server.wait()
 
-    rows = [row(name, results, "h2load") for name in ("send-awaited", "send-on-loop", "surface")]
+    rows = [row(name, results, "h2load") for name in ("send-awaited", "send-on-loop", "bulk", "surface")]
+    next(row for row in rows if row["name"] == "bulk").update(more)
     rows.append(row("simulator", results, "nginx"))
     print(f"{options.pushes} pushes of {len(json.dumps(ALERT, separators=(',', ':')))} bytes over one TLS connection, "
           f"{STREAMS} in flight, median of {options.rounds} interleaved runs")
@@ -216,9 +224,74 @@ def main():
     for entry in rows:
         print(f"{entry['name']:<16}{entry['median_us']:>16.2f}{entry['peak_kb'] / 1024:>9.1f}{entry['against']:>10}"
               f"{entry['against_median_us']:>12.2f}{entry['ratio']:>7.2f}")
+    print(f"bulk, {CONNECTIONS} connections: {more['pushes_per_second']:.0f} pushes a second, "
+          f"{more['throughput_ratio']:.2f} times h2load's")
+    print(f"bulk, a million devices against ten thousand: {more['million_ratio']:.2f} times the CPU for each, "
+          f"{more['million_peak_kb'] / 1024:.1f} MB at most")
+    print(f"bulk, sixteen connections against one: {more['sixteen_connections_ratio']:.2f} times the CPU")
+    print(f"aioapns: {more['aioapns_ratio']:.0f} times the CPU of bulk")
     output = ROOT / ".build/bench.json"
     output.parent.mkdir(exist_ok=True)
     output.write_text(json.dumps(rows, indent=2) + "\n")
+
+
+def bulk(options, directory, port, pushes, connections=1):
+    """The command that sends to many devices, and counts for itself what that takes."""
+    return [options.binary, "bulk", "--port", str(port), "--ca", f"{directory}/certificate.pem",
+            "--pushes", str(pushes), "--connections", str(connections), "--loops", "1"]
+
+
+def more_of_bulk(options, directory, port, token):
+    """What a larger list, more connections and another client change."""
+    def own(pushes, connections=1):
+        _, peak, output = measure(bulk(options, directory, port, pushes, connections), pushes)
+        figures = json.loads(output)
+        if figures["accepted"] != pushes:
+            sys.exit(f"bench: {figures['accepted']} of {pushes} pushes were accepted")
+        return {"cost": figures["cpu_us"], "rate": pushes / figures["seconds"], "peak": peak}
+
+    def other():
+        _, _, output = measure(h2load(port, options.pushes, directory, token, CONNECTIONS), options.pushes)
+        check_answers(output, options.pushes)
+        return float(re.search(r"([0-9.]+) req/s", output).group(1))
+
+    million, few = 5 * options.pushes, options.pushes // 20
+    figures = {"million": [], "few": [], "one": [], "several": [], "sixteen": [], "h2load": []}
+    for _ in range(options.rounds):
+        figures["million"].append(own(million))
+        # Some of the small ones, since a tick of the kernel's clock weighs more in each.
+        figures["few"] += [own(few) for _ in range(3)]
+        figures["one"].append(own(options.pushes))
+        figures["sixteen"].append(own(options.pushes, 16))
+        figures["several"].append(own(options.pushes, CONNECTIONS))
+        figures["h2load"].append(other())
+
+    def median(name, key):
+        return statistics.median(figure[key] for figure in figures[name])
+
+    rate, other_rate = median("several", "rate"), statistics.median(figures["h2load"])
+    return {
+        "pushes_per_second": round(rate),
+        "throughput_ratio": round(rate / other_rate, 3),
+        "million_ratio": round(median("million", "cost") / median("few", "cost"), 3),
+        "million_peak_kb": max(figure["peak"] for figure in figures["million"]),
+        "sixteen_connections_ratio": round(median("sixteen", "cost") / median("one", "cost"), 3),
+        "aioapns_ratio": round(aioapns_cost(directory, port) / median("one", "cost"), 1),
+    }
+
+
+def aioapns_cost(directory, port):
+    """CPU microseconds per push of aioapns, without its start."""
+    key = directory / "provider.p8"
+    subprocess.run(
+        ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", str(key)],
+        check=True, capture_output=True,
+    )
+    def seconds(pushes):
+        command = [sys.executable, str(ROOT / "Tests/Peers/aioapns_peer.py"), str(port),
+                   f"{directory}/certificate.pem", str(key), str(pushes)]
+        return measure(command, 1)[0]
+    return (seconds(3_001) - seconds(1)) / 3_000
 
 
 def run(options, directory, port, nginx, simulator_port, simulator, token):
@@ -232,6 +305,7 @@ def run(options, directory, port, nginx, simulator_port, simulator, token):
         "h2load": lambda: measure(to_nginx, options.pushes),
         "send-awaited": lambda: measure(martlet("awaited"), options.pushes),
         "send-on-loop": lambda: measure(martlet("on-loop"), options.pushes),
+        "bulk": lambda: measure(bulk(options, directory, port, options.pushes), options.pushes),
         "surface": lambda: measure([options.binary, "surface", "--times", str(options.pushes)], options.pushes),
         "nginx": lambda: measure_server(nginx, to_nginx, options.pushes),
         "simulator": lambda: measure_server(simulator, to_simulator, options.pushes),

@@ -80,6 +80,25 @@ struct NotificationOptions: Sendable {
             && headers.priority == nil && headers.expiration == nil && headers.collapseID == nil
     }
 
+    /// Takes another value for an option, named without its dashes.
+    mutating func set(_ name: String, to value: String) throws(UsageError) {
+        switch name {
+        case "title": content.title = value
+        case "subtitle": content.subtitle = value
+        case "body": content.body = value
+        case "badge": content.badge = try Int(argument: value)
+        case "sound": content.sound = value
+        case "thread-id": content.threadID = value
+        case "category": content.category = value
+        case "interruption-level": content.interruptionLevel = try InterruptionLevel(argument: value)
+        case "custom": content.custom = value
+        case "priority": headers.priority = try Priority(argument: value)
+        case "expiration": headers.expiration = try Int64(argument: value)
+        case "collapse-id": headers.collapseID = try CollapseID(argument: value)
+        default: throw UsageError("\(name) is nothing that a device can have of its own")
+        }
+    }
+
     /// The notification that the options describe.
     func notification() throws -> PushNotification {
         let expiration = headers.expiration.map { Expiration(secondsSince1970: $0) }

@@ -15,8 +15,11 @@ extension Command {
             "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app --payload - < payload.json",
             "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app \\\n"
                 + "      --snapshot order.json --as update",
+            "send --host localhost:2197 --tokens devices.csv --topic com.example.app --title \"Order ready\" \\\n"
+                + "      --results results.jsonl --dead-tokens dead.csv",
         ],
-        Option<[DeviceToken]>("--to", "Device token, hexadecimal", isRequired: true),
+        Option<[DeviceToken]>("--to", "Device token, hexadecimal"),
+        SendManyOptions.declared,
         Option<String>("--topic", "The app's bundle identifier"),
         NotificationOptions.declared,
         SnapshotOptions.declared,
@@ -24,8 +27,24 @@ extension Command {
         Flag("--unchecked", "Leave all checking to the server"),
         Flag("--describe", "Show the request and what the rules say of it, and send nothing"),
         Flag("--json", "Print one JSON object per device")
-    ) { tokens, topic, notification, snapshot, server, isUnchecked, isDescription, isJSON in
+    ) { tokens, many, topic, notification, snapshot, server, isUnchecked, isDescription, isJSON in
         let topic = Topic(topic)
+        if let list = many.list {
+            guard tokens.isEmpty, !isDescription, try snapshot.snapshot() == nil else {
+                throw UsageError("--tokens goes with a notification, and without --to and --describe")
+            }
+            let many = SendMany(list: list, options: many, notification: notification, topic: topic, isJSON: isJSON)
+            if many.options.isDryRun {
+                try many.check()
+            } else {
+                let client = try server.client(checksBeforeSending: !isUnchecked)
+                try await many.run(client)
+                await client.close()
+            }
+            return
+        }
+        guard !tokens.isEmpty else { throw UsageError("whom it is for is missing: give --to or --tokens") }
+        guard many.isEmpty else { throw UsageError("--results, --resume and the like go with --tokens") }
         let subject: Subject
         if let snapshot = try snapshot.snapshot() {
             guard notification.isEmpty else {

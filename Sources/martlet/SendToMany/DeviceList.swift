@@ -1,0 +1,132 @@
+import APNsClient
+import Commands
+
+/// The devices of a list that are left to be sent to, as fast as they may go.
+struct DeviceList: AsyncSequence, Sendable {
+    typealias Element = Recipient
+    typealias Failure = any Error
+
+    let file: InputFile
+    /// What is sent to a device that asks for nothing else.
+    let options: NotificationOptions
+    let answered: AnsweredLines
+    let ledger: SendLedger
+    var skipsBadLines = false
+    /// Devices in a second; nil for no limit.
+    var rate: Int?
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(self)
+    }
+
+    /// Reads all lines and keeps account of them, without sending.
+    ///
+    /// - Parameter look: Looks at what would be sent.
+    /// - Throws: ``UsageError`` when the list cannot be read, and what `look` throws.
+    func check(_ look: (Recipient) throws -> Void = { _ in }) throws {
+        var list = self
+        list.skipsBadLines = true
+        let devices = Iterator(list)
+        while let recipient = try devices.nextDevice() { try look(recipient) }
+    }
+
+    final class Iterator: AsyncIteratorProtocol {
+        private let list: DeviceList
+        private var reader: LineReader?
+        private var format: DeviceRow.Format?
+        private var due = ContinuousClock.now
+
+        init(_ list: DeviceList) {
+            self.list = list
+        }
+
+        func next() async throws -> Recipient? {
+            guard let recipient = try nextDevice() else { return nil }
+            if let rate = list.rate { try await pace(rate) }
+            return recipient
+        }
+
+        /// Waits until the next device's time has come; what was late is made up for within a tenth of a second.
+        private func pace(_ rate: Int) async throws {
+            due = Swift.max(due, ContinuousClock.now - .milliseconds(100)) + .seconds(1) / rate
+            if due > ContinuousClock.now + .milliseconds(2) { try await Task.sleep(until: due) }
+        }
+
+        func nextDevice() throws -> Recipient? {
+            if reader == nil {
+                reader = try LineReader(list.file)
+                list.ledger.began(byteCount: reader?.length)
+            }
+            while let line = try reader?.next() {
+                let number = reader?.lineNumber ?? 0
+                guard !line.isEmpty, !isHeading(line) else { continue }
+                do throws(UsageError) {
+                    guard let recipient = try recipient(in: line, number) else { continue }
+                    list.ledger.read(line: number, bytesSoFar: reader?.byteCount ?? 0)
+                    return recipient
+                } catch {
+                    list.ledger.noteBadLine(number, error)
+                    guard list.skipsBadLines else { throw UsageError("line \(number): \(error)") }
+                }
+            }
+            list.ledger.ended()
+            return nil
+        }
+
+        private func isHeading(_ line: ArraySlice<UInt8>) -> Bool {
+            guard format == nil else { return false }
+            let (format, isHeading) = DeviceRow.Format.of(firstLine: line)
+            self.format = format
+            return isHeading
+        }
+
+        /// What is to be sent for a line; nil when its device was answered before.
+        private func recipient(in line: ArraySlice<UInt8>, _ number: Int) throws(UsageError) -> Recipient? {
+            let row = try DeviceRow(line, format ?? .plain)
+            if try list.answered.contains(number, row.token) {
+                list.ledger.noteAnsweredBefore()
+                return nil
+            }
+            guard !row.overrides.isEmpty else { return Recipient(row.token) }
+            var options = list.options
+            for override in row.overrides { try options.set(override.name, to: override.value) }
+            do {
+                return Recipient(row.token, notification: try options.notification())
+            } catch {
+                throw UsageError("\(error)")
+            }
+        }
+    }
+}
+
+/// Which lines of a list were answered in an earlier run, in four bytes for each.
+struct AnsweredLines: Sendable {
+    /// What the token of each answered line hashes to; 0 for a line that was not.
+    private var hashes: [UInt32] = []
+    private(set) var count = 0
+
+    mutating func insert(_ line: Int, _ token: DeviceToken) {
+        guard line > 0, line < 1 << 32 else { return }
+        if line >= hashes.count {
+            hashes.append(contentsOf: repeatElement(0, count: max(line + 1, 2 * hashes.count) - hashes.count))
+        }
+        if hashes[line] == 0 { count += 1 }
+        hashes[line] = AnsweredLines.hash(token)
+    }
+
+    /// Whether the line was answered.
+    ///
+    /// - Throws: ``UsageError`` when another device's was: the list has changed.
+    func contains(_ line: Int, _ token: DeviceToken) throws(UsageError) -> Bool {
+        guard line < hashes.count, hashes[line] != 0 else { return false }
+        guard hashes[line] == AnsweredLines.hash(token) else {
+            throw UsageError("another device stood here when it was answered: the list has changed since")
+        }
+        return true
+    }
+
+    /// FNV-1a, never 0.
+    private static func hash(_ token: DeviceToken) -> UInt32 {
+        max(1, token.hex.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 })
+    }
+}

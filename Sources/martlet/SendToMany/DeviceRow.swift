@@ -1,0 +1,101 @@
+import APNsClient
+import Commands
+
+/// One line of a list of devices: a token, and what is different for it.
+struct DeviceRow: Equatable {
+    let token: DeviceToken
+    /// Names of options without their dashes, and the values for this device.
+    let overrides: [Override]
+
+    struct Override: Equatable {
+        let name: String
+        let value: String
+    }
+
+    /// How the lines of a list are written.
+    enum Format: Equatable {
+        /// A token on each line.
+        case plain
+        /// Columns of these names.
+        case columns([String])
+        /// A JSON object on each line.
+        case json
+
+        /// The format that a first line shows, and whether that line is only a heading.
+        static func of(firstLine line: ArraySlice<UInt8>) -> (format: Format, isHeading: Bool) {
+            if line.first == UInt8(ascii: "{") { return (.json, false) }
+            let cells = DeviceRow.cells(of: line)
+            if cells.contains(where: DeviceRow.isTokenName) { return (.columns(cells), true) }
+            return (.plain, false)
+        }
+    }
+
+    /// Reads a line.
+    ///
+    /// - Throws: ``UsageError`` that says what is wrong with it.
+    init(_ line: ArraySlice<UInt8>, _ format: Format) throws(UsageError) {
+        switch format {
+        case .plain: try self.init([("token", String(decoding: line, as: UTF8.self))])
+        case .columns(let names):
+            let cells = DeviceRow.cells(of: line)
+            guard cells.count == names.count else {
+                throw UsageError("it has \(cells.count) columns where the heading has \(names.count)")
+            }
+            try self.init(zip(names, cells).filter { !$1.isEmpty || DeviceRow.isTokenName($0) })
+        case .json: try self.init(DeviceRow.members(of: line))
+        }
+    }
+
+    private init(_ fields: [(name: String, value: String)]) throws(UsageError) {
+        guard let token = fields.first(where: { DeviceRow.isTokenName($0.name) }) else {
+            throw UsageError("it has no token")
+        }
+        self.token = try DeviceToken(argument: token.value.trimmingSpaces)
+        overrides = fields.filter { !DeviceRow.isTokenName($0.name) }
+            .map { Override(name: $0.name, value: $0.value) }
+    }
+
+    private static func isTokenName(_ name: String) -> Bool {
+        name == "token" || name == "device-token"
+    }
+
+    private static func members(of line: ArraySlice<UInt8>) throws(UsageError) -> [(name: String, value: String)] {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONReader.read(Array(line))
+        } catch {
+            throw UsageError("it is no JSON: \(error)")
+        }
+        guard let members = value.members else { throw UsageError("it is JSON, but no object") }
+        return members.map { member in
+            (member.name, member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self))
+        }
+    }
+
+    /// The cells of a line, separated by commas and quoted where they hold one (RFC 4180).
+    static func cells(of line: ArraySlice<UInt8>) -> [String] {
+        var cells: [[UInt8]] = [[]]
+        var isQuoted = false
+        var rest = line
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\"") where isQuoted && rest.first == byte:
+                rest = rest.dropFirst()
+                cells[cells.count - 1].append(byte)
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: ",") where !isQuoted: cells.append([])
+            default: cells[cells.count - 1].append(byte)
+            }
+        }
+        return cells.map { String(decoding: $0, as: UTF8.self).trimmingSpaces }
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpaces: String {
+        var text = self[...]
+        while text.first?.isWhitespace == true { text = text.dropFirst() }
+        while text.last?.isWhitespace == true { text = text.dropLast() }
+        return String(text)
+    }
+}

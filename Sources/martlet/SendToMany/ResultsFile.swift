@@ -1,0 +1,140 @@
+import APNsClient
+import Commands
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A file that lines are added to, and that holds whole lines however the program ends.
+final class LineFile: Sendable {
+    /// Bytes that are written together.
+    private static let writeLength = 16 * 1024
+
+    private let descriptor: CInt
+    private let path: String
+    private let pending = Mutex<[UInt8]>([])
+
+    /// Opens the file behind its last whole line, or makes it anew.
+    init(_ path: String, keeping length: Int?) throws(UsageError) {
+        self.path = path
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (length == nil ? O_EXCL : 0)
+        descriptor = unsafe open(path, flags, 0o600)
+        guard descriptor >= 0 else {
+            let why = errno == EEXIST ? "is there already: give --resume to go on with it" : "cannot be written"
+            throw UsageError("the file \(path) \(why)")
+        }
+        guard ftruncate(descriptor, off_t(length ?? 0)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
+            throw UsageError("the file \(path) cannot be written from its end")
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func append(_ line: some Sequence<UInt8>) throws(UsageError) {
+        let isFull = pending.withLock { pending in
+            pending.append(contentsOf: line)
+            pending.append(UInt8(ascii: "\n"))
+            return pending.count >= LineFile.writeLength
+        }
+        if isFull { try flush() }
+    }
+
+    /// Writes what was added.
+    func flush() throws(UsageError) {
+        let isWritten = pending.withLock { pending in
+            var rest = pending[...]
+            while !rest.isEmpty {
+                let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+                guard count > 0 || errno == EINTR else { return false }
+                rest = rest.dropFirst(max(0, count))
+            }
+            pending.removeAll(keepingCapacity: true)
+            return true
+        }
+        guard isWritten else { throw UsageError("the file \(path) cannot be written: is the disk full?") }
+    }
+
+    /// Writes what was added, and has it reach the disk.
+    func finish() throws(UsageError) {
+        try flush()
+        fsync(descriptor)
+    }
+}
+
+/// What was answered, a JSON object on each line; a resumed sending goes by it.
+struct ResultsFile: Sendable {
+    private let results: LineFile?
+    private let dead: LineFile?
+
+    /// Files to begin with, or those of an earlier run to go on with.
+    init(_ options: SendManyOptions, answered: inout AnsweredLines) throws {
+        guard options.isResumed else {
+            results = try options.results.map { path throws(UsageError) in try LineFile(path, keeping: nil) }
+            dead = try options.dead.map { path throws(UsageError) in try LineFile(path, keeping: nil) }
+            return
+        }
+        guard let path = options.results else { throw UsageError("--resume needs the file of --results to go by") }
+        // The dead are written anew from what is known, so that none is there twice.
+        let dead = try options.dead.map { path throws(UsageError) in try LineFile(path, keeping: 0) }
+        var wholeLength = 0
+        var reader = try LineReader(InputFile(argument: path))
+        while let line = try reader.next() {
+            guard let entry = try? JSONReader.read(Array(line)), let number = entry["line"]?.integerValue,
+                let token = entry["device-token"]?.stringValue.flatMap({ try? DeviceToken(hex: $0) })
+            else { break }
+            answered.insert(Int(number), token)
+            if entry["status"]?.integerValue == 410 {
+                try dead?.append(ResultsFile.dead(token, entry["timestamp"]?.integerValue))
+            }
+            wholeLength = reader.byteCount
+        }
+        self.dead = dead
+        results = try LineFile(path, keeping: wholeLength)
+    }
+
+    func note(_ outcome: BulkOutcome, line: Int) throws(UsageError) {
+        guard outcome.isFinal else { return }
+        try results?.append(ResultsFile.entry(outcome, line: line))
+        if let error = outcome.error, error.status == 410 {
+            try dead?.append(ResultsFile.dead(outcome.token, error.timestamp))
+        }
+    }
+
+    func flush() throws(UsageError) {
+        try results?.flush()
+        try dead?.flush()
+    }
+
+    func finish() throws(UsageError) {
+        try results?.finish()
+        try dead?.finish()
+    }
+
+    private static func entry(_ outcome: BulkOutcome, line: Int) -> [UInt8] {
+        var members: [JSONValue.Member] = [
+            .init("line", .number(JSONNumber(line))), .init("device-token", .string(outcome.token.hex)),
+        ]
+        switch outcome.result {
+        case .success(let receipt):
+            members.append(.init("status", 200))
+            members.append(.init("apns-id", .string(receipt.id.description)))
+            if let uniqueID = receipt.uniqueID { members.append(.init("apns-unique-id", .string(uniqueID))) }
+        case .failure(let error):
+            if let status = error.status { members.append(.init("status", .number(JSONNumber(status)))) }
+            if let id = error.id { members.append(.init("apns-id", .string(id.description))) }
+            members.append(.init("reason", .string(error.reason?.rawValue ?? error.code.description)))
+            if let timestamp = error.timestamp { members.append(.init("timestamp", .number(JSONNumber(timestamp)))) }
+        }
+        return JSONValue.object(members).encoded()
+    }
+
+    /// A dead token, and when APNs last confirmed that it is, in milliseconds since 1970.
+    private static func dead(_ token: DeviceToken, _ timestamp: Int64?) -> String.UTF8View {
+        "\(token.hex),\(timestamp.map(String.init) ?? "")".utf8
+    }
+}

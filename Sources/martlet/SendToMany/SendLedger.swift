@@ -1,0 +1,124 @@
+import APNsClient
+import Commands
+import Synchronization
+
+/// What has come of sending to a list so far.
+struct SendTally: Sendable {
+    var accepted = 0
+    /// Refusals for good, by what APNs or the rules said.
+    var refusals: [String: Int] = [:]
+    /// Devices that went out and were not answered.
+    var unanswered = 0
+    /// Devices that were not sent to.
+    var notSent = 0
+    var badLines = 0
+    var answeredBefore = 0
+    /// The last failure that was no answer.
+    var trouble: APNsError?
+    /// How many devices in a row were not sent to.
+    var notSentInARow = 0
+
+    var refused: Int { refusals.values.reduce(0, +) }
+
+    /// Devices that were answered, or need no answer.
+    var answered: Int { accepted + refused }
+
+    /// Whether each device that there is has been answered, now or before.
+    var isComplete: Bool { unanswered == 0 && notSent == 0 }
+
+    mutating func count(_ outcome: BulkOutcome) {
+        notSentInARow = outcome.isNotSent ? notSentInARow + 1 : 0
+        guard let error = outcome.error else {
+            accepted += 1
+            return
+        }
+        if outcome.isFinal {
+            refusals[error.reason?.rawValue ?? error.code.description, default: 0] += 1
+        } else {
+            if outcome.isNotSent { notSent += 1 } else { unanswered += 1 }
+            if error.code != .cancelled { trouble = error }
+        }
+    }
+}
+
+extension BulkOutcome {
+    /// Whether there is nothing left to find out: a resumed sending leaves the device out.
+    var isFinal: Bool {
+        guard let error else { return true }
+        return error.outcome == .answered || error.code == .invalid
+    }
+
+    fileprivate var isNotSent: Bool {
+        guard let error, !isFinal else { return false }
+        return error.outcome != .unknown
+    }
+}
+
+/// Keeps account of a list that is read on one task and answered on another.
+final class SendLedger: Sendable {
+    private struct State {
+        var tally = SendTally()
+        /// The lines of the devices that are on their way, by their places among those read.
+        var lines: [Int: Int] = [:]
+        var readCount = 0
+        var bytesRead = 0
+        var byteCount: Int?
+        var isAtEnd = false
+    }
+
+    /// Lines that are named one by one; further ones are only counted.
+    private static let namedBadLines = 20
+
+    private let state = Mutex(State())
+
+    var tally: SendTally { state.withLock { $0.tally } }
+
+    /// The share of the list that has been read; nil when its length is not known.
+    var share: Double? {
+        state.withLock { state in
+            guard let byteCount = state.byteCount, byteCount > 0, !state.isAtEnd else { return state.isAtEnd ? 1 : nil }
+            return min(1, Double(state.bytesRead) / Double(byteCount))
+        }
+    }
+
+    func began(byteCount: Int?) {
+        state.withLock { $0.byteCount = byteCount }
+    }
+
+    /// Whether there are no more lines.
+    var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
+
+    func ended() {
+        state.withLock { $0.isAtEnd = true }
+    }
+
+    func read(line: Int, bytesSoFar: Int) {
+        state.withLock { state in
+            state.lines[state.readCount] = line
+            state.readCount += 1
+            state.bytesRead = bytesSoFar
+        }
+    }
+
+    func noteAnsweredBefore() {
+        state.withLock { $0.tally.answeredBefore += 1 }
+    }
+
+    func noteBadLine(_ number: Int, _ error: UsageError) {
+        let count = state.withLock { state in
+            state.tally.badLines += 1
+            return state.tally.badLines
+        }
+        guard count <= SendLedger.namedBadLines else { return }
+        Terminal.errors.write("line \(number): \(error)\n")
+        if count == SendLedger.namedBadLines { Terminal.errors.write("further bad lines are only counted\n") }
+    }
+
+    /// Counts an outcome, and tells the line of its device.
+    func count(_ outcome: BulkOutcome) -> (line: Int, tally: SendTally) {
+        state.withLock { state in
+            state.tally.count(outcome)
+            return (state.lines.removeValue(forKey: outcome.index) ?? 0, state.tally)
+        }
+    }
+}

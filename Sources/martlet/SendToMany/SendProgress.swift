@@ -1,0 +1,63 @@
+import Commands
+
+/// How far a sending is, in a line for people.
+struct SendProgress {
+    /// What the line says at a moment.
+    struct Moment {
+        var tally: SendTally
+        /// The share of the list that has been read; nil when its length is not known.
+        var share: Double?
+        var seconds: Double
+    }
+
+    private static let barWidth = 24
+
+    /// The line: how far, how fast, what went wrong, and how long it still takes.
+    static func line(_ moment: Moment) -> String {
+        let tally = moment.tally
+        let done = tally.answered + tally.unanswered + tally.notSent
+        let rate = moment.seconds > 0 ? Double(done) / moment.seconds : 0
+        var parts = ["\(done.grouped) sent", "\(Int(rate).grouped)/s"]
+        let errors = reasons(of: tally)
+        if !errors.isEmpty { parts.append(errors) }
+        guard let share = moment.share else { return parts.joined(separator: ", ") }
+        let left = share > 0 ? moment.seconds / share - moment.seconds : 0
+        if share < 1, moment.seconds >= 1 { parts.append("\(Int(left.rounded(.up))) s left") }
+        let filled = Int(share * Double(barWidth))
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: barWidth - filled)
+        return "\(bar) \(Int(share * 100)) %  " + parts.joined(separator: ", ")
+    }
+
+    /// The three most frequent reasons, with how often each was given.
+    private static func reasons(of tally: SendTally) -> String {
+        var reasons = tally.refusals.map { (name: $0.key, count: $0.value) }
+        if tally.unanswered > 0 { reasons.append(("unanswered", tally.unanswered)) }
+        if tally.notSent > 0 { reasons.append(("not sent", tally.notSent)) }
+        return reasons.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.prefix(3)
+            .map { "\($0.count.grouped) \($0.name)" }.joined(separator: ", ")
+    }
+
+    /// Shows the line over and over until the task is cancelled: on a screen in its place, else now and then.
+    static func show(on terminal: Terminal, _ moment: @Sendable () throws -> Moment) async throws {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: terminal.isInteractive ? .milliseconds(100) : .seconds(5))
+            let line = line(try moment())
+            if Task.isCancelled { break }
+            terminal.write(terminal.isInteractive ? "\r\u{1B}[2K\(line)" : line + "\n")
+        }
+        if terminal.isInteractive { terminal.write("\r\u{1B}[2K") }
+    }
+}
+
+extension Int {
+    /// The number with a thin space between each three digits.
+    var grouped: String {
+        var digits = String(magnitude)
+        var index = digits.count - 3
+        while index > 0 {
+            digits.insert(" ", at: digits.index(digits.startIndex, offsetBy: index))
+            index -= 3
+        }
+        return self < 0 ? "-" + digits : digits
+    }
+}

@@ -1,0 +1,194 @@
+import APNsClient
+import Foundation
+import Simulator
+import TestSupport
+import Testing
+
+/// `martlet send --tokens` as people run it, killed and resumed.
+@Suite(.timeLimit(.minutes(1))) struct SendManyTests {
+    private static let martlet =
+        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+
+    /// A simulator, and files for one sending.
+    private struct Bench {
+        let apns: SimulatedAPNs
+        let scratch: ScratchDirectory
+        let server: [String]
+        let results: String
+
+        init(_ configuration: SimulatedAPNs.Configuration = .init(keptPushes: 50_000)) async throws {
+            apns = try await SimulatedAPNs.start(configuration)
+            scratch = try ScratchDirectory()
+            let authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
+            server = ["--host", "localhost:\(await apns.port)", "--ca", authority, "--topic", "com.example.app"]
+            results = try scratch.write("", to: "none").replacing("/none", with: "/results.jsonl")
+        }
+
+        func list(_ lines: some Sequence<String>) throws -> String {
+            try scratch.write(lines.joined(separator: "\n"), to: "list")
+        }
+
+        func words(_ list: String, _ more: [String]) -> [String] {
+            ["send", "--tokens", list] + server + ["--title", "Hello"] + more
+        }
+
+        func send(_ list: String, _ more: String..., input: String = "") async throws -> ProgramRun {
+            try await ProgramRun(SendManyTests.martlet, words(list, more), input: Array(input.utf8))
+        }
+
+        /// The entries of the results, which have to be whole.
+        func entries() throws -> [JSONValue] {
+            try scratch.read("results.jsonl").split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
+        }
+    }
+
+    private func tokens(_ count: Int) -> [String] {
+        (0..<count).map { "00ff" + String(0x10000 + $0, radix: 16) + "a" }
+    }
+
+    private func counts(_ run: ProgramRun) throws -> JSONValue {
+        try JSONReader.read(Array(run.text.utf8))
+    }
+
+    @Test func `each device of a list is answered, and the dead get a file of their own`() async throws {
+        let bench = try await Bench()
+        let tokens = tokens(500)
+        await bench.apns.unregister(try DeviceToken(hex: tokens[41]), since: 1_790_000_000_000)
+        let dead = bench.results.replacing("results.jsonl", with: "dead.csv")
+        let run = try await bench.send(
+            try bench.list(tokens + [""]),
+            "--results",
+            bench.results,
+            "--dead-tokens",
+            dead,
+            "--json"
+        )
+        #expect(run.status == 0, "\(run.complaint)")
+        let counts = try counts(run)
+        #expect(counts["accepted"]?.integerValue == 499 && counts["refused"]?.integerValue == 1)
+        #expect(counts["reasons"]?["Unregistered"]?.integerValue == 1)
+        #expect(Set(try bench.entries().map { $0["line"]?.integerValue }) == Set((1...500).map { Int64($0) }))
+        let entry = try bench.entries().first { $0["line"]?.integerValue == 42 }
+        #expect(entry?["device-token"]?.stringValue == tokens[41] && entry?["status"]?.integerValue == 410)
+        #expect(try bench.scratch.read("dead.csv") == "\(tokens[41]),1790000000000\n")
+        await bench.apns.stop()
+    }
+
+    @Test(arguments: [
+        ["token,badge,title,collapse-id", #"00ff,3,"Hello, you","#, "00aa,,,late", ""],
+        [
+            #"{"token":"00ff","badge":3,"title":"Hello, you"}"#,
+            #"{"device-token":"00aa","collapse-id":"late"}"#,
+        ],
+    ]) func `a line says what is different for its device`(lines: [String]) async throws {
+        let bench = try await Bench()
+        let run = try await bench.send("-", input: lines.joined(separator: "\n"))
+        #expect(run.status == 0, "\(run.complaint)")
+        let pushes = await bench.apns.pushes
+        let first = try #require(pushes.first { $0.deviceToken == "00ff" })
+        #expect(
+            String(decoding: first.payload, as: UTF8.self) == #"{"aps":{"alert":{"title":"Hello, you"},"badge":3}}"#
+        )
+        let second = try #require(pushes.first { $0.deviceToken == "00aa" })
+        #expect(String(decoding: second.payload, as: UTF8.self) == #"{"aps":{"alert":{"title":"Hello"}}}"#)
+        #expect(second.headers.collapseID == "late" && first.headers.collapseID == nil)
+        await bench.apns.stop()
+    }
+
+    @Test func `bad lines are named, and sent around only when that is asked for`() async throws {
+        let bench = try await Bench()
+        let list = try bench.list(["token,badge", "00ff,1", "hello,2", "00aa,many", "00bb,3,4", "00cc,5"])
+        let refusal = try await bench.send(list)
+        #expect(refusal.status == 2)
+        for number in [3, 4, 5] { #expect(refusal.complaint.contains("line \(number): "), "\(refusal.complaint)") }
+        #expect(refusal.complaint.contains("3 bad lines") && !refusal.complaint.contains("hello"))
+        #expect(await bench.apns.pushCount == 0)
+        let run = try await bench.send(list, "--skip-bad-lines", "--json")
+        #expect(run.status == 0, "\(run.complaint)")
+        #expect(try counts(run)["bad-lines"]?.integerValue == 3)
+        #expect(Set(await bench.apns.pushes.map(\.deviceToken)) == ["00ff", "00cc"])
+        await bench.apns.stop()
+    }
+
+    @Test func `a dry run counts and sends nothing`() async throws {
+        let bench = try await Bench()
+        let large = String(repeating: "x", count: 5_000)
+        let list = try bench.list(["token,body", "00ff,short", "00aa,\(large)"])
+        let run = try await bench.send(list, "--dry-run", "--json")
+        #expect(run.status == 1)
+        let counts = try counts(run)
+        #expect(counts["devices"]?.integerValue == 2 && counts["would-be-refused"]?.integerValue == 1)
+        #expect(await bench.apns.pushCount == 0)
+        await bench.apns.stop()
+    }
+
+    /// Killed three times at moments of chance, and resumed each time.
+    @Test func `nobody is left out or answered twice, however often it is killed`() async throws {
+        let bench = try await Bench()
+        let tokens = tokens(12_000)
+        let list = try bench.list(tokens)
+        for kill in 1...3 {
+            let more = ["--results", bench.results] + (kill > 1 ? ["--resume"] : [])
+            let sending = try ChildProcess(Self.martlet, bench.words(list, more))
+            let enough = await bench.apns.pushCount + Int.random(in: 500...2_500)
+            while await bench.apns.pushCount < enough, sending.isRunning { await Task.yield() }
+            sending.kill()
+        }
+        let run = try await bench.send(list, "--results", bench.results, "--resume", "--json")
+        #expect(run.status == 0, "\(run.complaint)")
+        let counts = try counts(run)
+        let before = try #require(counts["answered-before"]?.integerValue)
+        #expect(before > 0 && before + (counts["accepted"]?.integerValue ?? 0) == 12_000)
+        let entries = try bench.entries()
+        #expect(entries.count == 12_000)
+        #expect(Set(entries.compactMap { $0["device-token"]?.stringValue }) == Set(tokens))
+        await bench.apns.stop()
+    }
+
+    @Test func `an interrupted sending ends in order`() async throws {
+        let bench = try await Bench()
+        let list = try bench.list(tokens(50_000))
+        let sending = try ChildProcess(Self.martlet, bench.words(list, ["--results", bench.results, "--rate", "1000"]))
+        while await bench.apns.pushCount < 100 { await Task.yield() }
+        sending.interrupt()
+        #expect(sending.wait() == 1)
+        #expect(try bench.entries().count == Int(await bench.apns.pushCount), "what was sent was answered")
+        #expect(try bench.entries().count < 50_000)
+        await bench.apns.stop()
+    }
+
+    @Test func `a file of results is not written over, nor used with another list`() async throws {
+        let bench = try await Bench()
+        let list = try bench.list(tokens(20))
+        #expect(try await bench.send(list, "--results", bench.results).status == 0)
+        #expect(try await bench.send(list, "--results", bench.results).complaint.contains("--resume"))
+        let other = try await bench.send(
+            try bench.list(tokens(21).reversed()),
+            "--results",
+            bench.results,
+            "--resume"
+        )
+        #expect(other.status != 0 && other.complaint.contains("the list has changed"), "\(other.complaint)")
+        #expect(await bench.apns.pushCount == 20)
+        await bench.apns.stop()
+    }
+
+    @Test func `a rate is kept`() async throws {
+        let bench = try await Bench()
+        let start = ContinuousClock.now
+        let run = try await bench.send(try bench.list(tokens(80)), "--rate", "200")
+        #expect(run.status == 0, "\(run.complaint)")
+        // A tenth of a second may be made up for.
+        #expect(ContinuousClock.now - start > .milliseconds(290))
+        await bench.apns.stop()
+    }
+
+    @Test func `a server that cannot be reached is given up on`() async throws {
+        let bench = try await Bench()
+        await bench.apns.stop()
+        let run = try await bench.send(try bench.list(tokens(100_000)), "--json")
+        #expect(run.status == 1)
+        #expect(try counts(run)["accepted"]?.integerValue == 0)
+        #expect(run.complaint.contains("the last failure"))
+    }
+}
