@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The real program, killed again and again while pushes come in and Apple has a bad day.
-@Suite(.timeLimit(.minutes(2))) struct CrashTests {
+@Suite(.timeLimit(.minutes(4))) struct CrashTests {
     /// How often the relay is killed.
     private static let kills = 30
 

@@ -11,6 +11,8 @@ struct CrashWorld: Sendable {
     struct End: Equatable, Sendable {
         var state: String?
         var unknownTries: Int64
+        /// Whether it is one.
+        var hasCome: Bool { state != "accepted" && state != "in-flight" && state != nil }
     }
 
     let seed: UInt64
@@ -183,12 +185,19 @@ struct CrashWorld: Sendable {
     }
 
     private func outcomes(of ids: ArraySlice<String>) async -> [String: End] {
-        let answers = await relay.ask(ids.map { RawHTTP1.Request("GET", "/v1/pushes/\($0)?wait=15") })
-        let ends = answers.map { answer in
-            let json = try? JSONReader.read(Array(answer.body.utf8))
-            return End(state: json?["state"]?.stringValue, unknownTries: json?["unknown-tries"]?.integerValue ?? 0)
+        var outcomes: [String: End] = [:]
+        // What was sent several times without an answer waits longer each time.
+        for _ in 0..<5 {
+            let open = ids.filter { outcomes[$0]?.hasCome != true }
+            if open.isEmpty { break }
+            let answers = await relay.ask(open.map { RawHTTP1.Request("GET", "/v1/pushes/\($0)?wait=15") })
+            for (id, answer) in zip(open, answers) {
+                let json = try? JSONReader.read(Array(answer.body.utf8))
+                let tries = json?["unknown-tries"]?.integerValue ?? 0
+                outcomes[id] = End(state: json?["state"]?.stringValue, unknownTries: tries)
+            }
         }
-        return Dictionary(uniqueKeysWithValues: zip(ids, ends))
+        return outcomes
     }
 
     /// What is wrong, in words.
