@@ -27,7 +27,7 @@ extension PushRelay {
     /// Hands pushes to the outbox; one answer for each, once they are kept.
     func accept(_ pushes: [OutboxPush]) async -> [Result<Acceptance, OutboxError>] {
         guard !pushes.isEmpty else { return [] }
-        guard !isDraining, incoming.count + pushes.count <= configuration.incomingLimit else {
+        guard !isDraining, incoming.count == 0 || incoming.count + pushes.count <= configuration.incomingLimit else {
             counts.shed += pushes.count
             let error = OutboxError(.full, "more pushes come in than can be kept: come again")
             return [Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count)

@@ -209,6 +209,20 @@ import Wire
         await bench.stop()
     }
 
+    @Test func `a long list is taken whole when nothing else waits, and refused when none of it can be kept`()
+        async throws
+    {
+        let body = #"{"to":["aa","bb","cc"],"payload":{"aps":{"alert":"Hi"}}}"#
+        let narrow = try await RelayBench { $0.incomingLimit = 2 }
+        let taken = await ask(narrow, "POST", "/v1/pushes", body)
+        #expect(taken.json["pushes"]?.elements?.count { $0["id"] != nil } == 3, "\(taken.text)")
+        await narrow.stop()
+        let full = try await RelayBench { $0.outbox.limit = 0 }
+        let refused = await ask(full, "POST", "/v1/pushes", body)
+        #expect(refused.status == 503, "\(refused.text)")
+        await full.stop()
+    }
+
     @Test func `a push for later can be taken back until then`() async throws {
         let bench = try await RelayBench()
         let body = #"{"to":"5d3a6a1c","not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"#

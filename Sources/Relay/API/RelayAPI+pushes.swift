@@ -25,6 +25,11 @@ extension RelayAPI {
             let answers = await call.service.relay.accept(pushes)
             let statuses = try await call.service.relay.statuses(of: pushes, answers, waiting: try call.waitingTime())
             guard let first = statuses.first, statuses.count == 1 else {
+                if case .problem(let problem)? = statuses.first(where: { !$0.isKept }),
+                    !statuses.contains(where: \.isKept)
+                {
+                    throw problem
+                }
                 return .json(["pushes": .array(statuses.map(\.json))], status: 202)
             }
             let body = first.json
@@ -112,6 +117,11 @@ enum PushAnswer {
 
     var hasEnded: Bool {
         if case .status(let status) = self { status.hasEnded } else { true }
+    }
+
+    /// Whether the push is, or was, in the outbox.
+    var isKept: Bool {
+        if case .status = self { true } else { false }
     }
 
     /// The outbox's answer to a push, in the words of the interface.
