@@ -306,7 +306,7 @@ import Wire
         #expect(await failure(of: client) == nil)
         async let first = failure(of: client)
         await server.waitForRequests(2)
-        async let closing: Void = client.close()
+        async let closing: Void = client.close(within: .seconds(30))
         while await failure(of: client)?.code != .closed { await Task.yield() }
         await server.release()
         #expect(await first == nil)
