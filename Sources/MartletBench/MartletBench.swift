@@ -111,15 +111,13 @@ struct MartletBench {
         let tokens = try (0..<4_096).map { _ in try DeviceToken(hex: randomHex() + randomHex()) }
         let notification = try alert()
         try await client.warmUp(connections: connections)
-        var accepted = 0
+        let devices = Devices(tokens: tokens, count: pushes)
         let start = ContinuousClock.now
         let startOfWork = processorSeconds()
-        for await outcome in client.send(
-            notification,
-            to: Devices(tokens: tokens, count: pushes),
-            topic: "com.example.app"
-        ) {
-            if outcome.error == nil { accepted += 1 }
+        var accepted = 0
+        for await outcome in client.send(notification, to: devices, topic: "com.example.app")
+        where outcome.error == nil {
+            accepted += 1
         }
         let work = (processorSeconds() - startOfWork) * 1e6 / Double(max(1, pushes))
         let seconds = (ContinuousClock.now - start) / .seconds(1)

@@ -33,6 +33,8 @@ struct BulkMachine {
 
     /// A grant is no larger, so that the lanes stay even.
     static let grantLimit = 64
+    /// Enough to wake somebody for.
+    private static let batchLimit = 512
 
     let window: Int
     /// Devices that were granted to each lane and are not settled.
@@ -53,7 +55,7 @@ struct BulkMachine {
 
     /// How many places have to be free before devices are read again, and how many outcomes are delivered together: to
     /// wake somebody for each single one would cost more than to send it.
-    var batch: Int { (window + 3) / 4 }
+    var batch: Int { min((window + 3) / 4, BulkMachine.batchLimit) }
 
     /// How many more devices may be on their way.
     var room: Int { window - outstanding.reduce(0, +) - unread }

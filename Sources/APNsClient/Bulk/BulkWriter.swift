@@ -9,6 +9,8 @@ struct BulkWriter {
     private let common: Draft
     /// What was last written for a device of its own, since many devices may share it.
     private var recent: Draft?
+    /// Memory that is used again for each push.
+    private var text: [UInt8] = []
 
     /// What pushes with the same notification have in common.
     private struct Draft {
@@ -31,7 +33,7 @@ struct BulkWriter {
         let id = draft.notification.id ?? client.identifiers.next()
         switch draft.body {
         case .success(let body):
-            let fields = draft.fields.push(to: recipient.token, id: id)
+            let fields = draft.fields.push(to: recipient.token, id: id, using: &text)
             return PendingPush(id: id, fields: fields, body: body, limits: draft.limits, ticket: ticket)
         case .failure(var error):
             error.id = id

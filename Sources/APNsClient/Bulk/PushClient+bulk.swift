@@ -115,5 +115,5 @@ extension PushClient {
     }
 
     /// Enough for each connection to have the thousand streams that APNs allows, and for some to wait.
-    private var usualWindow: Int { 1_000 + 1_000 * configuration.connectionLimit }
+    private var usualWindow: Int { 500 + 1_500 * configuration.connectionLimit }
 }

@@ -14,7 +14,8 @@ struct RequestWriter: Sendable {
 
     /// A push to a device.
     func push(_ notification: PushNotification, to token: DeviceToken, topic: Topic, id: APNsID) -> HTTPFields {
-        template(for: notification, topic: topic).push(to: token, id: id)
+        var text: [UInt8] = []
+        return template(for: notification, topic: topic).push(to: token, id: id, using: &text)
     }
 
     /// What the pushes of a notification to many devices have in common.
@@ -23,12 +24,12 @@ struct RequestWriter: Sendable {
         fileprivate let head: HTTPFields
         fileprivate var tail: HTTPFields = [:]
 
-        /// A push to a device.
-        func push(to token: DeviceToken, id: APNsID) -> HTTPFields {
+        /// A push to a device; `text` is memory for what has to be put together.
+        func push(to token: DeviceToken, id: APNsID, using text: inout [UInt8]) -> HTTPFields {
             var fields = HTTPFields(capacity: 768)
             fields.append(contentsOf: head)
             // Path and identifier are written one after the other into the same bytes.
-            var text: [UInt8] = []
+            text.removeAll(keepingCapacity: true)
             text.reserveCapacity(256)
             text.append(contentsOf: "/3/device/".utf8)
             text.append(contentsOf: token.hex.utf8)
