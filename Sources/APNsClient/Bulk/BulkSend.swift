@@ -1,4 +1,4 @@
-/// The outcomes of sending to many devices, as they come in; made by ``PushClient/send(_:to:topic:inFlight:options:)``.
+/// The outcomes of sending to many devices, as they come in: what ``PushClient`` gives for a sequence of tokens.
 ///
 /// Nothing is sent before the first outcome is asked for. Each device that was read from its source has exactly one
 /// outcome, in the order of the answers.
