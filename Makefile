@@ -11,7 +11,7 @@ BUSY_TESTS = PeerTests\.(CrashTests|PageTests)
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 
 .DEFAULT_GOAL := help
-.PHONY: demo test simulate sanitize fuzz lint format bench screenshots docs clean help
+.PHONY: demo test simulate sanitize fuzz lint format bench bench-compare screenshots docs clean help
 
 demo: ## Build, start the local APNs, send it real pushes and show every answer
 	@Scripts/prerequisites build
@@ -49,11 +49,14 @@ format: ## Format every Swift file in place
 	@Scripts/prerequisites
 	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples
 
-bench: ## Compare what a push costs with h2load and nginx, in one run
+bench: ## Compare what a push costs with h2load, nginx and aioapns, in one run; ONLY="bulk" for one figure
 	@Scripts/prerequisites build bench
 	@$(SWIFT) build --configuration release --static-swift-stdlib --product MartletBench
 	@$(SWIFT) build --configuration release --static-swift-stdlib --product martlet
-	@$(MARTLET_PYTHON) Benchmarks/bench.py
+	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %)
+
+bench-compare: bench ## Measure, and say of each figure whether it is better or worse than Benchmarks/baseline.json
+	@$(MARTLET_PYTHON) Benchmarks/compare.py
 
 screenshots: ## Take the pictures of the inbox that the README shows
 	@Scripts/prerequisites build test
@@ -68,4 +71,4 @@ clean: ## Remove everything that was built
 	@rm -rf .build .build-*
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
