@@ -19,7 +19,7 @@ let common: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
-/// Settings of every target but `SQLite` and `Wire`, the only ones that may touch unsafe pointers:
+/// Settings of every target but `PostgreSQL`, `SQLite` and `Wire`, the only ones that may touch unsafe pointers:
 /// the compiler names each unsafe expression outside them (SE-0458).
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
@@ -91,11 +91,12 @@ let package = Package(
         .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
         .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
         .target(name: "WebAPI", dependencies: ["APNs", "Pages", "Wire"], swiftSettings: safe),
-        .target(name: "Outbox", dependencies: ["APNs", "SQLite", "Wire"], swiftSettings: safe),
+        .target(name: "Outbox", dependencies: ["APNs", "PostgreSQL", "SQLite", "Wire"], swiftSettings: safe),
 
         // Floor 2: bytes, rows, and the contract with the phone.
         .target(name: "LiveSurfaces", dependencies: ["APNs"], swiftSettings: safe),
         .target(name: "Pages", dependencies: ["CPages"], swiftSettings: common),
+        .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: common),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: common),
         .target(
             name: "Wire",
@@ -126,6 +127,11 @@ let package = Package(
             name: "COpenSSL",
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .systemLibrary(
+            name: "CPostgreSQL",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         .systemLibrary(
             name: "CSQLite",

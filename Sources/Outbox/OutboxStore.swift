@@ -12,9 +12,9 @@ package import APNs
 ///   then, and it is claimed again after a restart.
 /// - At most one push of an ``OutboxPush/orderKey`` is claimable at a time, the one that was accepted first; the others
 ///   wait behind it. A scheduled push gets in line when its time has come.
-/// - One claimant: what one claim has given, no other gives until it is settled or the store is opened anew. What may
-///   have been given out when a process ended without ``close(isInOrder:)`` says so in its
-///   ``ClaimedPush/unknownTries``.
+/// - One claimant: what one claim has given, no other gives until it is settled, the store is opened anew or, where
+///   several processes share it, the one that has it has not been heard of for long. What may have been given out when
+///   a process ended without ``close(isInOrder:)`` says so in its ``ClaimedPush/unknownTries``.
 ///
 /// Times are milliseconds since 1970, and handed in. All calls may come at once, from anywhere; an engine puts what
 /// comes together into one commit.
@@ -133,6 +133,9 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; then the reader is where it was.
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
 
+    /// What comes about without this process's doing; for one reader.
+    var news: AsyncStream<OutboxNews> { get }
+
     /// What it has measured.
     var measures: OutboxMeasures { get async }
 
@@ -144,6 +147,9 @@ package protocol OutboxStore: Sendable {
 }
 
 extension OutboxStore {
+    /// Nothing, for engines that one process has to itself.
+    package var news: AsyncStream<OutboxNews> { AsyncStream { $0.finish() } }
+
     /// Nothing, for engines without a disk to wait for.
     package var measures: OutboxMeasures { get async { OutboxMeasures() } }
 }

@@ -50,7 +50,7 @@ import Testing
     func `what has not ended is there again after a restart, and what has ended is not`(
         engine: OutboxEngine
     ) async throws {
-        let place = try engine.place()
+        let place = try await engine.place()
         var store = try await place.open()
         let pushes = try (1...5).map { try OutboxPush.numbered($0) }
         _ = try await store.accept(pushes, at: 1_000)
@@ -73,13 +73,13 @@ import Testing
     func `what had been given out when a process ended says that it may have been sent`(
         engine: OutboxEngine
     ) async throws {
-        var place = try engine.place()
+        var place = try await engine.place()
         let store = try await place.open()
         let pushes = try (1...3).map { try OutboxPush.numbered($0, notBefore: $0 == 3 ? 60_000 : nil) }
         _ = try await store.accept(pushes, at: 1_000)
         let claimed = try await store.claimAll(at: 1_000)
         try await store.end(claimed[1], at: 1_100)
-        place = try place.afterCrash()
+        place = try await place.afterCrash()
         let next = try await place.open()
         let again = try await next.claimAll(at: 60_000)
         #expect(again.map(\.push.id) == [pushes[0].id, pushes[2].id])
@@ -91,11 +91,11 @@ import Testing
     func `what may have been sent before a crash says so, also after an end in order`(
         engine: OutboxEngine
     ) async throws {
-        var place = try engine.place()
+        var place = try await engine.place()
         let store = try await place.open()
         _ = try await store.accept([try .numbered(1)], at: 1_000)
         #expect(try await store.claimAll(at: 1_000).map(\.unknownTries) == [0])
-        place = try place.afterCrash()
+        place = try await place.afterCrash()
         for isClaimed in [false, true] {
             let next = try await place.open()
             // What nobody sent in the meantime is no further try.
@@ -257,7 +257,7 @@ import Testing
 
     @Test(arguments: OutboxEngine.allCases)
     func `how far readers have come is remembered`(engine: OutboxEngine) async throws {
-        let place = try engine.place()
+        let place = try await engine.place()
         var store = try await place.open()
         #expect(try await store.cursor(of: "webhook") == 0)
         try await store.setCursor(7, of: "webhook")
@@ -270,7 +270,7 @@ import Testing
 
     @Test(arguments: OutboxEngine.allCases)
     func `what was given up is kept, and tried again when somebody says so`(engine: OutboxEngine) async throws {
-        let place = try engine.place()
+        let place = try await engine.place()
         var store = try await place.open()
         let push = try OutboxPush.numbered(1, orderKey: "game")
         _ = try await store.accept([push], at: 10)

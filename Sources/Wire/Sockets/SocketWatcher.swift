@@ -1,22 +1,45 @@
 internal import CLibuv
 
 /// Tells when a socket can be read or written, through libuv's `uv_poll`; lives on its loop.
-final class SocketWatcher {
+package final class SocketWatcher {
     /// What a socket is ready for, or is waited for.
-    struct Readiness: OptionSet {
-        let rawValue: CInt
-        static let readable = Readiness(rawValue: CInt(UV_READABLE.rawValue))
-        static let writable = Readiness(rawValue: CInt(UV_WRITABLE.rawValue))
+    package struct Readiness: OptionSet {
+        /// libuv's bits.
+        package let rawValue: CInt
+        /// Something can be read, or the peer has closed.
+        package static let readable = Readiness(rawValue: CInt(UV_READABLE.rawValue))
+        /// Something can be written.
+        package static let writable = Readiness(rawValue: CInt(UV_WRITABLE.rawValue))
+
+        /// libuv's bits.
+        package init(rawValue: CInt) {
+            self.rawValue = rawValue
+        }
     }
 
     private let handle = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
     private var interest: Readiness = []
     private var onReady: ((Readiness) -> Void)?
 
-    init(_ socket: borrowing Socket, on loop: EventLoop, onReady: @escaping (Readiness) -> Void) throws(WireError) {
+    convenience init(
+        _ socket: borrowing Socket,
+        on loop: EventLoop,
+        onReady: @escaping (Readiness) -> Void
+    ) throws(WireError) {
+        try self.init(descriptor: socket.descriptor, on: loop, onReady: onReady)
+    }
+
+    /// Watches a socket that somebody else owns, and reads and writes.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The socket. It must not be closed before ``close()``.
+    ///   - loop: Where it is watched; the caller is on it.
+    ///   - onReady: Told what it is ready for.
+    /// - Throws: ``WireError`` of kind `.system` when it cannot be watched.
+    package init(descriptor: CInt, on loop: EventLoop, onReady: @escaping (Readiness) -> Void) throws(WireError) {
         loop.checkIsolated()
         self.onReady = onReady
-        let status = uv_poll_init_socket(loop.loop, handle, socket.descriptor)
+        let status = uv_poll_init_socket(loop.loop, handle, descriptor)
         guard status == 0 else {
             throw WireError(.system, "cannot watch a socket: \(uvMessage(status))")
         }
@@ -29,7 +52,7 @@ final class SocketWatcher {
     }
 
     /// Waits for these; an empty set waits for nothing.
-    func wait(for interest: Readiness) {
+    package func wait(for interest: Readiness) {
         guard onReady != nil, interest != self.interest else { return }
         self.interest = interest
         guard !interest.isEmpty else {
@@ -54,7 +77,7 @@ final class SocketWatcher {
     }
 
     /// Stops for good; must come before the socket is closed.
-    func close() {
+    package func close() {
         guard onReady != nil else { return }
         onReady = nil
         uv_poll_stop(handle)

@@ -1,0 +1,125 @@
+internal import PostgreSQL
+internal import Wire
+
+/// Giving pushes out, and writing down what became of them.
+extension PostgreSQLOutbox {
+    /// What one caller says of what it had claimed.
+    struct SettlePiece {
+        var settlements: [Settlement]
+        var now: Int64
+        var continuation: CheckedContinuation<Result<Void, OutboxError>, Never>
+    }
+
+    /// How far a claim looks back behind what was given out last, in milliseconds.
+    ///
+    /// Commits come in another order than their times, and clocks differ. What came later still is found now and then,
+    /// by ``poll()``.
+    static let lookBack: Int64 = 2_000
+
+    package func claim(
+        _ lane: Lane,
+        _ urgency: Urgency,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> Claim {
+        let app = try await number(of: lane.app)
+        let shelf = Shelf(lane: lane, urgency: urgency)
+        let place: [Parameter] = [
+            .integer(app), .flag(lane.environment.isProduction), .integer(Int64(urgency.rawValue)),
+        ]
+        let question: [Parameter] =
+            [.integer(node)] + place
+            + [.integer(watermarks[shelf] ?? .min), .integer(now), .integer(Int64(limit))]
+        let due = try await inquire(
+            .delivering,
+            "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
+            question
+        ) { rows in
+            rows.all.map { (push: ClaimedPush($0, lane: lane), readyAt: $0.integer(at: 1)) }
+        }
+        held.formUnion(due.map(\.push.number))
+        let isAll = due.count < limit
+        let seen = isAll ? now : due.last?.readyAt ?? now
+        watermarks[shelf] = max(watermarks[shelf] ?? .min, seen - Self.lookBack)
+        if !due.isEmpty { watch.noteWork() }
+        guard isAll else { return Claim(pushes: due.map(\.push), nextDue: seen) }
+        let nextDue = try? await inquire(
+            .delivering,
+            "SELECT martlet.next_due($1, $2, $3, $4)",
+            place + [.integer(now)]
+        ) { $0.first?.optionalInteger(at: 0) }
+        return Claim(pushes: due.map(\.push), nextDue: nextDue ?? nil)
+    }
+
+    package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        try await withCheckedContinuation { continuation in
+            if settling.add(SettlePiece(settlements: settlements, now: now, continuation: continuation)) {
+                loop.atEndOfTurn { [self] in assumeIsolated { $0.settleNext() } }
+            }
+        }.get()
+    }
+
+    private func settleNext() {
+        guard let pieces = settling.next() else { return }
+        Task {
+            let result: Result<Void, OutboxError>
+            do throws(OutboxError) {
+                result = .success(try await settleAll(pieces.flatMap(\.settlements), at: pieces.last?.now ?? 0))
+            } catch {
+                result = .failure(error)
+            }
+            for piece in pieces { piece.continuation.resume(returning: result) }
+            settleNext()
+        }
+    }
+
+    private func settleAll(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+        let rows = settlements.map(SettlementRow.init)
+        let start = ContinuousClock.now
+        try await inquire(
+            .delivering,
+            "SELECT martlet.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            [
+                .integer(now), .integer(node), .integers(settlements.map(\.number)), .texts(rows.map(\.state)),
+                .integers(rows.map(\.status)), .texts(rows.map(\.reason)), .texts(rows.map(\.uniqueID)),
+                .integers(rows.map(\.unregisteredAt)), .integers(rows.map(\.until)),
+                .integers(rows.map(\.attempts)), .integers(rows.map(\.unknownTries)),
+                .flags(settlements.map(\.isTokenDead)),
+            ]
+        ) { _ in }
+        measures.commitTimes.observe(ContinuousClock.now - start)
+        measures.commitSizes.observe(Double(settlements.count))
+        held.subtract(settlements.map(\.number))
+        count -= rows.count { $0.state != nil }
+    }
+}
+
+/// A settlement as `martlet.settle` takes it: a push that is postponed has no state.
+private struct SettlementRow {
+    var state: String?
+    var status: Int64?
+    var reason: String?
+    var uniqueID: String?
+    var unregisteredAt: Int64?
+    var until: Int64?
+    var attempts: Int64
+    var unknownTries: Int64
+
+    init(_ settlement: Settlement) {
+        switch settlement.change {
+        case .ended(let outcome):
+            state = outcome.state.rawValue
+            status = outcome.status.map(Int64.init)
+            reason = outcome.reason
+            uniqueID = outcome.uniqueID
+            unregisteredAt = outcome.unregisteredAt
+            attempts = Int64(outcome.attempts)
+            unknownTries = Int64(outcome.unknownTries)
+        case .postponed(let until, let attempts, let unknownTries):
+            self.until = until
+            self.attempts = Int64(attempts)
+            self.unknownTries = Int64(unknownTries)
+        }
+    }
+}

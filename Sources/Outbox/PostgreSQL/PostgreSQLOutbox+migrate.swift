@@ -1,0 +1,52 @@
+internal import PostgreSQL
+internal import Wire
+
+extension PostgreSQLOutbox {
+    /// Makes the tables and functions in a database, or brings older ones up to date; does nothing where they are.
+    ///
+    /// Whoever connects has to be allowed to make a schema there. Relays may be running, and wait for a moment.
+    ///
+    /// - Parameter address: The database.
+    /// - Throws: ``OutboxError``, which says what PostgreSQL refused; then nothing has changed.
+    package static func migrate(_ address: String) async throws(OutboxError) {
+        let connecting: EventLoop
+        do {
+            connecting = try EventLoop()
+        } catch {
+            throw OutboxError(.unavailable, "\(error)")
+        }
+        defer { connecting.shutdown() }
+        do throws(PostgreSQLError) {
+            try await withTaskExecutorPreference(connecting) { () async throws(PostgreSQLError) in
+                try await bringUpToDate(address)
+            }
+        } catch {
+            throw OutboxError(error, "the tables cannot be made in PostgreSQL")
+        }
+    }
+
+    @concurrent
+    private static func bringUpToDate(_ address: String) async throws(PostgreSQLError) {
+        let session = try Session(address, name: "martlet migrate")
+        for (version, script) in Schema.migrations.enumerated() {
+            try session.execute(
+                """
+                DO $migrate$
+                DECLARE
+                    version integer := 0;
+                BEGIN
+                    -- One at a time.
+                    PERFORM pg_advisory_xact_lock(1298232182);
+                    IF to_regclass('martlet.version') IS NOT NULL THEN
+                        SELECT number INTO version FROM martlet.version;
+                    END IF;
+                    IF version = \(version) THEN
+                        EXECUTE $script$\(script)$script$;
+                        UPDATE martlet.version SET number = \(version + 1);
+                    END IF;
+                END $migrate$
+                """
+            )
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import APNs
+internal import PostgreSQL
+internal import Wire
+
+/// Seeing to it that the others know of this node, and that this node knows what comes in elsewhere.
+extension PostgreSQLOutbox {
+    /// When the database is looked at, and how thoroughly: a value that is told when there was work.
+    struct Watch {
+        /// How long this node looks often after there was work.
+        private static let busyTime = Duration.seconds(1)
+        private static let busyInterval = Duration.milliseconds(100)
+        private static let idleInterval = Duration.seconds(1)
+        /// What comes very late is looked for at this interval at least, and for a twentieth of the time at most.
+        private static let thoroughInterval = Duration.seconds(5)
+        private static let thoroughShare = 20
+
+        private var lastWork = ContinuousClock.now
+        private var nextThorough = ContinuousClock.now
+        /// Whether the others know that this node rests, and have to call it.
+        var isKnownToRest = false
+        var isPolling = false
+
+        /// There was something to do.
+        mutating func noteWork() { lastWork = ContinuousClock.now }
+
+        /// Whether there has been nothing to do for a while.
+        var isResting: Bool { ContinuousClock.now - lastWork > Watch.busyTime }
+
+        var interval: Duration { isKnownToRest && isResting ? Watch.idleInterval : Watch.busyInterval }
+
+        /// Whether everything is to be looked at, and not only what is new.
+        var isThorough: Bool { ContinuousClock.now >= nextThorough }
+
+        mutating func looked(thoroughlyFor time: Duration) {
+            nextThorough = ContinuousClock.now + max(Watch.thoroughInterval, time * Watch.thoroughShare)
+        }
+    }
+
+    private static let mostShelves = 4_096
+
+    // MARK: What has come in
+
+    func pollLater() {
+        loop.schedule(after: watch.interval) { [weak self] in
+            self?.assumeIsolated {
+                $0.poll()
+                $0.pollLater()
+            }
+        }
+    }
+
+    /// Looks whether something is due in the lanes that this node delivers.
+    func poll() {
+        guard !watch.isPolling, !isClosed, !watermarks.isEmpty else { return }
+        watch.isPolling = true
+        Task {
+            try? await lookForArrivals()
+            watch.isPolling = false
+        }
+    }
+
+    private func lookForArrivals() async throws(OutboxError) {
+        let isThorough = watch.isThorough
+        let shelves = watermarks.prefix(Self.mostShelves).map { (shelf: $0.key, from: isThorough ? .min : $0.value) }
+        let apps = shelves.map { number(ofKnown: $0.shelf.lane.app) ?? 0 }
+        let start = ContinuousClock.now
+        let places = try await inquire(
+            .watching,
+            """
+            SELECT place FROM martlet.arrived($1, $2, $3, $4, martlet.milliseconds(clock_timestamp()))
+            """,
+            [
+                .integers(apps), .flags(shelves.map(\.shelf.lane.environment.isProduction)),
+                .integers(shelves.map { Int64($0.shelf.urgency.rawValue) }), .integers(shelves.map(\.from)),
+            ]
+        ) { rows in rows.all.map { Int($0.integer(at: 0)) - 1 } }
+        if isThorough { watch.looked(thoroughlyFor: ContinuousClock.now - start) }
+        for place in places where shelves.indices.contains(place) {
+            let shelf = shelves[place].shelf
+            if isThorough { watermarks[shelf] = .min }
+            newsOut.yield(.arrived(shelf.lane, shelf.urgency))
+        }
+    }
+
+    // MARK: Who is there
+
+    func register() async throws(PostgreSQLError) {
+        let parameters: [Parameter] = [
+            .text(options.name), .text(MartletVersion.current), .integer(options.lease.components.seconds),
+        ]
+        node = try await ask(.watching, "SELECT martlet.register($1, $2, $3)", parameters) {
+            $0.first?.integer(at: 0) ?? 0
+        }
+    }
+
+    func beatLater() {
+        loop.schedule(after: options.lease / 3) { [weak self] in
+            guard let self else { return }
+            Task { await self.beat() }
+        }
+    }
+
+    private func beat() async {
+        guard !isClosed else { return }
+        defer { beatLater() }
+        let isResting = watch.isResting
+        let parameters: [Parameter] = [
+            .integer(node), .integer(options.lease.components.seconds), .flag(isResting), .text("{}"),
+        ]
+        do throws(PostgreSQLError) {
+            let state = try await ask(.watching, "SELECT * FROM martlet.beat($1, $2, $3, $4)", parameters) { rows in
+                rows.first.map(NodeState.init)
+            }
+            guard let state else { return }
+            watch.isKnownToRest = isResting
+            // What a node had that is no more has come back, and is old.
+            if state.released > 0 { watermarks = watermarks.mapValues { _ in .min } }
+            if state.isToDrain { newsOut.yield(.drainAsked) }
+            newsOut.yield(.fleet(nodes: state.nodes, leads: state.leads))
+            if !state.isAlive { try await comeBack() }
+            if ContinuousClock.now >= nextCount { try await countPushes() }
+        } catch {
+            // The next beat comes anyway; until then the lease runs.
+            return
+        }
+    }
+
+    /// This node was not heard of for so long that others have taken over what it had.
+    private func comeBack() async throws(PostgreSQLError) {
+        held = []
+        try await register()
+        newsOut.yield(.claimsLost)
+    }
+
+    /// What the database says of this node.
+    private struct NodeState: Sendable {
+        var isAlive: Bool
+        var isToDrain: Bool
+        var nodes: Int
+        var leads: Bool
+        var released: Int64
+
+        init(_ row: Row) {
+            isAlive = row.flag(at: 0)
+            isToDrain = row.flag(at: 1)
+            nodes = Int(row.integer(at: 2))
+            leads = row.flag(at: 3)
+            released = row.integer(at: 4)
+        }
+    }
+}

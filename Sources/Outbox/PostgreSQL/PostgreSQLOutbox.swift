@@ -1,0 +1,302 @@
+internal import PostgreSQL
+internal import Wire
+
+/// The outbox of several machines: a PostgreSQL database that their relays share.
+///
+/// What must hold between them is written in the database's own functions (``Schema``); this asks for it, many pushes
+/// at a time, over three connections without waiting in line: one takes pushes in, one gives them out and writes down
+/// what became of them, one watches. Each relay is a node with a lease, which it renews. What a node has claimed is its
+/// own until its lease ends; then whoever notices takes over, and notes that it may have been sent.
+package actor PostgreSQLOutbox: OutboxStore {
+    /// How a database is used.
+    package struct Options: Sendable {
+        /// Pushes that may wait at once, in all nodes together and within a moment's doings; 10 million by default.
+        package var limit: Int
+        /// How long a node that is not heard of keeps what it has claimed; 15 seconds by default.
+        package var lease: Duration
+        /// What people know this node by.
+        package var name: String
+
+        /// The defaults, save what is given.
+        package init(limit: Int = 10_000_000, lease: Duration = .seconds(15), name: String = "relay") {
+            self.limit = limit
+            self.lease = lease
+            self.name = name
+        }
+    }
+
+    /// What a connection is for.
+    enum Purpose: String, CaseIterable {
+        case accepting
+        case delivering
+        case watching
+    }
+
+    /// One urgency of one lane, in which this node delivers.
+    struct Shelf: Hashable {
+        var lane: Lane
+        var urgency: Urgency
+    }
+
+    nonisolated let loop: EventLoop
+    /// Where connecting may wait for somebody who does not answer.
+    private let connecting: EventLoop
+    /// Part of `Actor`.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    let address: String
+    let options: Options
+    private var links: [Purpose: Link] = [:]
+    private var problems: [Purpose: PostgreSQLError] = [:]
+    var isClosed = false
+    /// This node's number; it gets another when its lease has ended.
+    var node: Int64 = 0
+    /// The apps' numbers, by their names.
+    private var apps: [String: Int64] = [:]
+
+    var accepting = Gathering<AcceptPiece>()
+    var settling = Gathering<SettlePiece>()
+    /// What has been given out and not settled yet.
+    var held: Set<Int64> = []
+    /// When each shelf's next claim begins: what was due before has been given out.
+    var watermarks: [Shelf: Int64] = [:]
+    var watch = Watch()
+    /// Pushes that have not ended, in all nodes: as many as were counted last, and what this node has done since.
+    var count = 0
+    var countedBacklog: [Backlog] = []
+    var nextCount = ContinuousClock.now
+    package var measures = OutboxMeasures()
+
+    package nonisolated let news: AsyncStream<OutboxNews>
+    nonisolated let newsOut: AsyncStream<OutboxNews>.Continuation
+
+    /// Connects to a database whose tables are those of this version.
+    ///
+    /// - Parameters:
+    ///   - address: What libpq takes: `postgresql://…` or `host=… dbname=…`, with any number of hosts.
+    ///   - options: How it is used.
+    /// - Throws: ``OutboxError`` of kind `.unavailable`, which says what to do.
+    package init(address: String, options: Options = Options()) async throws(OutboxError) {
+        self.address = address
+        self.options = options
+        (news, newsOut) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(10_000))
+        do {
+            loop = try EventLoop()
+            connecting = try EventLoop()
+        } catch {
+            throw OutboxError(.unavailable, "\(error)")
+        }
+        do throws(PostgreSQLError) {
+            for purpose in Purpose.allCases { try await connect(purpose) }
+            try await begin()
+        } catch {
+            disconnect()
+            throw OutboxError(error, "the outbox in PostgreSQL cannot be used")
+        }
+    }
+
+    deinit {
+        loop.shutdown()
+        connecting.shutdown()
+    }
+
+    private func begin() async throws(PostgreSQLError) {
+        let version = try await ask(.watching, "SELECT number FROM martlet.version") { $0.first?.integer(at: 0) }
+        guard version == Int64(Schema.migrations.count) else {
+            throw PostgreSQLError.wrongVersion(version ?? 0)
+        }
+        try await register()
+        try await readApps()
+        try await countPushes()
+        beatLater()
+        pollLater()
+    }
+
+    package func close(isInOrder: Bool) async {
+        guard !isClosed else { return }
+        isClosed = true
+        // Should that fail, the lease ends by itself.
+        try? await ask(.watching, "SELECT martlet.leave($1, $2)", [.integer(node), .flag(!isInOrder)]) { _ in }
+        disconnect()
+    }
+
+    // MARK: Connections
+
+    private func connect(_ purpose: Purpose) async throws(PostgreSQLError) {
+        let session: Session
+        do throws(PostgreSQLError) {
+            session = try await withTaskExecutorPreference(connecting) { () async throws(PostgreSQLError) in
+                try await Session.connected(to: address, name: "martlet \(options.name) \(purpose)")
+            }
+        } catch {
+            problems[purpose] = error
+            throw error
+        }
+        let link: Link
+        do throws(WireError) {
+            link = try Link(session, on: loop)
+        } catch {
+            throw .disconnected("\(error)")
+        }
+        link.onEnd = { [weak self] error in self?.assumeIsolated { $0.lost(purpose, error) } }
+        links[purpose] = link
+        if purpose == .watching {
+            link.onNotice = { [weak self] in self?.assumeIsolated { $0.poll() } }
+            link.ask("LISTEN martlet", []) { _ in }
+        }
+        // What was claimed when the connection was lost, and never came here, is for everybody again.
+        if purpose == .delivering, node != 0 {
+            let known = held.map { Optional($0) }
+            link.ask("SELECT martlet.release($1, $2, false)", [.integer(node), .integers(known)]) { _ in }
+        }
+    }
+
+    private func lost(_ purpose: Purpose, _ error: PostgreSQLError) {
+        links[purpose] = nil
+        problems[purpose] = error
+        reconnect(purpose)
+    }
+
+    private func reconnect(_ purpose: Purpose) {
+        loop.schedule(after: .milliseconds(250)) { [weak self] in
+            guard let self else { return }
+            Task { await self.tryToReconnect(purpose) }
+        }
+    }
+
+    private func tryToReconnect(_ purpose: Purpose) async {
+        guard !isClosed, links[purpose] == nil else { return }
+        do throws(PostgreSQLError) {
+            try await connect(purpose)
+        } catch {
+            reconnect(purpose)
+        }
+    }
+
+    private func disconnect() {
+        isClosed = true
+        let open = links.values
+        links = [:]
+        for link in open { link.close() }
+        newsOut.finish()
+    }
+
+    // MARK: Questions
+
+    /// Asks the database, and reads the answer where it came in; once more where others were in the way.
+    func ask<Value: Sendable>(
+        _ purpose: Purpose,
+        _ sql: String,
+        _ parameters: [Parameter] = [],
+        _ read: @escaping @Sendable (Rows) -> Value
+    ) async throws(PostgreSQLError) -> Value {
+        for _ in 0..<4 {
+            do throws(PostgreSQLError) {
+                return try await askOnce(purpose, sql, parameters, read)
+            } catch {
+                guard error.kind == .conflict else { throw error }
+            }
+        }
+        return try await askOnce(purpose, sql, parameters, read)
+    }
+
+    private func askOnce<Value: Sendable>(
+        _ purpose: Purpose,
+        _ sql: String,
+        _ parameters: [Parameter],
+        _ read: @escaping @Sendable (Rows) -> Value
+    ) async throws(PostgreSQLError) -> Value {
+        guard let link = links[purpose] else {
+            throw problems[purpose] ?? .disconnected("there is no connection")
+        }
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Answered<Value>, Never>) in
+            link.ask(sql, parameters) { continuation.resume(returning: $0.map(read)) }
+        }
+        return try result.get()
+    }
+
+    private typealias Answered<Value> = Result<Value, PostgreSQLError>
+
+    /// Asks the database in the outbox's name.
+    func inquire<Value: Sendable>(
+        _ purpose: Purpose,
+        _ sql: String,
+        _ parameters: [Parameter] = [],
+        _ read: @escaping @Sendable (Rows) -> Value
+    ) async throws(OutboxError) -> Value {
+        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        do throws(PostgreSQLError) {
+            return try await ask(purpose, sql, parameters, read)
+        } catch {
+            throw OutboxError(error, "the outbox in PostgreSQL cannot be used")
+        }
+    }
+
+    // MARK: Apps
+
+    /// The number of an app, which it gets when it is heard of for the first time.
+    func number(of app: String) async throws(OutboxError) -> Int64 {
+        if let number = apps[app] { return number }
+        let number = try await inquire(.watching, "SELECT martlet.app_number($1)", [.text(app)]) {
+            $0.first?.integer(at: 0) ?? 0
+        }
+        apps[app] = number
+        return number
+    }
+
+    /// The number of an app that has been heard of; nil for others.
+    func number(ofKnown app: String) -> Int64? { apps[app] }
+
+    private func readApps() async throws(PostgreSQLError) {
+        let all = try await ask(.watching, "SELECT name, number FROM martlet.app") { rows in
+            rows.all.map { ($0.text(at: 0), $0.integer(at: 1)) }
+        }
+        apps = Dictionary(all) { first, _ in first }
+    }
+
+    /// The name of an app that this node, or another, has given a number.
+    func name(of app: Int64) async throws(OutboxError) -> String {
+        if let name = apps.first(where: { $0.value == app })?.key { return name }
+        let name = try await inquire(.watching, "SELECT name FROM martlet.app WHERE number = $1", [.integer(app)]) {
+            $0.first?.text(at: 0) ?? ""
+        }
+        apps[name] = app
+        return name
+    }
+}
+
+extension Session {
+    /// A session that waits for nothing but its connection.
+    @concurrent
+    fileprivate static func connected(to address: String, name: String) async throws(PostgreSQLError) -> sending Session
+    {
+        let session = try Session(address, name: name)
+        try session.beginPipeline()
+        return session
+    }
+}
+
+extension PostgreSQLError {
+    fileprivate static func wrongVersion(_ version: Int64) -> PostgreSQLError {
+        let known = Schema.migrations.count
+        return .disconnected(
+            version < known
+                ? "its tables have version \(version) and not \(known): run martlet relay migrate"
+                : "its tables have version \(version), this program knows those up to \(known): use a newer one"
+        )
+    }
+}
+
+extension OutboxError {
+    /// What PostgreSQL says, in the outbox's words.
+    init(_ error: PostgreSQLError, _ what: String) {
+        let kind: Kind =
+            switch error.kind {
+            case .full: .full
+            case .corrupt: .damaged
+            case .disconnected, .unavailable, .conflict, .undefined, .other: .unavailable
+            }
+        let advice = error.kind == .undefined ? ": run martlet relay migrate" : ""
+        self.init(kind, "\(what): \(error)\(advice)")
+    }
+}

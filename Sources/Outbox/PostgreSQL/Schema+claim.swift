@@ -1,0 +1,145 @@
+extension Schema {
+    /// Pushes that keep their order get in line when they are due, each behind the others of its key.
+    ///
+    /// Whoever gets in line behind a first one holds on to that row until the commit, so that its end comes after, and
+    /// finds who is next. Should a first one have gone and another taken its place at the same moment, the unique index
+    /// says so, and the next claim tries again.
+    static let lines = """
+        CREATE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
+        RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            IF NOT EXISTS (
+                SELECT FROM martlet.queue q
+                WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at BETWEEN p_from AND p_now
+                    AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
+            ) THEN RETURN; END IF;
+            -- One at a time in a lane: whoever comes second finds the lines as the first has left them.
+            IF NOT pg_try_advisory_xact_lock(1298232180, hashtext(p_app || ' ' || p_is_production)) THEN
+                RETURN;
+            END IF;
+            WITH due AS MATERIALIZED (
+                SELECT q.number, q.order_key, q.line FROM martlet.queue q
+                WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at BETWEEN p_from AND p_now
+                    AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
+                ORDER BY q.ready_at, q.number LIMIT 1000 FOR UPDATE SKIP LOCKED
+            ), first AS MATERIALIZED (
+                SELECT q.order_key FROM martlet.queue q
+                WHERE q.app = p_app AND q.is_production = p_is_production AND q.line = 1
+                    AND q.order_key IN (SELECT due.order_key FROM due)
+                ORDER BY q.number FOR SHARE
+            ), places AS (
+                SELECT due.number, first.order_key IS NULL
+                    AND row_number() OVER its_line = 1 AS is_first
+                FROM due LEFT JOIN first USING (order_key)
+                WINDOW its_line AS (PARTITION BY due.order_key ORDER BY due.line DESC, due.number)
+            )
+            UPDATE martlet.queue q
+            SET line = CASE WHEN places.is_first THEN 1 ELSE 2 END,
+                ready_at = CASE WHEN places.is_first THEN q.ready_at END
+            FROM places WHERE q.number = places.number;
+        EXCEPTION WHEN unique_violation THEN
+            NULL;
+        END $$;
+
+        -- Lets those go that wait behind what has ended.
+        CREATE FUNCTION martlet.let_next_go(
+            p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_now bigint
+        ) RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+            waiting bigint[];
+            moved bigint;
+        BEGIN
+            LOOP
+                SELECT array_agg(next.number) INTO waiting
+                FROM unnest(p_apps, p_are_production, p_order_keys) AS k (app, is_production, order_key)
+                CROSS JOIN LATERAL (
+                    SELECT q.number FROM martlet.queue q
+                    WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key
+                        AND q.line = 2
+                    ORDER BY q.number LIMIT 1
+                ) next
+                WHERE NOT EXISTS (
+                    SELECT FROM martlet.queue q
+                    WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key
+                        AND q.line = 1
+                );
+                EXIT WHEN waiting IS NULL;
+                UPDATE martlet.queue SET line = 1, ready_at = p_now WHERE number = ANY (waiting) AND line = 2;
+                GET DIAGNOSTICS moved = ROW_COUNT;
+                -- One that was taken back at the same moment makes way for the one behind it.
+                EXIT WHEN moved = cardinality(waiting);
+            END LOOP;
+        END $$;
+
+        """
+
+    /// Gives pushes out, to one node each.
+    static let claiming = """
+        CREATE FUNCTION martlet.claim(
+            p_node bigint, p_app bigint, p_is_production boolean, p_urgency bigint, p_from bigint, p_now bigint,
+            p_limit bigint
+        ) RETURNS TABLE (
+            number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_id boolean,
+            token text, channel text, bundle text, push_type text, topic text, priority text, expiration text,
+            collapse_id text, trace text, order_key text, expires_at bigint, accepted_at bigint, payload bytea
+        ) LANGUAGE plpgsql AS $$
+        #variable_conflict use_column
+        BEGIN
+            PERFORM martlet.line_up(p_app, p_is_production, p_from, p_now);
+            RETURN QUERY
+            WITH due AS MATERIALIZED (
+                SELECT q.number FROM martlet.queue q
+                WHERE q.app = p_app AND q.is_production = p_is_production AND q.urgency = p_urgency
+                    AND q.ready_at BETWEEN p_from AND p_now AND q.node IS NULL
+                    AND (q.order_key IS NULL OR q.line = 1)
+                ORDER BY q.ready_at, q.number LIMIT p_limit FOR UPDATE SKIP LOCKED
+            ), taken AS (
+                UPDATE martlet.queue q SET node = p_node FROM due WHERE q.number = due.number
+                RETURNING q.number, q.ready_at, q.attempts, q.unknown_tries
+            )
+            SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,
+                p.channel, p.bundle, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace,
+                p.order_key, p.expires_at, p.accepted_at, p.payload
+            FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
+        END $$;
+
+        -- When the next push of a lane is due that has not been given out.
+        CREATE FUNCTION martlet.next_due(p_app bigint, p_is_production boolean, p_urgency bigint, p_now bigint)
+        RETURNS bigint LANGUAGE sql STABLE AS $$
+            SELECT least(
+                (
+                    SELECT q.ready_at FROM martlet.queue q
+                    WHERE q.app = p_app AND q.is_production = p_is_production AND q.urgency = p_urgency
+                        AND q.ready_at > p_now AND q.node IS NULL AND (q.order_key IS NULL OR q.line = 1)
+                    ORDER BY q.ready_at LIMIT 1
+                ),
+                (
+                    SELECT q.ready_at FROM martlet.queue q
+                    WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at > p_now
+                        AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
+                    ORDER BY q.ready_at LIMIT 1
+                )
+            )
+        $$;
+
+        -- Which of some lanes have something that is due.
+        CREATE FUNCTION martlet.arrived(
+            p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_from bigint[], p_now bigint
+        ) RETURNS TABLE (place bigint) LANGUAGE sql STABLE AS $$
+            SELECT s.place
+            FROM unnest(p_apps, p_are_production, p_urgencies, p_from) WITH ORDINALITY
+                AS s (app, is_production, urgency, from_time, place)
+            WHERE EXISTS (
+                SELECT FROM martlet.queue q
+                WHERE q.app = s.app AND q.is_production = s.is_production AND q.urgency = s.urgency
+                    AND q.ready_at BETWEEN s.from_time AND p_now AND q.node IS NULL
+                    AND (q.order_key IS NULL OR q.line = 1)
+            ) OR EXISTS (
+                SELECT FROM martlet.queue q
+                WHERE q.app = s.app AND q.is_production = s.is_production AND q.ready_at BETWEEN s.from_time AND p_now
+                    AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
+            )
+        $$;
+
+        """
+}

@@ -1,0 +1,122 @@
+extension Schema {
+    /// Makes room for what is to come, and forgets what is long over.
+    static let housekeeping = """
+        -- A partition of outcomes for the day of a time, should there be none.
+        CREATE FUNCTION martlet.prepare_day(p_time bigint) RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+            day bigint := p_time / 86400000;
+            name text := 'outcome_' || to_char(to_timestamp(day * 86400) AT TIME ZONE 'UTC', 'YYYYMMDD');
+        BEGIN
+            IF to_regclass('martlet.' || name) IS NOT NULL THEN RETURN; END IF;
+            -- Whoever reads the table for long is not to hold everybody else up behind this.
+            PERFORM set_config('lock_timeout', '200ms', true);
+            EXECUTE format(
+                'CREATE TABLE martlet.%I PARTITION OF martlet.outcome FOR VALUES FROM (%s) TO (%s)',
+                name, day * 86400000, (day + 1) * 86400000
+            );
+        EXCEPTION WHEN lock_not_available OR duplicate_table OR check_violation THEN
+            NULL;
+        END $$;
+
+        CREATE FUNCTION martlet.forget(p_before bigint, p_limit bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            partition record;
+            forgotten bigint;
+        BEGIN
+            WITH old AS (
+                SELECT o.apns_id, o.app FROM martlet.outcome_other o WHERE o.ended_at < p_before LIMIT p_limit
+            ), letters AS (
+                DELETE FROM martlet.push p USING old WHERE p.apns_id = old.apns_id AND p.app = old.app
+            )
+            DELETE FROM martlet.outcome_other o USING old WHERE o.apns_id = old.apns_id AND o.app = old.app;
+            GET DIAGNOSTICS forgotten = ROW_COUNT;
+            FOR partition IN
+                SELECT c.oid::regclass AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                WHERE i.inhparent = 'martlet.outcome'::regclass AND c.relname ~ '^outcome_[0-9]{8}$'
+                    AND martlet.milliseconds(to_timestamp(right(c.relname, 8), 'YYYYMMDD') + interval '1 day')
+                        <= p_before
+            LOOP
+                PERFORM set_config('lock_timeout', '200ms', true);
+                EXECUTE format(
+                    'DELETE FROM martlet.push p USING %s o WHERE o.state = ''dead'' AND p.apns_id = o.apns_id'
+                    ' AND p.app = o.app', partition.name
+                );
+                EXECUTE format('DROP TABLE %s', partition.name);
+            END LOOP;
+            RETURN forgotten;
+        EXCEPTION WHEN lock_not_available THEN
+            RETURN 0;
+        END $$;
+
+        """
+
+    /// Who is there, and who is not any more.
+    static let nodes = """
+        -- Lets go of what a node has claimed.
+        CREATE FUNCTION martlet.release(p_node bigint, p_but bigint[], p_may_have_been_sent boolean)
+        RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            released bigint;
+        BEGIN
+            UPDATE martlet.queue q
+            SET node = NULL, unknown_tries = q.unknown_tries + CASE WHEN p_may_have_been_sent THEN 1 ELSE 0 END
+            WHERE q.node = p_node AND NOT q.number = ANY (p_but);
+            GET DIAGNOSTICS released = ROW_COUNT;
+            RETURN released;
+        END $$;
+
+        -- Takes over from nodes whose lease has ended; tells how many pushes they had.
+        CREATE FUNCTION martlet.bury() RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            dead record;
+            released bigint := 0;
+        BEGIN
+            FOR dead IN
+                SELECT n.number FROM martlet.node n WHERE n.lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED
+            LOOP
+                released := released + martlet.release(dead.number, '{}', true);
+                DELETE FROM martlet.node n WHERE n.number = dead.number;
+            END LOOP;
+            RETURN released;
+        END $$;
+
+        CREATE FUNCTION martlet.register(p_name text, p_version text, p_lease_seconds bigint)
+        RETURNS integer LANGUAGE plpgsql AS $$
+        DECLARE
+            registered integer;
+        BEGIN
+            PERFORM martlet.bury();
+            PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp()));
+            INSERT INTO martlet.node (name, version, lease_until)
+            VALUES (p_name, p_version, clock_timestamp() + make_interval(secs => p_lease_seconds))
+            RETURNING number INTO registered;
+            RETURN registered;
+        END $$;
+
+        CREATE FUNCTION martlet.beat(p_node bigint, p_lease_seconds bigint, p_is_idle boolean, p_facts text)
+        RETURNS TABLE (is_alive boolean, is_to_drain boolean, nodes bigint, leads boolean, released bigint)
+        LANGUAGE plpgsql AS $$
+        #variable_conflict use_column
+        DECLARE
+            own record;
+            buried bigint;
+        BEGIN
+            UPDATE martlet.node n
+            SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
+                facts = p_facts
+            WHERE n.number = p_node RETURNING n.* INTO own;
+            buried := martlet.bury();
+            PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));
+            RETURN QUERY
+            SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, buried
+            FROM martlet.node n;
+        END $$;
+
+        CREATE FUNCTION martlet.leave(p_node bigint, p_may_have_sent boolean) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM martlet.release(p_node, '{}', p_may_have_sent);
+            DELETE FROM martlet.node n WHERE n.number = p_node;
+        END $$;
+
+        """
+}
