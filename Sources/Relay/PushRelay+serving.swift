@@ -33,7 +33,10 @@ extension PushRelay {
             }
             guard let connection = connections[key] else { return }
             let id = request.headers.id ?? request.requestID
+            let start = ContinuousClock.now
             answer(request, over: connection, for: environment) { response in
+                let route = request.target?.route ?? "other"
+                self.counts.answered(request.method, route, status: response.status, ContinuousClock.now - start)
                 var response = response
                 if !response.fields.contains(where: { $0.name == "apns-id" }), let id {
                     response.fields.append(("apns-id", id))
@@ -59,6 +62,13 @@ extension PushRelay {
             case .pieces:
                 reply.send(APIProblem(501, "events are told over HTTP/1.1").response)
             }
+        }
+    }
+
+    /// Notes that a caller of the interface in JSON was answered, without waiting for a loop that may be stuck.
+    nonisolated func noteAnswer(_ method: String, _ route: String, status: Int, _ time: Duration) {
+        loop.execute { [weak self] in
+            self?.assumeIsolated { $0.counts.answered(method, route, status: status, time) }
         }
     }
 
@@ -172,6 +182,18 @@ extension PushRelay {
             } catch {
                 reply(APNsResponse(error, id: ownID))
             }
+        }
+    }
+}
+
+extension APNsRequest.Target {
+    /// The path, without what tells one device or app from another.
+    fileprivate var route: String {
+        switch self {
+        case .device: "/3/device/{token}"
+        case .broadcast: "/4/broadcasts/apps/{bundle}"
+        case .channels: "/1/apps/{bundle}/channels"
+        case .allChannels: "/1/apps/{bundle}/all-channels"
         }
     }
 }

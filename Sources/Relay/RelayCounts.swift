@@ -24,6 +24,13 @@ struct RelayCounts {
         var urgency: Urgency
     }
 
+    /// What an answer to a caller is measured under; all of it comes from short lists.
+    struct Request: Hashable {
+        var route: String
+        var method: String
+        var status: Int
+    }
+
     /// Pushes that were accepted, by app.
     var accepted: [String: Int] = [:]
     /// Pushes that were handed in again with the same identifier, by app.
@@ -52,6 +59,8 @@ struct RelayCounts {
     var deadLetters: [Cause: Int] = [:]
     /// Tokens that Apple has called dead, by app.
     var unregistered: [String: Int] = [:]
+    /// How long callers waited for their answers.
+    var requests: [Request: Histogram] = [:]
     /// How late the loop was for a timer.
     var loopLag = Histogram.times
 
@@ -60,6 +69,7 @@ struct RelayCounts {
         answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
     }
 
+    private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     private static let pushTypes = Set(PushType.all.map(\.rawValue))
     private static let reasons = Set(Reason.all.map(\.rawValue))
 
@@ -91,6 +101,12 @@ struct RelayCounts {
         answerTimes[push.lane, default: .times].observe(time)
         if case .again = verdict { retries[Cause(lane: push.lane, reason: reason), default: 0] += 1 }
         if case .end(_, isTokenDead: true) = verdict { unregistered[push.lane.app, default: 0] += 1 }
+    }
+
+    /// A caller was answered.
+    mutating func answered(_ method: String, _ route: String, status: Int, _ time: Duration) {
+        let method = RelayCounts.methods.contains(method) ? method : "_OTHER"
+        requests[Request(route: route, method: method, status: status), default: .times].observe(time)
     }
 
     /// A push has ended.

@@ -12,15 +12,29 @@ package struct RouteTable<Service: Sendable>: Sendable {
         self.routes = routes
     }
 
+    /// The path of the route that a request asks for, braces and all; nil when there is none.
+    package func path(of request: HTTPRequest) -> String? {
+        best(among: routes(at: request.path), for: request)?.0.path
+    }
+
+    private typealias Match = (Route<Service>, arguments: [String: String])
+
+    private func routes(at path: String) -> [Match] {
+        routes.compactMap { route in route.arguments(of: path[...]).map { (route, $0) } }
+    }
+
+    private func best(among matches: [Match], for request: HTTPRequest) -> Match? {
+        let method = request.method == "HEAD" ? "GET" : request.method
+        // A path without braces is meant before one with.
+        return matches.filter { $0.0.method == method }.min { $0.arguments.count < $1.arguments.count }
+    }
+
     /// Answers a request with the route that it asks for.
     package func answer(_ request: HTTPRequest, _ service: Service) async -> HTTP1Answer {
         let path = request.path
-        let here = routes.compactMap { route in route.arguments(of: path[...]).map { (route, $0) } }
+        let here = routes(at: path)
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
-        let method = request.method == "HEAD" ? "GET" : request.method
-        // A path without braces is meant before one with.
-        let fits = here.filter { $0.0.method == method }.min { $0.1.count < $1.1.count }
-        guard let (route, arguments) = fits else {
+        guard let (route, arguments) = best(among: here, for: request) else {
             let methods = Set(here.map(\.0.method)).sorted().joined(separator: ", ")
             return APIProblem(405, "\(path) only answers to \(methods)").answer
         }

@@ -26,6 +26,11 @@ struct CircuitBreaker {
     private var badDeviceTokens = 0
     private var forbidden = 0
 
+    /// Whether nothing is sent, or only what shows how things are.
+    var isOpen: Bool {
+        if case .closed = state { false } else { true }
+    }
+
     /// Why nothing may be sent now; nil when it may.
     mutating func refusal(at now: MonotonicTime) -> APNsError? {
         switch state {

@@ -26,6 +26,9 @@ actor PushPool {
     private var machine: PoolMachine
     private var connections: [PoolMachine.ConnectionID: HTTP2Connection] = [:]
     private var authorization: Authorization?
+    /// When the last provider token was issued that was used.
+    private var tokenIssuedAt: Int64?
+    private var tokensUsed = 0
     /// Pushes whose turn has come while there was no provider token to send them with.
     private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
     private var isFetchingToken = false
@@ -268,6 +271,8 @@ actor PushPool {
         switch result {
         case .success(let token):
             authorization = Authorization(token, at: loop.now)
+            if tokenIssuedAt != token.issuedAt { tokensUsed += 1 }
+            tokenIssuedAt = token.issuedAt
             for (push, id) in pushes { open(push, on: id) }
         case .failure(let error):
             for (push, id) in pushes { machine.unsendable(push, on: id, error, at: loop.now) }
@@ -364,6 +369,13 @@ actor PushPool {
     // MARK: Reporting
 
     var counters: ClientCounters { machine.counters }
+
+    var condition: ClientCondition {
+        var condition = machine.condition
+        condition.tokenIssuedAt = tokenIssuedAt
+        condition.tokensUsed = tokensUsed
+        return condition
+    }
 
     private func report(_ event: ClientEvent) {
         switch event {

@@ -6,6 +6,9 @@ extension RelayAPI {
     /// How long the loop may take to answer before the relay counts as dead.
     private static let lifeSign = Duration.seconds(1)
 
+    /// What anybody may ask.
+    static let healthPaths = ["/livez", "/readyz"]
+
     /// What is told of the relay's health, to anybody; nil for another path.
     func health(_ request: HTTPRequest) async -> HTTP1Answer? {
         switch request.path {
@@ -28,7 +31,7 @@ extension RelayAPI {
         Route(method: "GET", path: "/metrics", summary: "Numbers of the key's apps in Prometheus' text format") {
             (call) throws(APIProblem) in
             try call.service.demand(.read)
-            let text = await call.service.relay.metrics(of: call.service.caller.apps)
+            let text = await call.service.relay.metrics(of: call.service.caller.apps).exposition
             return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
         },
         Route(method: "GET", path: "/v1/status", summary: "How the relay is: lanes, apps, storage, version") {

@@ -44,7 +44,18 @@ struct RelayAPI: Sendable {
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
         ] + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
 
+    /// Answers a request, and measures how long that took.
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
+        let start = ContinuousClock.now
+        let answer = await unmeasuredAnswer(to: request)
+        let status = if case .whole(let response) = answer { response.status } else { 200 }
+        let isHealth = RelayAPI.healthPaths.contains(request.path)
+        let route = isHealth ? request.path : RelayAPI.table.path(of: request) ?? "other"
+        relay.noteAnswer(request.method, route, status: status, ContinuousClock.now - start)
+        return answer
+    }
+
+    private func unmeasuredAnswer(to request: HTTPRequest) async -> HTTP1Answer {
         if let health = await health(request) { return health }
         // The page shows nothing before somebody has given a key.
         if let page = RelayAPI.page.answer(request) { return page }

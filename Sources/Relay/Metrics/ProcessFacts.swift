@@ -1,3 +1,6 @@
+internal import APNs
+internal import Wire
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -37,5 +40,42 @@ struct ProcessFacts {
 
     private static func read(_ path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// The numbers of the process.
+extension PushRelay {
+    func addProcess(to sheet: inout MetricSheet) {
+        sheet.family("martlet_relay_build_info", .gauge, "Which Martlet this is, and what it runs with.")
+        let libraries = LibraryVersions()
+        sheet.add(
+            [
+                "version": MartletVersion.current, "libuv": libraries.libuv, "nghttp2": libraries.nghttp2,
+                "openssl": libraries.openssl, "libmicrohttpd": libraries.libmicrohttpd,
+            ],
+            1
+        )
+        sheet.family(
+            "process_start_time_seconds",
+            .gauge,
+            "When the relay was started, in seconds since 1970."
+        )
+        sheet.add([:], Double(startedAt) / 1_000)
+        guard let facts = ProcessFacts() else { return }
+        sheet.family(
+            "process_cpu_seconds_total",
+            .counter,
+            "Time of processors that was used.",
+            openTelemetry: "process.cpu.time"
+        )
+        sheet.add([:], facts.processorSeconds)
+        for (name, help, other, value) in [
+            ("resident_memory_bytes", "Memory in use.", "memory.usage", facts.residentBytes),
+            ("virtual_memory_bytes", "Memory that is mapped.", "memory.virtual", facts.virtualBytes),
+            ("open_fds", "Open descriptors.", "unix.file_descriptor.count", facts.openDescriptors),
+            ("threads", "Threads.", "thread.count", facts.threads),
+        ] {
+            sheet.single("process_" + name, .gauge, help, openTelemetry: "process." + other, value)
+        }
     }
 }

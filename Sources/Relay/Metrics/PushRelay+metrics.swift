@@ -1,31 +1,44 @@
 internal import APNs
+internal import APNsClient
 internal import Outbox
+internal import Wire
 
-/// The relay's numbers, for Prometheus.
+/// The relay's numbers.
 extension PushRelay {
     /// The numbers of some apps, and those of the relay as a whole.
-    func metrics(of apps: Set<String>) async -> String {
+    func metrics(of apps: Set<String>) async -> MetricSheet {
         let backlog = await backlog()
         let measures = await outbox.measures
-        var text = Exposition(prefix: "martlet_relay_")
-        addIntake(to: &text, apps)
-        addDelivery(to: &text, apps)
-        addTimes(to: &text, apps)
-        addLanes(to: &text, lanes(of: apps), backlog)
-        addConnections(to: &text, lanes(of: apps))
-        text.family("outbox_commit_seconds", .histogram, "How long commits took, the wait for the disk with them.")
-        text.add("outbox_commit_seconds", [:], measures.commitTimes)
-        text.family("outbox_commit_batch_size", .histogram, "Pushes in one commit.")
-        text.add("outbox_commit_batch_size", [:], measures.commitSizes)
-        text.single("outbox_writable", .gauge, "Whether pushes can be kept.", store.problem == nil ? 1 : 0)
-        text.family("loop_lag_seconds", .histogram, "How late the relay's loop was for a timer.")
-        text.add("loop_lag_seconds", [:], counts.loopLag)
-        text.family("build_info", .gauge, "Which Martlet this is.")
-        text.add("build_info", ["version": MartletVersion.current], 1)
-        return text.text + processMetrics
+        let conditions = await conditions(of: lanes(of: apps))
+        var sheet = MetricSheet()
+        addIntake(to: &sheet, apps)
+        addDelivery(to: &sheet, apps)
+        addTimes(to: &sheet, apps)
+        addLanes(to: &sheet, lanes(of: apps), backlog)
+        addConnections(to: &sheet, lanes(of: apps))
+        addConditions(to: &sheet, conditions)
+        sheet.family(
+            "martlet_relay_outbox_commit_seconds",
+            .histogram,
+            "How long commits took, the wait for the disk with them."
+        )
+        sheet.add([:], measures.commitTimes)
+        sheet.family("martlet_relay_outbox_commit_batch_size", .histogram, "Pushes in one commit.")
+        sheet.add([:], measures.commitSizes)
+        sheet.single(
+            "martlet_relay_outbox_writable",
+            .gauge,
+            "Whether pushes can be kept.",
+            store.problem == nil ? 1 : 0
+        )
+        addRequests(to: &sheet)
+        sheet.family("martlet_relay_loop_lag_seconds", .histogram, "How late the relay's loop was for a timer.")
+        sheet.add([:], counts.loopLag)
+        addProcess(to: &sheet)
+        return sheet
     }
 
-    private func addIntake(to text: inout Exposition, _ apps: Set<String>) {
+    private func addIntake(to sheet: inout MetricSheet, _ apps: Set<String>) {
         let families = [
             ("enqueued_total", "Pushes that were accepted.", counts.accepted),
             ("deduplicated_total", "Pushes that were handed in again with the same identifier.", counts.duplicates),
@@ -34,19 +47,32 @@ extension PushRelay {
             ("unregistered_total", "Tokens that Apple has called dead.", counts.unregistered),
         ]
         for (name, help, values) in families {
-            text.family(name, .counter, help)
-            for app in apps.sorted() { text.add(name, ["app": app], values[app, default: 0]) }
+            sheet.family("martlet_relay_" + name, .counter, help)
+            for app in apps.sorted() { sheet.add(["app": app], values[app, default: 0]) }
         }
-        text.single("shed_total", .counter, "Pushes that were not taken for want of room.", counts.shed)
-        text.single("refused_callers_total", .counter, "Callers that were refused.", counts.refusedCallers)
-        text.single("client_connections", .gauge, "Connections of APNs clients.", connections.count)
+        sheet.single("martlet_relay_shed_total", .counter, "Pushes that were not taken for want of room.", counts.shed)
+        sheet.single(
+            "martlet_relay_refused_callers_total",
+            .counter,
+            "Callers that were refused.",
+            counts.refusedCallers
+        )
+        sheet.single(
+            "martlet_relay_client_connections",
+            .gauge,
+            "Connections of APNs clients.",
+            connections.count
+        )
     }
 
-    private func addDelivery(to text: inout Exposition, _ apps: Set<String>) {
-        text.family("sent_total", .counter, "Tries to send, by Apple's answer; status 0 without one.")
+    private func addDelivery(to sheet: inout MetricSheet, _ apps: Set<String>) {
+        sheet.family(
+            "martlet_relay_sent_total",
+            .counter,
+            "Tries to send, by Apple's answer; status 0 without one."
+        )
         for (answer, count) in counts.answers where apps.contains(answer.lane.app) {
-            text.add(
-                "sent_total",
+            sheet.add(
                 [
                     "app": answer.lane.app, "env": answer.lane.environment.rawValue, "push_type": answer.pushType,
                     "status": String(answer.status), "reason": answer.reason,
@@ -54,96 +80,141 @@ extension PushRelay {
                 count
             )
         }
-        text.family("outcomes_total", .counter, "How pushes ended.")
+        sheet.family("martlet_relay_outcomes_total", .counter, "How pushes ended.")
         for lane in lanes(of: apps) {
             for state in Outcome.State.allCases {
-                let count = counts.outcomes[lane]?[state] ?? 0
-                text.add("outcomes_total", lane.labels(and: state.rawValue, as: "state"), count)
+                sheet.add(lane.labels(and: state.rawValue, as: "state"), counts.outcomes[lane]?[state] ?? 0)
             }
         }
         for (name, help, values) in [
             ("retries_total", "Tries after which there was to be another.", counts.retries),
             ("dead_letter_total", "Pushes that were given up.", counts.deadLetters),
         ] {
-            text.family(name, .counter, help)
+            sheet.family("martlet_relay_" + name, .counter, help)
             for (cause, count) in values where apps.contains(cause.lane.app) {
-                text.add(name, cause.lane.labels(and: cause.reason, as: "reason"), count)
+                sheet.add(cause.lane.labels(and: cause.reason, as: "reason"), count)
             }
         }
-        text.family("expired_total", .counter, "Pushes that were of no use any more before Apple took them.")
-        for lane in lanes(of: apps) {
-            text.add("expired_total", lane.labels, counts.outcomes[lane]?[.expired] ?? 0)
-        }
+        sheet.family(
+            "martlet_relay_expired_total",
+            .counter,
+            "Pushes that were of no use any more before Apple took them."
+        )
+        for lane in lanes(of: apps) { sheet.add(lane.labels, counts.outcomes[lane]?[.expired] ?? 0) }
     }
 
-    private func addTimes(to text: inout Exposition, _ apps: Set<String>) {
-        text.family("send_duration_seconds", .histogram, "How long Apple took to answer.")
-        for (lane, times) in counts.answerTimes where apps.contains(lane.app) {
-            text.add("send_duration_seconds", lane.labels, times)
-        }
-        text.family("end_to_end_seconds", .histogram, "From acceptance to Apple's last word.")
+    private func addTimes(to sheet: inout MetricSheet, _ apps: Set<String>) {
+        sheet.family("martlet_relay_send_duration_seconds", .histogram, "How long Apple took to answer.")
+        for (lane, times) in counts.answerTimes where apps.contains(lane.app) { sheet.add(lane.labels, times) }
+        sheet.family("martlet_relay_end_to_end_seconds", .histogram, "From acceptance to Apple's last word.")
         for (kind, times) in counts.deliveryTimes where apps.contains(kind.app) {
-            text.add("end_to_end_seconds", ["app": kind.app, "priority": kind.urgency.priority], times)
+            sheet.add(["app": kind.app, "priority": kind.urgency.priority], times)
         }
     }
 
-    private func addLanes(to text: inout Exposition, _ lanes: [Lane], _ backlog: [Lane: Backlog]) {
-        text.family("outbox_jobs", .gauge, "Pushes that have not ended.")
+    private func addLanes(to sheet: inout MetricSheet, _ lanes: [Lane], _ backlog: [Lane: Backlog]) {
+        sheet.family("martlet_relay_outbox_jobs", .gauge, "Pushes that have not ended.")
         for lane in lanes {
             let inFlight = machine.lanes[lane]?.inFlight ?? 0
             let waiting = max(0, (backlog[lane]?.count ?? 0) - inFlight)
-            text.add("outbox_jobs", lane.labels(and: "waiting", as: "state"), waiting)
-            text.add("outbox_jobs", lane.labels(and: "in_flight", as: "state"), inFlight)
+            sheet.add(lane.labels(and: "waiting", as: "state"), waiting)
+            sheet.add(lane.labels(and: "in_flight", as: "state"), inFlight)
         }
-        text.family("outbox_oldest_ready_seconds", .gauge, "How long the push has been due that waits longest.")
+        sheet.family(
+            "martlet_relay_outbox_oldest_ready_seconds",
+            .gauge,
+            "How long the push has been due that waits longest."
+        )
         for lane in lanes {
-            let age = backlog[lane]?.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0
-            text.add("outbox_oldest_ready_seconds", lane.labels, age)
+            sheet.add(lane.labels, backlog[lane]?.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
         }
-        text.family("streams_in_flight", .gauge, "Pushes that were sent and not answered yet.")
-        for lane in lanes { text.add("streams_in_flight", lane.labels, machine.lanes[lane]?.inFlight ?? 0) }
-        text.family("lane_paused", .gauge, "Whether a lane rests, since Apple cannot be reached or refuses its key.")
-        for lane in lanes { text.add("lane_paused", lane.labels, machine.lanes[lane]?.pausedUntil == nil ? 0 : 1) }
+        sheet.family("martlet_relay_streams_in_flight", .gauge, "Pushes that were sent and not answered yet.")
+        for lane in lanes { sheet.add(lane.labels, machine.lanes[lane]?.inFlight ?? 0) }
+        sheet.family(
+            "martlet_relay_lane_paused",
+            .gauge,
+            "Whether a lane rests, since Apple cannot be reached or refuses its key."
+        )
+        for lane in lanes { sheet.add(lane.labels, machine.lanes[lane]?.pausedUntil == nil ? 0 : 1) }
     }
 
-    private func addConnections(to text: inout Exposition, _ lanes: [Lane]) {
-        text.family("connections", .gauge, "Connections to Apple.")
-        for lane in lanes { text.add("connections", lane.labels, notes[lane]?.connections ?? 0) }
-        text.family("goaway_total", .counter, "Connections on which Apple took no more.")
+    private func addConnections(to sheet: inout MetricSheet, _ lanes: [Lane]) {
+        sheet.family("martlet_relay_connections", .gauge, "Connections to Apple.")
+        for lane in lanes { sheet.add(lane.labels, notes[lane]?.connections ?? 0) }
+        sheet.family("martlet_relay_goaway_total", .counter, "Connections on which Apple took no more.")
         for lane in lanes {
             for (reason, count) in notes[lane]?.goAways ?? [:] {
-                text.add("goaway_total", lane.labels(and: reason, as: "reason"), count)
+                sheet.add(lane.labels(and: reason, as: "reason"), count)
             }
         }
-        text.family("connection_errors_total", .counter, "Connections that failed or broke.")
+        sheet.family("martlet_relay_connection_errors_total", .counter, "Connections that failed or broke.")
         for lane in lanes {
-            for (kind, count) in notes[lane]?.errors ?? [:] {
-                text.add("connection_errors_total", lane.labels(and: kind, as: "kind"), count)
-            }
+            for (kind, count) in notes[lane]?.errors ?? [:] { sheet.add(lane.labels(and: kind, as: "kind"), count) }
         }
-        text.family("circuit_opened_total", .counter, "Times that nothing was sent, since so much was refused.")
-        for lane in lanes { text.add("circuit_opened_total", lane.labels, notes[lane]?.circuitsOpened ?? 0) }
+        sheet.family(
+            "martlet_relay_circuit_opened_total",
+            .counter,
+            "Times that nothing was sent, since so much was refused."
+        )
+        for lane in lanes { sheet.add(lane.labels, notes[lane]?.circuitsOpened ?? 0) }
     }
 
-    private var processMetrics: String {
-        var text = Exposition(prefix: "process_")
-        text.family("start_time_seconds", .gauge, "When the relay was started, in seconds since 1970.")
-        text.add("start_time_seconds", [:], Double(startedAt) / 1_000)
-        guard let facts = ProcessFacts() else { return text.text }
-        text.family("cpu_seconds_total", .counter, "Time of processors that was used.")
-        text.add("cpu_seconds_total", [:], facts.processorSeconds)
-        text.single("resident_memory_bytes", .gauge, "Memory in use.", facts.residentBytes)
-        text.single("virtual_memory_bytes", .gauge, "Memory that is mapped.", facts.virtualBytes)
-        text.single("open_fds", .gauge, "Open descriptors.", facts.openDescriptors)
-        text.single("threads", .gauge, "Threads.", facts.threads)
-        return text.text
+    /// What the lanes' clients say of themselves.
+    private func conditions(of lanes: [Lane]) async -> [(lane: Lane, client: LaneClient, ClientCondition)] {
+        var conditions: [(lane: Lane, client: LaneClient, ClientCondition)] = []
+        for lane in lanes {
+            guard let client = clients[lane] else { continue }
+            conditions.append((lane, client, await client.client.condition))
+        }
+        return conditions
+    }
+
+    private func addConditions(
+        to sheet: inout MetricSheet,
+        _ conditions: [(lane: Lane, client: LaneClient, ClientCondition)]
+    ) {
+        sheet.family("martlet_relay_streams_limit", .gauge, "Pushes that Apple lets be on their way at once.")
+        for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.streamLimit) }
+        sheet.family("martlet_relay_circuit_open", .gauge, "Whether nothing is sent, since so much was refused.")
+        for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.isCircuitOpen ? 1 : 0) }
+        sheet.family(
+            "martlet_relay_provider_token_age_seconds",
+            .gauge,
+            "Age of the provider token that was used last."
+        )
+        for (lane, client, condition) in conditions {
+            guard let issuedAt = condition.tokenIssuedAt else { continue }
+            sheet.add(lane.labels(and: client.teamID, as: "team"), now / 1_000 - issuedAt)
+        }
+        sheet.family("martlet_relay_provider_tokens_total", .counter, "Provider tokens that were used.")
+        for (lane, client, condition) in conditions {
+            sheet.add(lane.labels(and: client.teamID, as: "team"), condition.tokensUsed)
+        }
+    }
+
+    private func addRequests(to sheet: inout MetricSheet) {
+        sheet.family(
+            "http_server_request_duration_seconds",
+            .histogram,
+            "How long callers waited for their answers.",
+            openTelemetry: "http.server.request.duration"
+        )
+        for (request, times) in counts.requests {
+            sheet.add(
+                [
+                    "http.route": request.route, "http.request.method": request.method,
+                    "http.response.status_code": String(request.status),
+                ],
+                times
+            )
+        }
     }
 }
 
 extension Lane {
-    fileprivate var labels: Exposition.Labels { ["app": app, "env": environment.rawValue] }
+    fileprivate var labels: MetricSheet.Labels { ["app": app, "env": environment.rawValue] }
 
-    fileprivate func labels(and value: String, as name: String) -> Exposition.Labels {
+    fileprivate func labels(and value: String, as name: String) -> MetricSheet.Labels {
         ["app": app, "env": environment.rawValue, name: value]
     }
 }

@@ -1,7 +1,11 @@
 import APNs
+import APNsClient
+import Foundation
 import Outbox
 import Simulator
+import TestSupport
 import Testing
+import Wire
 
 @testable import Relay
 
@@ -35,9 +39,19 @@ import Testing
             #"outcomes_total{\#(lane),state="delivered"} 1"#, #"outcomes_total{\#(lane),state="refused"} 1"#,
             #"send_duration_seconds_count{\#(lane)} 2"#, #"end_to_end_seconds_count{app="orders",priority="10"} 2"#,
             #"outbox_jobs{\#(lane),state="waiting"} 0"#, #"lane_paused{\#(lane)} 0"#, #"connections{\#(lane)} 1"#,
-            #"outbox_writable 1"#, #"build_info{version="\#(MartletVersion.current)"} 1"#,
+            #"outbox_writable 1"#, #"circuit_open{\#(lane)} 0"#,
+            #"provider_tokens_total{\#(lane),team="\#(bench.key.teamID)"} 1"#,
         ] {
             #expect(metrics.text.contains("\nmartlet_relay_\(line)\n"), "\(line)")
+        }
+        let build = /martlet_relay_build_info{version="[0-9.]+",libuv="[0-9.]+",nghttp2="[0-9.]+",openssl="3[^"]+",/
+        #expect(metrics.text.contains(build))
+        #expect(metrics.text.contains(/martlet_relay_streams_limit{.*} [1-9][0-9]*\n/))
+        #expect(metrics.text.contains(/martlet_relay_provider_token_age_seconds{.*} [0-9]\n/))
+        for (status, count) in [(200, 3), (410, 1), (422, 1)] {
+            let labels = #"http_route="/v1/pushes",http_request_method="POST",http_response_status_code="\#(status)""#
+            let line = "http_server_request_duration_seconds_count{\(labels)} \(count)\n"
+            #expect(metrics.text.contains(line), "\(line)")
         }
         for secret in ["rides", "5d3a", "dead00", "123e4567", "Secret"] { #expect(!metrics.text.contains(secret)) }
         checkFormat(of: metrics.text)
@@ -54,10 +68,39 @@ import Testing
                 #expect(line.wholeMatch(of: /# TYPE [a-z_]+ (counter|gauge|histogram)/) != nil && line.contains(family))
                 #expect(line.hasSuffix(" counter") == family.hasSuffix("_total"), "\(line)")
             } else {
-                let form = /[a-z_]+(\{([a-z_]+="[^"]*",?)+\})? [0-9.e+-]+/
+                let form = /[a-z_]+(\{([a-z_0-9]+="[^"]*",?)+\})? [0-9.e+-]+/
                 #expect(line.wholeMatch(of: form) != nil && line.hasPrefix(family), "\(line)")
             }
         }
+    }
+
+    private static let promtool = "/usr/bin/promtool"
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: promtool), "Prometheus is not here to judge"))
+    func `Prometheus finds nothing wrong with the numbers`() async throws {
+        let bench = try await RelayBench()
+        #expect(await bench.push().json["state"] == "delivered")
+        let client = try await bench.client()
+        try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
+        let file = try bench.directory.write(await bench.ask("GET", "/metrics").text, to: "metrics")
+        let run = try await ProgramRun("/bin/sh", ["-c", "\(Self.promtool) check metrics < \(file)"])
+        #expect(run.status == 0 && run.complaint.isEmpty, "\(run.complaint)")
+        await bench.stop()
+    }
+
+    @Test func `a request in APNs' own language is measured, too`() async throws {
+        let bench = try await RelayBench()
+        let client = try await bench.client()
+        try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
+        let route = RelayCounts.Request(route: "/3/device/{token}", method: "POST", status: 200)
+        #expect(await bench.relay.counts.requests[route]?.counts.reduce(0, +) == 1)
+        await bench.stop()
+    }
+
+    @Test func `what a caller asks for is no label`() {
+        var counts = RelayCounts()
+        for index in 0..<100 { counts.answered("METHOD\(index)", "other", status: 404, .zero) }
+        #expect(counts.requests.keys.map(\.method) == ["_OTHER"])
     }
 
     @Test func `a lane's state is told to those whose app it is`() async throws {
@@ -101,11 +144,14 @@ import Testing
         var histogram = Histogram(bounds: [1, 2])
         for value in [0.5, 1, 1.5, 2, 3] { histogram.observe(value) }
         #expect(histogram.counts == [2, 2, 1] && histogram.sum == 8)
-        var text = Exposition(prefix: "p_")
-        text.add("h", ["a": "x\"y\\z\n"], histogram)
-        let label = #"a="x\"y\\z\n""#
+        var sheet = MetricSheet()
+        sheet.family("p_h", .histogram, "Sizes.")
+        sheet.add(["a.b": "x\"y\\z\n"], histogram)
+        let label = #"a_b="x\"y\\z\n""#
         #expect(
-            text.text == """
+            sheet.exposition == """
+                # HELP p_h Sizes.
+                # TYPE p_h histogram
                 p_h_bucket{\(label),le="1.0"} 2
                 p_h_bucket{\(label),le="2.0"} 4
                 p_h_bucket{\(label),le="+Inf"} 5
