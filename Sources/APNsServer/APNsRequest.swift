@@ -18,6 +18,8 @@ package struct APNsRequest: Sendable {
     /// Whether the client would rather be answered at once than wait (`prefer: respond-async`, RFC 7240 §4.1); APNs
     /// itself overlooks it.
     package var prefersAsync: Bool
+    /// `traceparent`, the trace that the request is part of; APNs itself overlooks it.
+    package var traceParent: String?
     /// The value of `authorization`.
     package var authorization: String?
     /// The body, cut off when it is longer than the listener keeps.
@@ -47,6 +49,7 @@ package struct APNsRequest: Sendable {
         requestID = fields["apns-request-id"]
         namespace = fields["x-martlet-namespace"]
         prefersAsync = fields["prefer"] == "respond-async"
+        traceParent = fields["traceparent"]
         authorization = fields["authorization"]
         self.body = body
         self.isBodyTooLong = isBodyTooLong

@@ -54,6 +54,14 @@ extension PushRelay {
     private func answered(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
         let verdict = machine.answered(push.number, result, at: now)
         counts.answered(push.push, result, verdict, time)
+        tracer?.sent(
+            push,
+            result,
+            to: clients[push.push.lane]?.server ?? "",
+            took: Int64(time / .microseconds(1)),
+            at: clock.microsecondsSince1970(),
+            using: &generator
+        )
         log.debug("push", facts(of: push, result, time))
         noteRest(of: push.push.lane, after: result)
         carryOutSoon()
@@ -90,7 +98,15 @@ extension PushRelay {
     ///   - push: The push.
     ///   - completion: Told what the outbox says; on the loop.
     func accept(_ push: OutboxPush, _ completion: @escaping IncomingPushes.Completion) {
-        incoming.add(push, completion)
+        var push = push
+        if let arrival = tracer?.arrived(&push, at: clock.microsecondsSince1970(), using: &generator) {
+            incoming.add(push) { answer in
+                self.tracer?.kept(arrival, answer, at: self.clock.microsecondsSince1970())
+                completion(answer)
+            }
+        } else {
+            incoming.add(push, completion)
+        }
         if incoming.pushes.count == 1 {
             loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.acceptIncoming() } }
         }

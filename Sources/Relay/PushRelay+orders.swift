@@ -18,7 +18,7 @@ extension PushRelay {
             apps: configuration.apps,
             clients: clients,
             idempotencyKey: line.map { line in key.map { "\($0)\n\(line)" } } ?? key,
-            traceParent: call.fields["traceparent"],
+            traceParent: call.fields["traceparent"].flatMap(TraceContext.init)?.text,
             now: now
         )
         return try desk.pushes(of: order, using: &generator)

@@ -48,6 +48,11 @@ package actor PushRelay {
     var history = StatusHistory()
     var webhooks: [String: WebhookSchedule] = [:]
     var generator: SplitMix64
+    /// Makes spans of pushes; nil when nobody exports them.
+    var tracer: PushTracer?
+    private var exporter: TelemetryExporter?
+    /// Lines in the log about exports that failed.
+    var exportTroubles = LogThrottle()
     private var housekeeping: Task<Void, Never>?
     private var drained: [CheckedContinuation<Void, Never>] = []
     private let drainRequests = AsyncStream.makeStream(of: Void.self)
@@ -110,6 +115,10 @@ package actor PushRelay {
 
     private func begin() throws(RelayError) {
         open(try freshClients(for: configuration), configuration)
+        if let telemetry = configuration.telemetry {
+            exporter = try TelemetryExporter(telemetry, for: self, using: &generator)
+            if telemetry.traces != nil { tracer = PushTracer(share: telemetry.share) }
+        }
         try listen()
         noteStore(nil)
         carryOutSoon()
@@ -118,6 +127,7 @@ package actor PushRelay {
             "the relay runs",
             ["version": .string(MartletVersion.current), "apps": .whole(configuration.apps.count)]
         )
+        if let exporter { Task { await exporter.start() } }
         housekeeping = Task { [weak self] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(1))
@@ -189,6 +199,7 @@ package actor PushRelay {
         await untilIdle(within: .seconds(1))
         wakeUp?.cancel()
         await outbox.close(isInOrder: machine.isIdle)
+        await exporter?.close(within: .seconds(4))
         log.info("the relay has ended", ["unanswered": .whole(machine.inFlight)])
     }
 

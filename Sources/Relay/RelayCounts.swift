@@ -31,6 +31,12 @@ struct RelayCounts {
         var status: Int
     }
 
+    /// What an export is counted under.
+    struct Export: Hashable {
+        var signal: TelemetrySignal
+        var result: String
+    }
+
     /// Pushes that were accepted, by app.
     var accepted: [String: Int] = [:]
     /// Pushes that were handed in again with the same identifier, by app.
@@ -61,6 +67,14 @@ struct RelayCounts {
     var unregistered: [String: Int] = [:]
     /// How long callers waited for their answers.
     var requests: [Request: Histogram] = [:]
+    /// Exports of spans and numbers, by how they ended.
+    var exports: [Export: Int] = [:]
+    /// Spans that a collector has taken.
+    var spansExported = 0
+    /// Spans that a collector has left out.
+    var spansRejected = 0
+    /// Spans that were given up, since no collector took them.
+    var spansLost = 0
     /// How late the loop was for a timer.
     var loopLag = Histogram.times
 
@@ -107,6 +121,29 @@ struct RelayCounts {
     mutating func answered(_ method: String, _ route: String, status: Int, _ time: Duration) {
         let method = RelayCounts.methods.contains(method) ? method : "_OTHER"
         requests[Request(route: route, method: method, status: status), default: .times].observe(time)
+    }
+
+    /// A collector was asked to take an export.
+    mutating func exported(
+        _ signal: TelemetrySignal,
+        _ answer: ExportAnswer,
+        _ verdict: ExportSchedule.Verdict,
+        spans: Int
+    ) {
+        let result: String
+        switch verdict {
+        case .taken:
+            result = "taken"
+            let rejected = signal == .traces ? min(Int(clamping: answer.rejected), spans) : 0
+            spansRejected += rejected
+            spansExported += spans - rejected
+        case .again:
+            result = "again"
+        case .givenUp:
+            result = "given up"
+            spansLost += spans
+        }
+        exports[Export(signal: signal, result: result), default: 0] += 1
     }
 
     /// A push has ended.

@@ -36,10 +36,13 @@ struct RelayOptions: Sendable {
 
     /// The configuration as it is now, read anew each time.
     func configuration() throws(RelayError) -> RelayConfiguration {
-        try RelayConfiguration(
+        let environment = ProcessInfo.processInfo.environment
+        var overrides = overrides
+        overrides.openTelemetry = environment.filter { $0.key.hasPrefix("OTEL_") }
+        return try RelayConfiguration(
             file: file,
             overrides: overrides,
-            credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+            credentials: environment["CREDENTIALS_DIRECTORY"]
         )
     }
 

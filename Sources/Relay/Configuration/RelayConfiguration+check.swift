@@ -59,7 +59,7 @@ extension RelayConfiguration {
         if let http, !http.isOfThisMachine {
             remarks.append("http is open to other machines in the clear: put a proxy with TLS before it")
         }
-        return remarks
+        return remarks + (telemetry?.remarks ?? [])
     }
 }
 

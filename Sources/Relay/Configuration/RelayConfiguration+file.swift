@@ -50,7 +50,10 @@ extension RelayConfiguration {
         }
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         do throws(RelayError) {
-            try self.init(Setting(overrides.applied(to: json)), FilePlaces(directory: parent, credentials: credentials))
+            let places = FilePlaces(directory: parent, credentials: credentials)
+            let root = Setting(overrides.applied(to: json))
+            try self.init(root, places)
+            telemetry = try TelemetrySettings(root.member("telemetry"), places, variables: overrides.openTelemetry)
         } catch {
             throw RelayError("\(path): \(error)")
         }
@@ -59,7 +62,7 @@ extension RelayConfiguration {
     private init(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
         try root.only([
             "data", "durability", "limit", "retention-days", "listen", "http", "certificate", "certificate-key",
-            "answer-seconds", "log-level", "log-format", "apps", "callers", "apple",
+            "answer-seconds", "log-level", "log-format", "telemetry", "apps", "callers", "apple",
         ])
         try root.demand(["data", "apps"], oneOf: ["listen", "http"])
         let apps = try root.list("apps").map { (app) throws(RelayError) in try App(app, places) }

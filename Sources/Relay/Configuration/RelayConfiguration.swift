@@ -118,6 +118,8 @@ package struct RelayConfiguration: Sendable {
     package var logLevel = Logger.Level.info
     /// How lines of the log are written; nil for JSON, and for people's eyes on a terminal.
     package var logFormat: Logger.Format?
+    /// Where spans and numbers are exported to; nil for nowhere.
+    package var telemetry: TelemetrySettings?
     var limits = DeliveryMachine.Limits()
 
     /// A configuration with the defaults, save what is given.

@@ -13,6 +13,8 @@ package struct RelayOverrides: Sendable, Hashable {
     package var logLevel: Logger.Level?
     /// `log-format`.
     package var logFormat: Logger.Format?
+    /// The variables that OpenTelemetry's specification names, which stand in for `telemetry`.
+    package var openTelemetry: [String: String] = [:]
 
     /// No settings.
     package init() {}

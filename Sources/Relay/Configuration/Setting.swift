@@ -98,6 +98,15 @@ struct Setting {
         return number
     }
 
+    /// A number from 0 to 1; nil when it is not there.
+    func optionalShare(_ name: String) throws(RelayError) -> Double? {
+        guard let member = value?[name] else { return nil }
+        guard case .number(let number) = member, (0...1).contains(number.doubleValue) else {
+            throw RelayError("\(path(name)) must be a number from 0 to 1")
+        }
+        return number.doubleValue
+    }
+
     /// `true` or `false`; false when it is not there.
     func flag(_ name: String) throws(RelayError) -> Bool {
         switch value?[name] {

@@ -8,9 +8,12 @@ struct LaneClient: Sendable {
     let client: PushClient
     /// The team whose keys the client can sign with.
     let teamID: String
+    /// The host that pushes are sent to.
+    let server: String
 
     init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint) throws(RelayError) {
         teamID = app.key.teamID
+        server = endpoint.endpoint.host
         var configuration = PushClient.Configuration()
         configuration.additionalAuthorities = endpoint.authorities
         // When a push is tried again is for the outbox to remember.

@@ -11,9 +11,7 @@ internal import Wire
 /// Where an app's dead tokens are reported, as Standard Webhooks has it (https://www.standardwebhooks.com).
 package struct Webhook: Sendable {
     /// Whom to call.
-    let host: String
-    let port: UInt16
-    let path: String
+    private let address: WebAddress
     private let tls: TLSContext?
     private let allowsPrivateAddresses: Bool
     private let secret: [UInt8]
@@ -33,15 +31,10 @@ package struct Webhook: Sendable {
         authorities: String? = nil,
         allowsPrivateAddresses: Bool = false
     ) throws(RelayError) {
-        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil,
-            parts.scheme == "https" || parts.scheme == "http" && allowsPrivateAddresses
-        else {
+        guard let address = WebAddress(url), address.isEncrypted || allowsPrivateAddresses else {
             throw RelayError("url must begin with https://, or with http:// where private addresses are allowed")
         }
-        self.host = host.filter { $0 != "[" && $0 != "]" }
-        port = UInt16(exactly: parts.port ?? (parts.scheme == "https" ? 443 : 80)) ?? 443
-        let query = parts.percentEncodedQuery.map { "?" + $0 } ?? ""
-        path = (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath) + query
+        self.address = address
         let prefix = "whsec_"
         guard secret.hasPrefix(prefix), let bytes = Data(base64Encoded: String(secret.dropFirst(prefix.count))),
             (24...64).contains(bytes.count)
@@ -49,7 +42,7 @@ package struct Webhook: Sendable {
         self.secret = Array(bytes)
         self.allowsPrivateAddresses = allowsPrivateAddresses
         do throws(WireError) {
-            tls = parts.scheme == "https" ? try .http1Client(authorities: authorities) : nil
+            tls = address.isEncrypted ? try .http1Client(authorities: authorities) : nil
         } catch {
             throw RelayError("\(error)")
         }
@@ -88,8 +81,15 @@ package struct Webhook: Sendable {
         let id = "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)"
         guard let fields = try? signed(body, id: id, at: now / 1_000) else { return false }
         let allowsAll = allowsPrivateAddresses
-        let call = HTTP1Call(host: host, port: port, tls: tls) { allowsAll || $0.isPublic }
-        let answer = try? await call.send("POST", path, fields: fields, body: body, within: .seconds(20), on: loop)
+        let call = HTTP1Call(host: address.host, port: address.port, tls: tls) { allowsAll || $0.isPublic }
+        let answer = try? await call.send(
+            "POST",
+            address.path,
+            fields: fields,
+            body: body,
+            within: .seconds(20),
+            on: loop
+        )
         return (200..<300).contains(answer?.status ?? 0)
     }
 

@@ -103,7 +103,8 @@ struct APNsIngress {
                 headers: headers,
                 payload: request.body,
                 expiresAt: PushAdmission.end(headers.expiration, at: now),
-                orderKey: PushAdmission.orderKey(destination, headers)
+                orderKey: PushAdmission.orderKey(destination, headers),
+                traceParent: request.traceParent.flatMap(TraceContext.init)?.text
             )
         )
     }

@@ -30,6 +30,7 @@ extension PushRelay {
         configuration.http = old.http
         configuration.endpoints = old.endpoints
         configuration.identity = old.identity == nil ? nil : new.identity
+        configuration.telemetry = old.telemetry
         self.callers = callers
         // Who was known has to be looked at again.
         for connection in connections.values { connection.authorization = nil }
@@ -118,6 +119,7 @@ extension PushRelay {
         if new.endpoints.mapValues(\.endpoint) != configuration.endpoints.mapValues(\.endpoint) {
             names.append("apple")
         }
+        if new.telemetry != configuration.telemetry { names.append("telemetry") }
         return names
     }
 }

@@ -1,0 +1,28 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Where something is asked over HTTP, as `https://host:port/path` tells it.
+struct WebAddress: Sendable, Hashable {
+    /// A host name, or an address literal without brackets.
+    var host: String
+    var port: UInt16
+    /// The path with its query, percent-encoded.
+    var path: String
+    var isEncrypted: Bool
+
+    /// The address of a URL; nil for text that is none, or that says who asks.
+    init?(_ url: String) {
+        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil,
+            parts.scheme == "https" || parts.scheme == "http"
+        else { return nil }
+        isEncrypted = parts.scheme == "https"
+        guard let port = UInt16(exactly: parts.port ?? (isEncrypted ? 443 : 80)) else { return nil }
+        self.host = host.filter { $0 != "[" && $0 != "]" }
+        self.port = port
+        let query = parts.percentEncodedQuery.map { "?" + $0 } ?? ""
+        path = (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath) + query
+    }
+}
