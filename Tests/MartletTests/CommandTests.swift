@@ -251,7 +251,7 @@ import Testing
         #expect(run.status == 0, "\(run.text)\(run.complaint)")
         #expect(try await printed(#/200 +(alert) /#) == "alert")
         simulator.interrupt()
-        #expect(simulator.wait() == 0)
+        #expect(await simulator.ended() == 0)
         for client in ["curl", "aioapns", "apns2", "Pushy", "APNSwift", "node", "gorush", "rpush"] {
             #expect(try scratch.read("output").contains(client), "\(client)")
         }

@@ -44,7 +44,7 @@ import Testing
             ["simulate", "--port", "0", "--inbox-port", "\(port)", "--ca-directory", scratch.path]
         )
         defer { simulator.kill() }
-        #expect(check.wait() == 0)
+        #expect(await check.ended() == 0)
         #expect(try scratch.read("check").contains("is ready"))
     }
 

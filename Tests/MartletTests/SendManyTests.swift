@@ -151,7 +151,7 @@ import Testing
         let sending = try ChildProcess(Self.martlet, bench.words(list, ["--results", bench.results, "--rate", "1000"]))
         while await bench.apns.pushCount < 100 { await Task.yield() }
         sending.interrupt()
-        #expect(sending.wait() == 1)
+        #expect(await sending.ended() == 1)
         #expect(try bench.entries().count == Int(await bench.apns.pushCount), "what was sent was answered")
         #expect(try bench.entries().count < 50_000)
         await bench.apns.stop()

@@ -69,6 +69,13 @@ package struct ChildProcess: Sendable {
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 
+    /// Waits for its end and returns its exit code or minus the signal's number.
+    ///
+    /// The tests' threads are few: two that are held for seconds hold up all the others.
+    package func ended() async -> Int32 {
+        await onOwnThread { wait() }
+    }
+
     /// Asks it to end, as Ctrl-C does.
     package func interrupt() {
         Foundation.kill(processID, SIGINT)

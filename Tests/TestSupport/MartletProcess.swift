@@ -45,7 +45,7 @@ package final class MartletProcess: Sendable {
     /// Asks it to end and waits until it has; returns its exit code, or minus the number of a signal.
     package func end() async -> Int32 {
         process.interrupt()
-        return await onOwnThread { [process] in process.wait() }
+        return await process.ended()
     }
 
     /// Whether it has not ended yet.

@@ -20,9 +20,7 @@ package struct ProgramRun: Sendable {
             output: scratch.path + "/output",
             complaints: scratch.path + "/complaints"
         )
-        status = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: child.wait()) }
-        }
+        status = await child.ended()
         output = try Array(Data(contentsOf: URL(filePath: scratch.path + "/output")))
         complaint = try scratch.read("complaints")
     }

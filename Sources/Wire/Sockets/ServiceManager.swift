@@ -24,9 +24,9 @@ package struct ServiceManager: Sendable {
         patience = isMeant && time > 0 ? .microseconds(time) : nil
     }
 
-    /// Tells assignments, such as `READY=1`; a manager that is busy has a second to take them.
+    /// Tells assignments, such as `READY=1`; a manager that is busy has ten seconds to take them.
     package func tell(_ assignments: String...) {
-        send(assignments, within: 1)
+        send(assignments, within: 10)
     }
 
     /// Tells what is told again soon, such as `WATCHDOG=1`, without waiting for anybody.

@@ -1,5 +1,6 @@
 import APNs
 import Foundation
+import Outbox
 import TestSupport
 import Testing
 import Wire
@@ -56,7 +57,7 @@ import Wire
         await service.manager.wait(for: "STATUS=takes pushes for 1 apps; 0 on their way, 0 sent")
         service.process.signal(SIGTERM)
         await service.manager.wait(for: "STOPPING=1")
-        #expect(service.process.wait() == 0)
+        #expect(await service.process.ended() == 0)
         let log = try service.log()
         #expect(log.allSatisfy { $0.priority == "<6>" && $0.line["level"] == "info" }, "\(log)")
         #expect(log.last?.line["msg"] == "the relay has ended")
@@ -85,9 +86,31 @@ import Wire
         await service.manager.wait(for: "READY=1", count: 3)
         #expect(try await ProgramRun(Self.martlet, ask).status == 0)
         service.process.signal(SIGINT)
-        #expect(service.process.wait() == 0)
+        #expect(await service.process.ended() == 0)
         let errors = try service.log().filter { $0.priority == "<3>" }
         #expect(errors.count == 1 && errors.first?.line["error"]?.stringValue?.contains("is no JSON") == true)
+    }
+
+    @Test func `who asks for the end a second time is obeyed at once, and nothing is lost`() async throws {
+        // It takes connections, and never says a word on them: a push is on its way for long.
+        let silent = try SilentServer()
+        let key = CallerKey()
+        let hash = String(repeating: "0a", count: 32)
+        let apple = #""apple": {"production": {"host": "127.0.0.1", "port": \#(silent.port), "clear": true}}, "data""#
+        let service = try await Service(ConfigurationFile.good((hash, try key.hash), ("\"data\"", apple)))
+        let port = try #require(UInt16(try service.httpPort))
+        let body = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
+        let fields = ["authorization: bearer \(key.text)"]
+        let pushed = await RawHTTP1.ask([RawHTTP1.Request("POST", "/v1/pushes", fields, body: body)], at: port)
+        #expect(pushed.first?.status == 202)
+        await silent.waitForClient()
+        service.process.signal(SIGTERM)
+        await service.manager.wait(for: "STOPPING=1")
+        service.process.signal(SIGTERM)
+        #expect(await service.process.ended() == -SIGTERM)
+        let outbox = try await SQLiteOutbox(file: service.file.directory.path + "/relay.sqlite")
+        #expect(try await outbox.backlog().map(\.count) == [1])
+        await outbox.close(isInOrder: true)
     }
 
     private static let analyzer = "/usr/bin/systemd-analyze"
