@@ -19,7 +19,8 @@ final class Link {
     init(_ session: Session, on loop: EventLoop) throws(WireError) {
         self.session = session
         self.loop = loop
-        watcher = try SocketWatcher(descriptor: session.descriptor, on: loop) { [unowned self] _ in becameReady() }
+        // Who lets go of it without closing it shuts the loop down, which may still have heard something by then.
+        watcher = try SocketWatcher(descriptor: session.descriptor, on: loop) { [weak self] _ in self?.becameReady() }
         watcher?.wait(for: .readable)
     }
 
