@@ -69,7 +69,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "MartletBench",
-            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Wire"],
+            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "SQLite", "Wire"],
             swiftSettings: safe
         ),
 
@@ -159,7 +159,7 @@ let package = Package(
         ),
         .testTarget(
             name: "OutboxTests",
-            dependencies: ["Outbox", "OutboxModel", "TestSupport"],
+            dependencies: ["Outbox", "OutboxModel", "SQLite", "TestSupport"],
             swiftSettings: common
         ),
         .testTarget(

@@ -1,5 +1,5 @@
 // SQLite 3: rows in a file. The functions below stand for a macro that makes a function pointer of a number, which Swift
-// cannot import.
+// cannot import, and for a variadic function, which it cannot call.
 #ifndef MARTLET_CSQLITE_H
 #define MARTLET_CSQLITE_H
 
@@ -13,6 +13,11 @@ static inline int martlet_sqlite3_bind_text(sqlite3_stmt *statement, int positio
 /// Binds a copy of the bytes; SQLite takes a null pointer for NULL, which no bytes are not.
 static inline int martlet_sqlite3_bind_blob(sqlite3_stmt *statement, int position, const void *bytes, sqlite3_uint64 count) {
     return sqlite3_bind_blob64(statement, position, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+}
+
+/// Has SQLite not count its memory, for which it would take a lock each time; nobody asks for the count.
+static inline int martlet_sqlite3_leave_memory_uncounted(void) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 #endif

@@ -43,6 +43,9 @@ package struct Connection: ~Copyable {
         }
     }
 
+    /// Done once, before the first file is opened: later SQLite would refuse it, and go on as it was.
+    private static let settings = martlet_sqlite3_leave_memory_uncounted()
+
     private let raw: OpaquePointer
 
     /// Opens a database file and looks whether it is one.
@@ -70,6 +73,7 @@ package struct Connection: ~Copyable {
         // A path is a file's, also where SQLite has a meaning of its own for it, as for `:memory:`.
         let file = path.first == "/" ? path : "./" + path
         if !options.mustExist { Connection.makeFile(file) }
+        _ = Connection.settings
         let flags =
             SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
             // One task at a time uses a connection, so that its own lock would only cost.

@@ -330,4 +330,25 @@ import Testing
         #expect(answers.count { $0 == .accepted } == 250)
         #expect(try await store.claimAll(at: 1).count == 250)
     }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a clock that is set back holds nothing up that comes then, and sends nothing early or twice`(
+        engine: OutboxEngine
+    ) async throws {
+        let store = try await engine.place().open()
+        _ = try await store.accept([.numbered(1), .numbered(2)], at: 100_000)
+        let first = try await store.claimAll(at: 100_000)
+        #expect(first.count == 2)
+        let now = try OutboxPush.numbered(3)
+        let later = try OutboxPush.numbered(4, notBefore: 60_000)
+        _ = try await store.accept([now, later], at: 50_000)
+        #expect(try await store.claimAll(at: 50_000).map(\.push.id) == [now.id])
+        let again = Settlement.Change.postponed(until: 51_000, attempts: 1, unknownTries: 0)
+        try await store.settle([Settlement(number: first[1].number, again)], at: 50_000)
+        #expect(try await store.claimAll(at: 50_500).isEmpty)
+        #expect(try await store.claimAll(at: 51_000).map(\.push.id) == [first[1].push.id])
+        #expect(try await store.claimAll(at: 59_999).isEmpty)
+        #expect(try await store.claimAll(at: 60_000).map(\.push.id) == [later.id])
+        #expect(try await store.claimAll(at: 200_000).isEmpty)
+    }
 }

@@ -26,7 +26,7 @@ enum OutboxEngine: String, CaseIterable, Sendable {
         let disk: ModelOutbox.Disk
         fileprivate(set) var database: (server: PostgreSQLServer, name: String)?
 
-        private var file: String { directory.path + "/outbox.sqlite" }
+        var file: String { directory.path + "/outbox.sqlite" }
         fileprivate var address: String { database.map { $0.server.address(of: $0.name) } ?? "" }
 
         /// Opens the outbox that is there, or makes one.

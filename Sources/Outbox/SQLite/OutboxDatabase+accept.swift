@@ -9,6 +9,7 @@ extension OutboxDatabase {
         for piece in pieces {
             switch piece {
             case .accept(let pushes, let now, _):
+                known.latest = max(known.latest, now)
                 answers.append(try accept(pushes, at: now))
             case .settle(let settlements, let now, _):
                 try settle(settlements, at: now)
@@ -52,40 +53,54 @@ extension OutboxDatabase {
         let number = known.nextNumber
         known.nextNumber += 1
         let shelf = Shelf(app: app, environment: push.lane.environment, urgency: push.urgency)
-        // What is due is not behind what was given out already, even if the clock was set back.
-        var readyAt: Int64? = max(now, known.cursors[shelf]?.readyAt ?? now)
+        var readyAt: Int64? = now
         var isInLine = push.orderKey != nil
         if let notBefore = push.notBefore, notBefore > now {
-            readyAt = max(notBefore, readyAt ?? notBefore)
+            readyAt = notBefore
             isInLine = false
         } else if let key = push.orderKey, try hasOthersInLine(shelf, key, besides: number) {
             readyAt = nil
         }
+        if let readyAt { lookAt(number, readyAt, on: shelf) }
+        let place = Place(number: number, shelf: shelf, readyAt: readyAt, isInLine: isInLine)
+        try insert(push, at: place, fingerprint: fingerprint, acceptedAt: now)
+    }
+
+    /// Where a row is put.
+    private struct Place {
+        var number: Int64
+        var shelf: Shelf
+        var readyAt: Int64?
+        var isInLine: Bool
+    }
+
+    private func insert(
+        _ push: OutboxPush,
+        at place: Place,
+        fingerprint: [UInt8]?,
+        acceptedAt: Int64
+    ) throws(SQLiteError) {
+        var position = 0
+        try statements.insert.bind(place.number, after: &position)
+        try statements.insert.bind(place.shelf.app, after: &position)
+        try statements.insert.bind(place.shelf.environment.rawValue, after: &position)
+        try statements.insert.bind(Int64(place.shelf.urgency.rawValue), after: &position)
+        try statements.insert.bind(place.readyAt, after: &position)
+        try statements.insert.bind(Int64(place.isInLine ? 1 : 0), after: &position)
+        try statements.insert.bind(push.orderKey, after: &position)
+        try statements.insert.bind(push.expiresAt, after: &position)
+        try statements.insert.bind(push.id.bytes, after: &position)
+        try statements.insert.bind(fingerprint, after: &position)
         let (token, channel, bundle) = push.destination.columns
+        for text in [token, channel, bundle] { try statements.insert.bind(text, after: &position) }
         let headers = push.headers
-        try statements.insert.run(
-            with: number,
-            app,
-            shelf.environment.rawValue,
-            Int64(shelf.urgency.rawValue),
-            readyAt,
-            Int64(isInLine ? 1 : 0),
-            push.orderKey,
-            push.expiresAt,
-            push.id.bytes,
-            fingerprint,
-            token,
-            channel,
-            bundle,
-            headers.pushType,
-            headers.topic,
-            headers.priority,
-            headers.expiration,
-            headers.collapseID,
-            push.traceParent,
-            now,
-            push.payload
-        )
+        for text in [headers.pushType, headers.topic, headers.priority, headers.expiration, headers.collapseID] {
+            try statements.insert.bind(text, after: &position)
+        }
+        try statements.insert.bind(push.traceParent, after: &position)
+        try statements.insert.bind(acceptedAt, after: &position)
+        try statements.insert.bind(push.payload, after: &position)
+        try statements.insert.run()
     }
 
     /// Whether another push of this order key has to end before a new one may go.

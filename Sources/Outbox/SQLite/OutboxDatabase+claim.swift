@@ -11,28 +11,56 @@ extension OutboxDatabase {
     ) throws(SQLiteError) -> Claim {
         guard let app = number(ofKnown: lane.app) else { return Claim(pushes: [], nextDue: nil) }
         let shelf = Shelf(app: app, environment: lane.environment, urgency: urgency)
+        let mayHaveMore = now < known.latest ? try bringForward(shelf, limit: limit, at: now) : false
+        let due = try duePushes(shelf, lane, limit: limit, at: now)
+        var pushes: [ClaimedPush] = []
+        pushes.reserveCapacity(due.count)
+        for row in due where try mayGo(row, shelf) {
+            known.claimed.insert(row.claimed.number)
+            pushes.append(row.claimed)
+        }
+        if let last = due.last { try giveOut(shelf, until: last.readyAt) }
+        return Claim(pushes: pushes, nextDue: mayHaveMore ? now : try nextDue(shelf))
+    }
+
+    /// What is due on a shelf and has not been given out, from the cursor on, which moves behind it.
+    private func duePushes(_ shelf: Shelf, _ lane: Lane, limit: Int, at now: Int64) throws(SQLiteError) -> [DuePush] {
         var cursor = known.cursors[shelf] ?? Cursor()
         var due: [DuePush] = []
         try statements.claim.bind(
-            app,
-            lane.environment.rawValue,
-            Int64(urgency.rawValue),
+            shelf.app,
+            shelf.environment.rawValue,
+            Int64(shelf.urgency.rawValue),
             cursor.readyAt,
             cursor.number,
+            now
+        )
+        while due.count < limit, try statements.claim.step() {
+            let row = DuePush(statements.claim, lane: lane)
+            cursor = Cursor(readyAt: row.readyAt, number: row.claimed.number)
+            if !known.claimed.contains(cursor.number) { due.append(row) }
+        }
+        statements.claim.reset()
+        known.cursors[shelf] = cursor
+        return due
+    }
+
+    /// The clock was set back: what was due at once when it came in is due still, though its time lies ahead now.
+    ///
+    /// - Returns: Whether there may be more than the limit.
+    private func bringForward(_ shelf: Shelf, limit: Int, at now: Int64) throws(SQLiteError) -> Bool {
+        try statements.bringForward.run(
+            with: now,
+            shelf.app,
+            shelf.environment.rawValue,
+            Int64(shelf.urgency.rawValue),
             now,
+            known.latest,
             Int64(limit)
         )
-        while try statements.claim.step() { due.append(DuePush(statements.claim, lane: lane)) }
-        var pushes: [ClaimedPush] = []
-        pushes.reserveCapacity(due.count)
-        for row in due {
-            cursor = Cursor(readyAt: row.readyAt, number: row.claimed.number)
-            guard try mayGo(row, shelf) else { continue }
-            pushes.append(row.claimed)
-        }
-        known.cursors[shelf] = cursor
-        if !due.isEmpty { try giveOut(shelf, until: cursor.readyAt) }
-        return Claim(pushes: pushes, nextDue: try nextDue(shelf, after: cursor))
+        guard connection.changes > 0 else { return false }
+        lookAt(.min + 1, now, on: shelf)
+        return connection.changes >= limit
     }
 
     /// Has the file say that pushes may have been given out up to a time, a tenth of a second ahead so that it seldom
@@ -58,7 +86,8 @@ extension OutboxDatabase {
         return !mustWait
     }
 
-    private func nextDue(_ shelf: Shelf, after cursor: Cursor) throws(SQLiteError) -> Int64? {
+    private func nextDue(_ shelf: Shelf) throws(SQLiteError) -> Int64? {
+        let cursor = known.cursors[shelf] ?? Cursor()
         try statements.nextDue.bind(
             shelf.app,
             shelf.environment.rawValue,
@@ -94,12 +123,10 @@ extension OutboxDatabase {
     private func expiredPush(_ row: borrowing Statement, at now: Int64) -> (number: Int64, status: PushStatus)? {
         let shelf = Shelf(row, from: 1)
         let number = row.integer(at: 0)
-        guard !isClaimed(shelf, readyAt: row.optionalInteger(at: 4), number: number),
-            let id = APNsID(bytes: row.blob(at: 5))
-        else { return nil }
-        let tries = (attempts: Int(row.integer(at: 7)), unknown: Int(row.integer(at: 8)))
+        guard !known.claimed.contains(number), let id = APNsID(bytes: row.blob(at: 4)) else { return nil }
+        let tries = (attempts: Int(row.integer(at: 6)), unknown: Int(row.integer(at: 7)))
         let outcome = Outcome(.expired, attempts: tries.attempts, unknownTries: tries.unknown)
         let place = PushStatus.Place.ended(outcome, at: now)
-        return (number, PushStatus(id: id, lane: lane(of: shelf), acceptedAt: row.integer(at: 6), place: place))
+        return (number, PushStatus(id: id, lane: lane(of: shelf), acceptedAt: row.integer(at: 5), place: place))
     }
 }

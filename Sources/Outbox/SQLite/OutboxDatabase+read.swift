@@ -31,12 +31,10 @@ extension OutboxDatabase {
     }
 
     private func waitingPush(_ id: APNsID, _ app: Int64, _ row: borrowing Statement) -> KnownPush {
-        let number = row.integer(at: 3)
-        let shelf = Shelf(app: app, environment: PushEnvironment(row, at: 0), urgency: Urgency(row, at: 4))
-        let isClaimed = isClaimed(shelf, readyAt: row.optionalInteger(at: 2), number: number)
+        let number = row.integer(at: 2)
         return KnownPush(
-            status: status(id, app, row, isClaimed ? .inFlight : .accepted),
-            fingerprint: row.optionalBlob(at: 5),
+            status: status(id, app, row, known.claimed.contains(number) ? .inFlight : .accepted),
+            fingerprint: row.optionalBlob(at: 3),
             number: number
         )
     }
@@ -152,8 +150,8 @@ extension OutboxDatabase {
             try forget.run(with: letter.push.id.bytes, number)
             guard let row = try known(letter.push.id, number)?.number else { continue }
             let shelf = Shelf(app: number, environment: letter.push.lane.environment, urgency: letter.push.urgency)
-            let readyAt = max(now, firstFreeTime(on: shelf))
-            try statements.postpone.run(with: readyAt, Int64(0), Int64(letter.outcome.unknownTries), row)
+            try statements.postpone.run(with: now, Int64(0), Int64(letter.outcome.unknownTries), row)
+            lookAt(row, now, on: shelf)
             known.counts[letter.push.lane, default: 0] += 1
         }
         return letters.count

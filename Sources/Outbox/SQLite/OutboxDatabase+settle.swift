@@ -21,12 +21,9 @@ extension OutboxDatabase {
         unknownTries: Int
     ) throws(SQLiteError) {
         guard let place = try place(of: number) else { return }
-        try statements.postpone.run(
-            with: max(time, firstFreeTime(on: place.shelf)),
-            Int64(attempts),
-            Int64(unknownTries),
-            number
-        )
+        try statements.postpone.run(with: time, Int64(attempts), Int64(unknownTries), number)
+        known.claimed.remove(number)
+        lookAt(number, time, on: place.shelf)
     }
 
     /// Ends a push, and lets the next one go that waited behind it.
@@ -43,6 +40,7 @@ extension OutboxDatabase {
             now,
             number
         )
+        known.claimed.remove(number)
         known.counts[lane(of: place.shelf), default: 1] -= 1
         // A dead letter stays, to be tried again when somebody says so.
         if outcome.state == .dead {
@@ -63,7 +61,8 @@ extension OutboxDatabase {
         let number = statements.firstInLine.integer(at: 0)
         let urgency = Urgency(statements.firstInLine, at: 1)
         let next = Shelf(app: shelf.app, environment: shelf.environment, urgency: urgency)
-        try statements.queue.run(with: Int64(1), max(now, firstFreeTime(on: next)), number)
+        try statements.queue.run(with: Int64(1), now, number)
+        lookAt(number, now, on: next)
     }
 
     private func remember(
@@ -74,13 +73,6 @@ extension OutboxDatabase {
     ) throws(SQLiteError) {
         try statements.addDeadToken.run(with: app, token, outcome.unregisteredAt, now, outcome.reason ?? "")
         known.hasDeadTokens = true
-    }
-
-    /// The first time of a lane that has not been given out: a push with a low number that comes again must not lie
-    /// before it, or it would be overlooked.
-    func firstFreeTime(on shelf: Shelf) -> Int64 {
-        guard let cursor = known.cursors[shelf], cursor.readyAt < .max else { return .min }
-        return cursor.readyAt + 1
     }
 
     /// Where a row is kept.

@@ -5,7 +5,7 @@ internal import SQLite
 ///
 /// Whoever has it calls it from one thread.
 final class OutboxDatabase {
-    /// How far a lane has been given out: everything up to there is on its way or has ended.
+    /// How far a lane has been given out: everything up to there has been given out, waits behind others or has ended.
     struct Cursor {
         var readyAt = Int64.min
         var number = Int64.min
@@ -26,6 +26,10 @@ final class OutboxDatabase {
     struct Knowledge {
         var apps: [String: Int64] = [:]
         var cursors: [Shelf: Cursor] = [:]
+        /// Rows that have been given out, and neither ended nor come back.
+        var claimed: Set<Int64> = []
+        /// The latest time that was handed in.
+        var latest = Int64.min
         /// Until when the file says that pushes may have been given out.
         var horizons: [Shelf: Int64] = [:]
         var nextNumber: Int64 = 1
@@ -67,7 +71,13 @@ final class OutboxDatabase {
             app INTEGER, environment TEXT, urgency INTEGER, until INTEGER NOT NULL,
             PRIMARY KEY (app, environment, urgency)
         ) WITHOUT ROWID;
+        """,
+        // Dead letters, which expire no more, are not to be looked at each second.
         """
+        DROP INDEX push_expiry;
+        CREATE INDEX push_expiry ON push (expires_at)
+            WHERE expires_at IS NOT NULL AND (ready_at IS NOT NULL OR in_line = 1);
+        """,
     ]
 
     let connection: Connection
@@ -108,8 +118,11 @@ final class OutboxDatabase {
     private func learn() throws(SQLiteError) {
         let apps = try connection.prepare("SELECT id, name FROM app")
         while try apps.step() { known.apps[apps.text(at: 1)] = apps.integer(at: 0) }
-        let numbers = try connection.prepare("SELECT COALESCE(MAX(number), 0) + 1 FROM push")
-        if try numbers.step() { known.nextNumber = numbers.integer(at: 0) }
+        let last = try connection.prepare("SELECT number, accepted_at FROM push ORDER BY number DESC LIMIT 1")
+        if try last.step() {
+            known.nextNumber = last.integer(at: 0) + 1
+            known.latest = last.integer(at: 1)
+        }
         try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
         try count("INDEXED BY push_order WHERE in_line = 1 AND ready_at IS NULL")
         let tokens = try connection.prepare("SELECT 1 FROM dead_token LIMIT 1")
@@ -160,10 +173,11 @@ final class OutboxDatabase {
         known.apps.first { $0.value == app }?.key ?? ""
     }
 
-    /// Whether a row has been given out.
-    func isClaimed(_ shelf: Shelf, readyAt: Int64?, number: Int64) -> Bool {
-        guard let readyAt, let cursor = known.cursors[shelf] else { return false }
-        return !cursor.isBefore(readyAt, number)
+    /// Sees to it that the next claim finds a row that has just got its time, which may be before the cursor: it came
+    /// back, or the clock was set back.
+    func lookAt(_ number: Int64, _ readyAt: Int64, on shelf: Shelf) {
+        guard let cursor = known.cursors[shelf], !cursor.isBefore(readyAt, number) else { return }
+        known.cursors[shelf] = Cursor(readyAt: readyAt, number: number - 1)
     }
 }
 

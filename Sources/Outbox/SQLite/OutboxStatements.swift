@@ -17,6 +17,7 @@ final class OutboxStatements {
     let findInLine: Statement
     let firstInLine: Statement
     let claim: Statement
+    let bringForward: Statement
     let nextDue: Statement
     let giveOut: Statement
     let queue: Statement
@@ -42,8 +43,7 @@ final class OutboxStatements {
         )
         findPush = try connection.prepare(
             """
-            SELECT environment, accepted_at, ready_at, number, urgency, fingerprint FROM push
-            WHERE apns_id = ? AND app = ?
+            SELECT environment, accepted_at, number, fingerprint FROM push WHERE apns_id = ? AND app = ?
             """
         )
         findOutcome = try connection.prepare(
@@ -72,7 +72,17 @@ final class OutboxStatements {
             """
             SELECT \(OutboxStatements.pushColumns) FROM push
             WHERE app = ? AND environment = ? AND urgency = ? AND (ready_at, number) > (?, ?) AND ready_at <= ?
-            ORDER BY ready_at, number LIMIT ?
+            ORDER BY ready_at, number
+            """
+        )
+        bringForward = try connection.prepare(
+            """
+            UPDATE push SET ready_at = ? WHERE number IN (
+                SELECT number FROM push
+                WHERE app = ? AND environment = ? AND urgency = ? AND ready_at > ? AND ready_at <= ?
+                    AND ready_at <= accepted_at AND attempts = 0
+                ORDER BY ready_at, number LIMIT ?
+            )
             """
         )
         nextDue = try connection.prepare(
@@ -115,8 +125,7 @@ final class OutboxStatements {
         )
         expired = try connection.prepare(
             """
-            SELECT number, app, environment, urgency, ready_at, apns_id, accepted_at, attempts, unknown_tries
-            FROM push
+            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries FROM push
             WHERE expires_at <= ? AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY expires_at
             """
         )
