@@ -92,28 +92,35 @@ extension PushRelay {
         events.note(push)
     }
 
-    /// Hands a push to the outbox, together with the others of this turn of the loop.
+    /// Hands pushes to the outbox, together with the others of this turn of the loop.
     ///
     /// - Parameters:
-    ///   - push: The push.
+    ///   - pushes: The pushes, one at least.
     ///   - completion: Told what the outbox says; on the loop.
-    func accept(_ push: OutboxPush, _ completion: @escaping IncomingPushes.Completion) {
-        var push = push
-        if let arrival = tracer?.arrived(&push, at: clock.microsecondsSince1970(), using: &generator) {
-            incoming.add(push) { answer in
-                self.tracer?.kept(arrival, answer, at: self.clock.microsecondsSince1970())
-                completion(answer)
-            }
-        } else {
-            incoming.add(push, completion)
-        }
-        if incoming.pushes.count == 1 {
+    func accept(_ pushes: [OutboxPush], _ completion: @escaping IncomingPushes.Completion) {
+        if tracer == nil { incoming.add(pushes, completion) } else { acceptTraced(pushes, completion) }
+        if incoming.groups.count == 1 {
             loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.acceptIncoming() } }
         }
     }
 
+    private func acceptTraced(_ pushes: [OutboxPush], _ completion: @escaping IncomingPushes.Completion) {
+        var pushes = pushes
+        let arrivals = pushes.indices.map { index in
+            tracer?.arrived(&pushes[index], at: clock.microsecondsSince1970(), using: &generator)
+        }
+        incoming.add(pushes) { result in
+            for (index, arrival) in arrivals.enumerated() {
+                guard let arrival else { continue }
+                let answer = result.map { $0[$0.startIndex + index] }
+                self.tracer?.kept(arrival, answer, at: self.clock.microsecondsSince1970())
+            }
+            completion(result)
+        }
+    }
+
     private func acceptIncoming() {
-        let (pushes, completions) = incoming.take()
+        let (pushes, groups) = incoming.take(at: now)
         Task {
             let result: Result<[Acceptance], OutboxError>
             do throws(OutboxError) {
@@ -123,16 +130,29 @@ extension PushRelay {
                 result = .failure(error)
                 noteStore(error)
             }
-            incoming.underWay -= pushes.count
-            for (index, push) in pushes.enumerated() {
-                let answer = result.map { $0[index] }
-                counts.noted(answer, push.lane.app)
-                if case .success(.accepted) = answer {
-                    machine.stir(push.lane, push.urgency)
-                }
-                completions[index](answer)
+            incoming.answered(pushes.count)
+            note(result, of: pushes)
+            var next = 0
+            for group in groups {
+                group.completion(result.map { $0[next..<next + group.count] })
+                next += group.count
             }
             carryOutSoon()
+        }
+    }
+
+    /// Notes what the outbox says of pushes that came in.
+    private func note(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
+        var stirred: (lane: Lane, urgency: Urgency)?
+        for (index, push) in pushes.enumerated() {
+            let answer = result.map { $0[index] }
+            counts.noted(answer, push.lane.app)
+            if case .success(.full) = answer { gate.outboxIsFull(at: now) }
+            guard case .success(.accepted) = answer else { continue }
+            // Most are for the lane of the one before.
+            if let stirred, stirred == (push.lane, push.urgency) { continue }
+            stirred = (push.lane, push.urgency)
+            machine.stir(push.lane, push.urgency)
         }
     }
 }

@@ -5,39 +5,48 @@ internal import Wire
 
 /// What the interface in JSON asks of the relay.
 extension PushRelay {
-    /// The pushes of an order.
-    func pushes(
-        of order: PushOrder,
-        _ call: RelayAPI.Call,
-        line: Int? = nil
-    ) throws(APIProblem) -> [OutboxPush] {
-        let key = call.fields["idempotency-key"]
-        let desk = OrderDesk(
+    /// Where orders of a call are made into pushes; away from the loop, which has enough to do.
+    ///
+    /// - Parameter call: The call.
+    /// - Returns: The desk.
+    /// - Throws: ``APIProblem`` when so much comes in that nothing more is taken.
+    func desk(for call: RelayAPI.Call) throws(APIProblem) -> OrderDesk {
+        if case .refuse(let seconds) = gate.verdict(on: 1, load, at: now) {
+            counts.shed += 1
+            throw APIProblem(503, "more pushes come in than can be kept", retryAfter: seconds)
+        }
+        return OrderDesk(
             callers: callers,
             caller: call.service.caller,
             apps: configuration.apps,
             clients: clients,
-            idempotencyKey: line.map { line in key.map { "\($0)\n\(line)" } } ?? key,
+            idempotencyKey: call.fields["idempotency-key"],
             traceParent: call.fields["traceparent"].flatMap(TraceContext.init)?.text,
-            now: now
+            now: now,
+            generator: SplitMix64(state: generator.next())
         )
-        return try desk.pushes(of: order, using: &generator)
+    }
+
+    /// How much is under way.
+    var load: LoadGate.Load {
+        LoadGate.Load(incoming: incoming.count, waitsSince: incoming.waitsSince, waiting: waiters.count)
     }
 
     /// Hands pushes to the outbox; one answer for each, once they are kept.
     func accept(_ pushes: [OutboxPush]) async -> [Result<Acceptance, OutboxError>] {
         guard !pushes.isEmpty else { return [] }
-        guard !isDraining, incoming.count == 0 || incoming.count + pushes.count <= configuration.incomingLimit else {
+        let verdict = gate.verdict(on: pushes.count, load, at: now)
+        guard !isDraining, verdict.isTaken else {
             counts.shed += pushes.count
-            let error = OutboxError(.full, "more pushes come in than can be kept: come again")
+            let error = OutboxError(.full, "more pushes come in than can be kept")
             return [Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count)
         }
         return await withCheckedContinuation { continuation in
-            var answers: [Result<Acceptance, OutboxError>] = []
-            for push in pushes {
-                accept(push) { answer in
-                    answers.append(answer)
-                    if answers.count == pushes.count { continuation.resume(returning: answers) }
+            accept(pushes) { result in
+                switch result {
+                case .success(let answers): continuation.resume(returning: answers.map { .success($0) })
+                case .failure(let error):
+                    continuation.resume(returning: [Result](repeating: .failure(error), count: pushes.count))
                 }
             }
         }

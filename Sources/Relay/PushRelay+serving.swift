@@ -74,11 +74,23 @@ extension PushRelay {
 
     /// Who calls the interface in JSON; nil when it is nobody who may.
     func caller(_ authorization: String?) -> Callers.Caller? {
-        guard let caller = callers.caller(authorization), callers.isCurrent(caller, at: now / 1_000) else {
+        guard let caller = currentCaller(authorization) else {
             noteRefusal(of: nil)
             return nil
         }
         return caller
+    }
+
+    /// Whether a request in JSON comes from nobody who may call, which is noted; known before its body has come.
+    nonisolated func refuses(_ authorization: String?) -> Bool {
+        guard currentCaller(authorization) == nil else { return false }
+        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(of: nil) } }
+        return true
+    }
+
+    private nonisolated func currentCaller(_ authorization: String?) -> Callers.Caller? {
+        let caller = callers.caller(authorization)
+        return caller.flatMap { $0.isCurrent(at: now / 1_000) ? $0 : nil }
     }
 
     /// Notes that somebody was refused; nil for a caller of the interface in JSON.
@@ -107,8 +119,14 @@ extension PushRelay {
             return reply(.refused(.invalidProviderToken))
         }
         let now = now
-        guard callers.isCurrent(caller, at: now / 1_000) else { return reply(.refused(.expiredProviderToken)) }
+        guard caller.isCurrent(at: now / 1_000) else { return reply(.refused(.expiredProviderToken)) }
         guard !isDraining else { return reply(.refused(.shutdown, retryAfter: 1)) }
+        // Before the push is looked at, so that refusing costs little.
+        let verdict = gate.verdict(on: 1, load, at: now)
+        if case .refuse(let seconds) = verdict {
+            counts.shed += 1
+            return reply(.refused(.serviceUnavailable, retryAfter: seconds))
+        }
         let ingress = APNsIngress(callers: callers, environment: environment)
         let id = APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
         switch ingress.verdict(on: request, from: caller, id: id, at: now, hasLane: openLanes.contains) {
@@ -116,12 +134,8 @@ extension PushRelay {
         case .channels(let lane, let bundle, let isList):
             pass(request, lane, bundle, isList: isList, id: id, reply)
         case .push(let push):
-            guard incoming.count < configuration.incomingLimit else {
-                counts.shed += 1
-                return reply(.refused(.serviceUnavailable, retryAfter: 1))
-            }
-            let waits = !request.prefersAsync
-            accept(push) { result in self.accepted(push, result, waits: waits, reply) }
+            let waits = !request.prefersAsync && verdict == .take(mayWait: true)
+            accept([push]) { result in self.accepted(push, result, waits: waits, reply) }
         }
     }
 }
@@ -130,13 +144,13 @@ extension PushRelay {
 extension PushRelay {
     fileprivate func accepted(
         _ push: OutboxPush,
-        _ result: Result<Acceptance, OutboxError>,
+        _ result: Result<ArraySlice<Acceptance>, OutboxError>,
         waits: Bool,
         _ reply: @escaping (APNsResponse) -> Void
     ) {
         let known: PushStatus?
-        switch result {
-        case .success(.accepted):
+        switch result.map(\.first) {
+        case .success(.accepted), .success(nil):
             known = nil
         case .success(.duplicate(let status)):
             known = status

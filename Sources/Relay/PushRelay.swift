@@ -2,6 +2,7 @@ internal import APNs
 package import APNsClient
 internal import APNsServer
 package import Outbox
+internal import Synchronization
 internal import Wire
 
 /// Takes pushes from any client, keeps them until Apple has answered for each, and loses none that it has taken.
@@ -21,7 +22,12 @@ package actor PushRelay {
     let clock: WallClock
     var log: Logger
     let outbox: any OutboxStore
-    var callers: Callers
+    /// Who may call; asked on other threads, too, by requests whose bodies have not come yet.
+    nonisolated var callers: Callers {
+        get { knownCallers.withLock { $0 } }
+        set { knownCallers.withLock { $0 = newValue } }
+    }
+    private nonisolated let knownCallers: Mutex<Callers>
     let startedAt: Int64
 
     var machine: DeliveryMachine
@@ -33,6 +39,8 @@ package actor PushRelay {
     var connections: [ObjectIdentifier: RelayConnection] = [:]
     /// Pushes that came in during this turn of the loop.
     var incoming = IncomingPushes()
+    /// What is taken when too much comes in.
+    var gate: LoadGate
     /// Who waits to hear how a push ended.
     var waiters = OutcomeWaiters()
     var counts = RelayCounts()
@@ -74,7 +82,8 @@ package actor PushRelay {
         events = OutcomeEvents(run: clock.millisecondsSince1970())
         self.log = log
         startedAt = clock.millisecondsSince1970()
-        callers = try Callers(configuration)
+        knownCallers = Mutex(try Callers(configuration))
+        gate = LoadGate(limits: configuration.loadLimits)
         generator = SplitMix64(state: .random(in: .min ... .max))
         machine = DeliveryMachine(limits: configuration.limits, seed: .random(in: .min ... .max))
         do {
@@ -165,9 +174,13 @@ package actor PushRelay {
                 let api = RelayAPI(self)
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = configuration.longestBatch
-                http = try HTTP1Listener(host: address.host, port: address.port, limits: limits) {
-                    await api.answer($0)
-                }
+                http = try HTTP1Listener(
+                    host: address.host,
+                    port: address.port,
+                    limits: limits,
+                    refusal: { api.refusal(of: $0) },
+                    handler: { await api.answer($0) }
+                )
                 httpPort = http?.port
                 let bound = RelayConfiguration.Address(host: address.host, port: httpPort ?? 0)
                 log.info("listening", ["address": .string("\(bound)"), "for": "http"])

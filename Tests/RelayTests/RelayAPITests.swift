@@ -213,7 +213,7 @@ import Wire
         async throws
     {
         let body = #"{"to":["aa","bb","cc"],"payload":{"aps":{"alert":"Hi"}}}"#
-        let narrow = try await RelayBench { $0.incomingLimit = 2 }
+        let narrow = try await RelayBench { $0.loadLimits.incoming = 2 }
         let taken = await ask(narrow, "POST", "/v1/pushes", body)
         #expect(taken.json["pushes"]?.elements?.count { $0["id"] != nil } == 3, "\(taken.text)")
         await narrow.stop()
@@ -250,6 +250,15 @@ import Wire
             #"{"to":"5d3a6a1c","snapshot":\#(snapshot)}"#
         )
         #expect(answer.json["state"] == "delivered", "\(answer.text)")
+        await bench.stop()
+    }
+
+    @Test func `a body of nobody who may call is not waited for`() async throws {
+        let bench = try await RelayBench { $0.http = RelayConfiguration.Address(port: 0) }
+        let client = try RawClient(port: try #require(await bench.relay.httpPort))
+        client.send("POST /v1/pushes:batch HTTP/1.1\r\nhost: a\r\ncontent-length: 30000000\r\n\r\n{")
+        #expect(await RawHTTP1.answers(in: client.bytes()).map(\.status) == [401])
+        #expect(await bench.relay.counts.refusedCallers == 1)
         await bench.stop()
     }
 }

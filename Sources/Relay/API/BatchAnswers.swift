@@ -8,10 +8,12 @@ struct BatchAnswers: AsyncSequence, Sendable {
     private static let together = 500
 
     private let call: RelayAPI.Call
-    private let lines: [[UInt8]]
+    private let desk: OrderDesk
+    private let lines: [ArraySlice<UInt8>]
 
-    init(_ call: RelayAPI.Call, _ lines: [[UInt8]]) {
+    init(_ call: RelayAPI.Call, _ desk: OrderDesk, _ lines: [ArraySlice<UInt8>]) {
         self.call = call
+        self.desk = desk
         self.lines = lines
     }
 
@@ -20,28 +22,29 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// Takes so many lines at a time.
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let batch: BatchAnswers
+        private var desk: OrderDesk
         private var next = 0
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
+            desk = batch.desk
         }
 
         mutating func next() async -> [UInt8]? {
             guard next < batch.lines.count else { return nil }
             let end = Swift.min(next + BatchAnswers.together, batch.lines.count)
             defer { next = end }
-            return await batch.answers(to: batch.lines[next..<end])
+            return await batch.answers(to: batch.lines[next..<end], at: &desk)
         }
     }
 
-    private func answers(to lines: ArraySlice<[UInt8]>) async -> [UInt8] {
+    private func answers(to lines: ArraySlice<ArraySlice<UInt8>>, at desk: inout OrderDesk) async -> [UInt8] {
         let relay = call.service.relay
         var pushes: [OutboxPush] = []
         var parts: [Result<Range<Int>, APIProblem>] = []
         for (index, line) in zip(lines.indices, lines) {
             do throws(APIProblem) {
-                let order = try PushOrder(try RelayAPI.json(of: line))
-                let made = try await relay.pushes(of: order, call, line: index)
+                let made = try desk.pushes(of: try PushOrder(try RelayAPI.json(of: Array(line))), line: index)
                 parts.append(.success(pushes.count..<pushes.count + made.count))
                 pushes += made
             } catch {

@@ -15,18 +15,18 @@ struct OrderDesk {
     let idempotencyKey: String?
     let traceParent: String?
     let now: Int64
+    /// Where identifiers come from that nobody has chosen.
+    var generator: SplitMix64
 
     /// The pushes of an order, one for each destination.
     ///
     /// - Parameters:
     ///   - order: The order.
-    ///   - generator: Where identifiers come from that nobody has chosen.
+    ///   - line: Its place in a batch; nil when it came alone.
     /// - Returns: The pushes.
     /// - Throws: ``APIProblem`` when the caller may not send it, or Apple would refuse it.
-    func pushes(
-        of order: PushOrder,
-        using generator: inout some RandomNumberGenerator
-    ) throws(APIProblem) -> [OutboxPush] {
+    mutating func pushes(of order: PushOrder, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
+        let key = line.flatMap { line in idempotencyKey.map { "\($0)\n\(line)" } } ?? idempotencyKey
         let app = try app(of: order)
         let lane = Lane(app: app.name, environment: order.environment ?? app.environments[0])
         guard app.environments.contains(lane.environment), let client = clients[lane]?.client else {
@@ -36,7 +36,7 @@ struct OrderDesk {
         var pushes: [OutboxPush] = []
         pushes.reserveCapacity(order.destinations.count)
         for (index, destination) in order.destinations.enumerated() {
-            let chosen = order.id ?? idempotencyKey.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
+            let chosen = order.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
             let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
             let (headers, payload) = try content(of: order, for: destination, bundle, id, client)
             if let reason = refusal(of: destination, bundle, headers, payload) {

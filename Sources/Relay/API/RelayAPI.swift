@@ -44,6 +44,14 @@ struct RelayAPI: Sendable {
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
         ] + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
 
+    /// The answer to a request whose body need not be read, since nobody asks who may; nil for all others.
+    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
+        return hasBody && relay.refuses(request.fields["authorization"]) ? RelayAPI.stranger.response : nil
+    }
+
+    private static let stranger = APIProblem(401, "authorization must be bearer and a key of this relay")
+
     /// Answers a request, and measures how long that took.
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         let start = ContinuousClock.now
@@ -60,7 +68,7 @@ struct RelayAPI: Sendable {
         // The page shows nothing before somebody has given a key.
         if let page = RelayAPI.page.answer(request) { return page }
         guard let caller = await relay.caller(request.fields["authorization"]) else {
-            return APIProblem(401, "authorization must be bearer and a key of this relay").answer
+            return RelayAPI.stranger.answer
         }
         return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
     }

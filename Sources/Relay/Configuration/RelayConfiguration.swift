@@ -110,8 +110,6 @@ package struct RelayConfiguration: Sendable {
     package var answerTime = Duration.seconds(10)
     /// How long it is remembered how a push ended, in milliseconds; 7 days by default.
     package var retention: Int64 = 7 * 86_400_000
-    /// Pushes that may wait for the disk at once; further callers are told to come again.
-    package var incomingLimit = 20_000
     /// Streams that a caller may have open at once.
     package var streamsPerConnection: UInt32 = 1_000
     /// The least that is logged.
@@ -121,6 +119,7 @@ package struct RelayConfiguration: Sendable {
     /// Where spans and numbers are exported to; nil for nowhere.
     package var telemetry: TelemetrySettings?
     var limits = DeliveryMachine.Limits()
+    var loadLimits = LoadGate.Limits()
 
     /// A configuration with the defaults, save what is given.
     package init(dataFile: String, apps: [App], listeners: [PushEnvironment: Address]) {

@@ -15,6 +15,12 @@ struct Callers: Sendable {
         var scopes: Set<RelayConfiguration.Caller.Scope>
         /// When the provider token was issued that it has shown, in seconds since 1970; nil with a key of the relay's.
         var tokenIssuedAt: Int64?
+
+        /// Whether it is still one: a provider token grows old.
+        func isCurrent(at now: Int64) -> Bool {
+            guard let tokenIssuedAt else { return true }
+            return (-300...ProviderToken.maximumAge).contains(now - tokenIssuedAt)
+        }
     }
 
     /// An app's key, by which its provider tokens are checked.
@@ -59,12 +65,6 @@ struct Callers: Sendable {
         else { return nil }
         let credential = authorization[authorization.index(after: space)...]
         return keyHolder(credential) ?? tokenHolder(credential)
-    }
-
-    /// Whether a caller is still one: a provider token grows old.
-    func isCurrent(_ caller: Caller, at now: Int64) -> Bool {
-        guard let issuedAt = caller.tokenIssuedAt else { return true }
-        return (-300...ProviderToken.maximumAge).contains(now - issuedAt)
     }
 
     private func keyHolder(_ credential: Substring) -> Caller? {

@@ -20,6 +20,8 @@ struct OutcomeWaiters {
 
     private var waiters: [Name: [Waiter]] = [:]
     private var lastNumber = 0
+    /// Who waits.
+    private(set) var count = 0
 
     /// Has somebody told how a push ends.
     ///
@@ -33,11 +35,13 @@ struct OutcomeWaiters {
         lastNumber += 1
         let waiter = Waiter(number: lastNumber, completion: completion, timer: timer(lastNumber))
         waiters[Name(app: app, id: id), default: []].append(waiter)
+        count += 1
     }
 
     /// A push has ended.
     mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome) {
         for waiter in waiters.removeValue(forKey: Name(app: app, id: id)) ?? [] {
+            count -= 1
             waiter.timer?.cancel()
             waiter.completion(outcome)
         }
@@ -49,6 +53,7 @@ struct OutcomeWaiters {
         guard var all = waiters[name], let index = all.firstIndex(where: { $0.number == number }) else { return }
         let waiter = all.remove(at: index)
         waiters[name] = all.isEmpty ? nil : all
+        count -= 1
         waiter.completion(nil)
     }
 
@@ -59,5 +64,6 @@ struct OutcomeWaiters {
             waiter.completion(nil)
         }
         waiters = [:]
+        count = 0
     }
 }

@@ -14,6 +14,8 @@ final class HTTP1Exchange: @unchecked Sendable {
     private var request: HTTPRequest?
     /// Bytes of the body beyond the bound, which are dropped.
     private var excess = 0
+    /// Whether there was no room for the body beside those of others.
+    private var isCrowdedOut = false
     /// The connection, while it rests.
     private var connection: OpaquePointer?
     private var answer: HTTP1Answer?
@@ -31,10 +33,14 @@ final class HTTP1Exchange: @unchecked Sendable {
     }
 
     /// The request is over, whether it was answered or not.
-    static func completed(_ exchange: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) {
-        guard let pointer = exchange?.pointee else { return }
+    static func completed(
+        _ context: UnsafeMutableRawPointer?,
+        _ exchange: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) {
+        guard let context, let pointer = exchange?.pointee else { return }
         exchange?.pointee = nil
-        Unmanaged<HTTP1Exchange>.fromOpaque(pointer).release()
+        let listener = Unmanaged<HTTP1Listener.Context>.fromOpaque(context).takeUnretainedValue()
+        Unmanaged<HTTP1Exchange>.fromOpaque(pointer).takeRetainedValue().dropBody(for: listener)
     }
 
     /// Headers, a piece of the body, the end of the request, or a wake-up.
@@ -67,9 +73,10 @@ final class HTTP1Exchange: @unchecked Sendable {
             if case .whole = answer { listener.places.withLock { $0.answered(UInt(bitPattern: connection)) } }
             return send(answer, on: connection, for: listener)
         }
-        guard let request else { return begin(method, on: connection, listener.limits) }
-        guard piece.isEmpty else { return take(piece, listener.limits) }
+        guard let request else { return begin(method, on: connection, for: listener) }
+        guard piece.isEmpty else { return take(piece, for: listener) }
         guard excess == 0 else { return queue(.tooLarge(listener.limits.bodyBytes), on: connection) }
+        guard !isCrowdedOut else { return queue(.crowded, on: connection) }
         listener.places.withLock { $0.rests(UInt(bitPattern: connection)) }
         guard rest(connection, for: listener) else { return queue(.unavailable, on: connection) }
         Task {
@@ -86,7 +93,11 @@ final class HTTP1Exchange: @unchecked Sendable {
     // MARK: The request
 
     /// Notes what is known when the headers are there.
-    private func begin(_ method: String, on connection: OpaquePointer, _ limits: HTTP1Listener.Limits) -> MHD_Result {
+    private func begin(
+        _ method: String,
+        on connection: OpaquePointer,
+        for listener: HTTP1Listener.Context
+    ) -> MHD_Result {
         var fields = HTTPFields()
         withUnsafeMutablePointer(to: &fields) { fields in
             _ = MHD_get_connection_values(
@@ -100,25 +111,48 @@ final class HTTP1Exchange: @unchecked Sendable {
                 fields
             )
         }
-        request = HTTPRequest(
+        let request = HTTPRequest(
             method: method,
             scheme: "http",
             authority: fields["host"] ?? "",
             target: target,
             fields: fields
         )
+        self.request = request
+        let limits = listener.limits
         let length = fields["content-length"].flatMap { Int($0) } ?? 0
-        return length > limits.bodyBytes ? queue(.tooLarge(limits.bodyBytes), on: connection) : .YES
+        guard length <= limits.bodyBytes else { return queue(.tooLarge(limits.bodyBytes), on: connection) }
+        if let refusal = listener.refusal(request) { return queue(refusal, on: connection) }
+        let hasRoom = listener.bodyBytes.withLock { $0 + length <= limits.bodyBytesTogether }
+        return hasRoom ? .YES : queue(.crowded, on: connection)
     }
 
     /// Keeps a piece of the body as far as the bound allows.
     ///
     /// A body of undeclared length can only be answered at its end; one that goes on long after the bound is cut off.
-    private func take(_ piece: UnsafeRawBufferPointer, _ limits: HTTP1Listener.Limits) -> MHD_Result {
-        let room = limits.bodyBytes - (request?.body.count ?? 0)
-        request?.body.append(contentsOf: piece.prefix(room))
-        excess += max(0, piece.count - room)
+    private func take(_ piece: UnsafeRawBufferPointer, for listener: HTTP1Listener.Context) -> MHD_Result {
+        let limits = listener.limits
+        let kept = piece.prefix(limits.bodyBytes - (request?.body.count ?? 0))
+        excess += piece.count - kept.count
+        let hasRoom = listener.bodyBytes.withLock { bytes in
+            guard !isCrowdedOut, bytes + kept.count <= limits.bodyBytesTogether else { return false }
+            bytes += kept.count
+            return true
+        }
+        if hasRoom {
+            request?.body.append(contentsOf: kept)
+        } else {
+            isCrowdedOut = true
+            dropBody(for: listener)
+        }
         return excess > limits.bodyBytes ? .NO : .YES
+    }
+
+    /// Gives the room for the body to others.
+    private func dropBody(for listener: HTTP1Listener.Context) {
+        let count = request?.body.count ?? 0
+        listener.bodyBytes.withLock { $0 -= count }
+        request?.body = []
     }
 
     // MARK: The answer
@@ -211,6 +245,13 @@ extension HTTPResponse {
     /// The answer to a body beyond the bound.
     fileprivate static func tooLarge(_ limit: Int) -> HTTPResponse {
         HTTPResponse(status: 413, text: "The body is longer than the \(limit) bytes allowed here.\n")
+    }
+
+    /// The answer to a body for which there is no room beside those of others.
+    fileprivate static var crowded: HTTPResponse {
+        var response = HTTPResponse(status: 503, text: "Too much is being read at the moment.\n")
+        response.fields.append("retry-after", "1")
+        return response
     }
 
     /// The answer to whoever is there when the listener stops.

@@ -17,6 +17,8 @@ package final class HTTP1Listener: Sendable {
         package var connectionMemory = 64 * 1024
         /// Bytes of one request's body; a longer one is answered 413.
         package var bodyBytes = 1 << 20
+        /// Bytes of the bodies of all requests that are under way; one for which there is no room is answered 503.
+        package var bodyBytesTogether = 256 << 20
         /// Connections at once; with the last place taken, whoever has been without a whole request for the longest
         /// leaves.
         package var connections: UInt32 = 1_024
@@ -41,12 +43,20 @@ package final class HTTP1Listener: Sendable {
         }
 
         let limits: Limits
+        let refusal: @Sendable (HTTPRequest) -> HTTPResponse?
         let handler: @Sendable (HTTPRequest) async -> HTTP1Answer
         let resting = Mutex(Resting())
         let places: Mutex<HTTP1Places>
+        /// Bytes of bodies that are read or being answered.
+        let bodyBytes = Mutex(0)
 
-        init(limits: Limits, handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer) {
+        init(
+            limits: Limits,
+            refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse?,
+            handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
+        ) {
             self.limits = limits
+            self.refusal = refusal
             self.handler = handler
             places = Mutex(HTTP1Places(limit: Int(limits.connections)))
         }
@@ -74,18 +84,21 @@ package final class HTTP1Listener: Sendable {
     ///   - host: An address literal.
     ///   - port: The port, or 0 for any that is free.
     ///   - limits: Bounds on what clients may do.
+    ///   - refusal: Asked when a request's fields are there, on the one thread that serves all; what it answers is
+    ///     answered, and the request's body is not read.
     ///   - handler: Answers one request; many may run at once.
     /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or none of this machine's.
     package init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
+        refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
     ) throws(WireError) {
         guard let address = SocketAddress(literal: host, port: port) else {
             throw WireError(.cannotListen, "\(host) is no address literal such as 127.0.0.1 or ::1")
         }
-        let context = Context(limits: limits, handler: handler)
+        let context = Context(limits: limits, refusal: refusal, handler: handler)
         self.context = context
         var flags = MHD_USE_AUTO_INTERNAL_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue
         if address.family == sa_family_t(AF_INET6) { flags |= MHD_USE_IPv6.rawValue }
@@ -95,7 +108,7 @@ package final class HTTP1Listener: Sendable {
                 on_access: { context, connection, _, method, _, upload, uploadSize, exchange in
                     HTTP1Exchange.access(context, connection, method, upload, uploadSize, exchange)
                 },
-                on_completed: { _, _, exchange, _ in HTTP1Exchange.completed(exchange) },
+                on_completed: { context, _, exchange, _ in HTTP1Exchange.completed(context, exchange) },
                 on_connection: { context, connection, _, event in
                     guard let context, let connection else { return }
                     Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().noteConnection(connection, event)
