@@ -13,13 +13,14 @@ import tempfile
 import bulk
 import page
 import peers
+import relay
 import sending
 import simulator
 import surfaces
 from measuring import interleaved
 from servers import World
 
-GROUPS = [bulk, sending, simulator, surfaces]
+GROUPS = [bulk, sending, simulator, relay, surfaces]
 
 
 def main():

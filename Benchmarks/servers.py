@@ -86,9 +86,9 @@ class World:
         """4096 device tokens."""
         return [secrets.token_hex(32) for _ in range(4096)]
 
-    def start(self, port, *command):
-        """Starts a server on the servers' core and waits until it listens; it is stopped at the end."""
-        process = subprocess.Popen(["taskset", "-c", SERVER_CORE, *command], stdout=subprocess.DEVNULL)
+    def start(self, port, *command, cores=SERVER_CORE):
+        """Starts a server, on the servers' core by default, and waits until it listens; it is stopped at the end."""
+        process = subprocess.Popen(["taskset", "-c", cores, *command], stdout=subprocess.DEVNULL)
         self.processes.append(process)
         process.port = port
         for _ in range(200):
