@@ -2,6 +2,7 @@ internal import APNs
 internal import APNsClient
 internal import APNsServer
 internal import Outbox
+internal import Synchronization
 internal import WebAPI
 internal import Wire
 
@@ -25,6 +26,7 @@ extension PushRelay {
         case .opened:
             connections[key] = RelayConnection(peer: connection.peer)
         case .request(let request, let reply):
+            requestsTaken.add(1, ordering: .relaxed)
             if let other = request.other {
                 guard !request.isBodyTooLong else {
                     return reply.send(APIProblem(413, "the body is too long").response)

@@ -37,6 +37,8 @@ package actor PushRelay {
     var listeners: [APNsListener] = []
     private var http: HTTP1Listener?
     var connections: [ObjectIdentifier: RelayConnection] = [:]
+    /// Requests over HTTP/2; read elsewhere, too, as a sign of life.
+    nonisolated let requestsTaken = Atomic(0)
     /// Pushes that came in during this turn of the loop.
     var incoming = IncomingPushes()
     /// What is taken when too much comes in.

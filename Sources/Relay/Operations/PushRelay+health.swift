@@ -17,6 +17,8 @@ struct StoreHealth {
 extension PushRelay {
     /// How often the loop is asked how late it is.
     private static let pulse = Duration.milliseconds(250)
+    /// How often it is looked whether a loop that does not answer takes requests.
+    private static let glance = Duration.milliseconds(50)
     /// How long it may be since the outbox was written to, before that is tried, in milliseconds.
     private static let storeCheckInterval: Int64 = 10_000
 
@@ -42,13 +44,19 @@ extension PushRelay {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Whether the relay's loop runs what it is given within a time.
+    /// Whether the relay's loop runs what it is given within a time, or has so many requests to take that it gets to
+    /// nothing else.
     nonisolated func answers(within limit: Duration) async -> Bool {
-        await withCheckedContinuation { continuation in
+        let taken = requestsTaken.load(ordering: .relaxed)
+        return await withCheckedContinuation { continuation in
             let once = OnceOnly(continuation)
             loop.execute { once.resume(true) }
             Task {
-                try? await Task.sleep(for: limit)
+                let end = ContinuousClock.now + limit
+                while ContinuousClock.now < end {
+                    try? await Task.sleep(for: min(limit, PushRelay.glance))
+                    if requestsTaken.load(ordering: .relaxed) != taken { return once.resume(true) }
+                }
                 once.resume(false)
             }
         }

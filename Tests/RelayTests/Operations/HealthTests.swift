@@ -1,6 +1,7 @@
 import APNsClient
 import Dispatch
 import Outbox
+import Synchronization
 import TestSupport
 import Testing
 import Wire
@@ -57,6 +58,16 @@ import Wire
         let gate = DispatchSemaphore(value: 0)
         bench.relay.loop.execute { gate.wait() }
         #expect(await !bench.relay.answers(within: .milliseconds(20)))
+        // One that has too much to do is alive.
+        async let isAlive = bench.relay.answers(within: .seconds(30))
+        let busy = Task {
+            while !Task.isCancelled {
+                bench.relay.requestsTaken.add(1, ordering: .relaxed)
+                await Task.yield()
+            }
+        }
+        #expect(await isAlive)
+        busy.cancel()
         gate.signal()
         #expect(await bench.relay.answers(within: .seconds(30)))
         await bench.stop()

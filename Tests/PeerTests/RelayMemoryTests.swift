@@ -1,0 +1,35 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a relay holds in memory while Apple is away.
+@Suite(.timeLimit(.minutes(2))) struct RelayMemoryTests {
+    private static let lines = 1_000
+    private static let few = 10_000
+    private static let many = 50_000
+
+    @Test func `memory does not grow with what waits`() async throws {
+        let relay = try await RelayProcess(
+            to: ["host": "127.0.0.1", "port": Int(try SilentServer.unusedPort().port), "clear": true],
+            ["durability": "relaxed"]
+        )
+        try await relay.start()
+        let text = String(repeating: "x", count: 1_000)
+        let line = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(text)"}}}"#
+        let body = String(repeating: line + "\n", count: Self.lines)
+        var waiting = 0
+        var memory: [Int] = []
+        for goal in [Self.few, Self.many] {
+            while waiting < goal {
+                let answer = await relay.ask([RawHTTP1.Request("POST", "/v1/pushes:batch", body: body)]).first
+                let kept = answer?.body.split(separator: "\n").count { $0.contains(#""state":"accepted""#) } ?? 0
+                try #require(kept == Self.lines, "\(answer?.status ?? 0): \(answer?.body.prefix(200) ?? "")")
+                waiting += kept
+            }
+            memory.append(try #require(relay.memory))
+        }
+        // In memory the others would be 40 MB at least.
+        #expect(memory[1] - memory[0] < 16 << 20, "\(memory)")
+        #expect(await relay.stop() == 0)
+    }
+}
