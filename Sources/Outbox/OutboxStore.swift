@@ -133,9 +133,6 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; then the reader is where it was.
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
 
-    /// What comes about without this process's doing; for one reader.
-    var news: AsyncStream<OutboxNews> { get }
-
     /// What it has measured.
     var measures: OutboxMeasures { get async }
 
@@ -147,9 +144,6 @@ package protocol OutboxStore: Sendable {
 }
 
 extension OutboxStore {
-    /// Nothing, for engines that one process has to itself.
-    package var news: AsyncStream<OutboxNews> { AsyncStream { $0.finish() } }
-
     /// Nothing, for engines without a disk to wait for.
     package var measures: OutboxMeasures { get async { OutboxMeasures() } }
 }

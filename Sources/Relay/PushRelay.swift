@@ -22,6 +22,9 @@ package actor PushRelay {
     let clock: WallClock
     var log: Logger
     let outbox: any OutboxStore
+    /// The same outbox, when there may be other relays that use it.
+    let shared: (any SharedOutbox)?
+    var fleet = FleetView()
     /// Who may call; asked on other threads, too, by requests whose bodies have not come yet.
     nonisolated var callers: Callers {
         get { knownCallers.withLock { $0 } }
@@ -80,6 +83,7 @@ package actor PushRelay {
     ) throws(RelayError) {
         self.configuration = configuration
         self.outbox = outbox
+        shared = outbox as? any SharedOutbox
         self.clock = clock
         events = OutcomeEvents(run: clock.millisecondsSince1970())
         self.log = log
@@ -87,7 +91,11 @@ package actor PushRelay {
         knownCallers = Mutex(try Callers(configuration))
         gate = LoadGate(limits: configuration.loadLimits)
         generator = SplitMix64(state: .random(in: .min ... .max))
-        machine = DeliveryMachine(limits: configuration.limits, seed: .random(in: .min ... .max))
+        machine = DeliveryMachine(
+            limits: configuration.limits,
+            isShared: outbox is any SharedOutbox,
+            seed: .random(in: .min ... .max)
+        )
         do {
             loop = try EventLoop()
         } catch {
@@ -113,9 +121,15 @@ package actor PushRelay {
         log: Logger = .silent
     ) async throws(RelayError) -> PushRelay {
         try configuration.check()
-        let outbox: SQLiteOutbox
+        let outbox: any OutboxStore
         do throws(OutboxError) {
-            outbox = try await SQLiteOutbox(file: configuration.dataFile, options: configuration.outbox)
+            switch configuration.data {
+            case .file(let path):
+                outbox = try await SQLiteOutbox(file: path, options: configuration.outbox)
+            case .database(let address):
+                let options = PostgreSQLOutbox.Options(limit: configuration.outbox.limit, name: configuration.node)
+                outbox = try await PostgreSQLOutbox(address: address, options: options)
+            }
         } catch {
             throw RelayError("\(error)")
         }
@@ -134,6 +148,7 @@ package actor PushRelay {
         noteStore(nil)
         carryOutSoon()
         watchPulse()
+        followFleet()
         log.info(
             "the relay runs",
             ["version": .string(MartletVersion.current), "apps": .whole(configuration.apps.count)]

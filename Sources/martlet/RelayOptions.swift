@@ -17,7 +17,10 @@ struct RelayOptions: Sendable {
 
     static let declared = Group(
         Option("--configuration", "JSON file with apps, keys, callers and addresses", default: "relay.json"),
-        Option<String?>("--data", "File that pushes are kept in, in place of the configuration's"),
+        Option<String?>(
+            "--data",
+            "File or database (postgresql://…) that pushes are kept in, in place of the configuration's"
+        ),
         Option<String?>("--listen-production", "Address for APNs clients that mean production, as in 127.0.0.1:2197"),
         Option<String?>("--listen-development", "Address for APNs clients that mean development"),
         Option<String?>("--http", "Address of the interface in JSON, as in 127.0.0.1:8198"),
@@ -25,7 +28,9 @@ struct RelayOptions: Sendable {
         Option<Logger.Format?>("--log-format", "How lines of the log are written")
     ) { file, data, production, development, http, level, format in
         var overrides = RelayOverrides()
-        overrides.dataFile = data.map(absolute)
+        overrides.data = data.map { text in
+            if case .database = OutboxPlace(text) { text } else { absolute(text) }
+        }
         overrides.listeners[.production] = production
         overrides.listeners[.development] = development
         overrides.http = http

@@ -18,7 +18,7 @@ extension Command {
         let storage = status["storage"]
         let words = [
             "martlet \(status["version"]?.stringValue ?? ""), \(status["state"]?.stringValue ?? "")",
-            "keeps pushes in \(storage?["file"]?.stringValue ?? "")",
+            "keeps pushes in \(storage?["place"]?.stringValue ?? "")",
             storage?["problem"]?.stringValue.map { "which fails: \($0)" },
         ]
         Terminal.output.write(words.compactMap(\.self).joined(separator: ", ") + "\n\n" + lanes(in: status))

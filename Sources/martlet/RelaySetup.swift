@@ -66,8 +66,7 @@ extension RelayConfiguration {
     /// What it would serve, for people.
     fileprivate var summary: String {
         var lines = [
-            "Keeps pushes in \(dataFile), \(outbox.limit) at most; a commit survives "
-                + (outbox.durability == .full ? "a loss of power." : "the end of the process.")
+            "Keeps pushes in \(data), \(outbox.limit) at most\(promise)."
         ]
         for environment in PushEnvironment.allCases {
             guard let address = listeners[environment] else { continue }
@@ -81,6 +80,12 @@ extension RelayConfiguration {
             )
         }
         return (lines + ["", appTable + "\n" + callerTable]).joined(separator: "\n")
+    }
+
+    /// What a commit survives.
+    private var promise: String {
+        guard case .file = data else { return ", shared with other relays as \(node)" }
+        return "; a commit survives " + (outbox.durability == .full ? "a loss of power" : "the end of the process")
     }
 
     private var appTable: String {

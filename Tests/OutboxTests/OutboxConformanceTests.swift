@@ -331,7 +331,7 @@ import Testing
         #expect(try await store.claimAll(at: 1).count == 250)
     }
 
-    @Test(arguments: [OutboxEngine.model, .sqlite])
+    @Test(arguments: OutboxEngine.allCases)
     func `a clock that is set back holds nothing up that comes then, and sends nothing early or twice`(
         engine: OutboxEngine
     ) async throws {

@@ -22,6 +22,7 @@ struct RelayBench {
     init(
         faults: [Fault] = [],
         directory: ScratchDirectory? = nil,
+        data: OutboxPlace? = nil,
         log: Logger = .silent,
         _ change: (inout RelayConfiguration) -> Void = { _ in }
     ) async throws {
@@ -33,7 +34,7 @@ struct RelayBench {
         self.directory = try directory ?? ScratchDirectory()
         key = try .ephemeral()
         var configuration = RelayConfiguration(
-            dataFile: self.directory.path + "/relay.sqlite",
+            data: data ?? .file(self.directory.path + "/relay.sqlite"),
             apps: [
                 RelayConfiguration.App(name: "orders", bundleIDs: ["com.example.orders"], key: key),
                 RelayConfiguration.App(name: "rides", bundleIDs: ["com.example.rides"], key: try .ephemeral()),
@@ -46,6 +47,20 @@ struct RelayBench {
         ]
         change(&configuration)
         relay = try await PushRelay.start(configuration, log: log)
+    }
+
+    private init(_ other: RelayBench, _ relay: PushRelay) {
+        apple = other.apple
+        self.relay = relay
+        key = other.key
+        directory = other.directory
+    }
+
+    /// Another relay with the same configuration, between the same two.
+    func another(_ change: (inout RelayConfiguration) -> Void = { _ in }) async throws -> RelayBench {
+        var configuration = await relay.configuration
+        change(&configuration)
+        return RelayBench(self, try await PushRelay.start(configuration))
     }
 
     static func hash(_ key: String) throws -> String {

@@ -2,7 +2,7 @@
 ///
 /// Apple wants a token to be used for at least 20 and at most 60 minutes ("Establishing a token-based connection to
 /// APNs"). Times are whole seconds since 1970 on the clock that also goes into the token.
-struct ProviderTokenSchedule {
+package struct ProviderTokenSchedule {
     /// What to put into the next request.
     enum Order: Equatable {
         /// The token there is.
@@ -12,9 +12,9 @@ struct ProviderTokenSchedule {
     }
 
     /// Age at which a token is replaced: ten minutes before APNs would refuse it.
-    static let refreshAge: Int64 = 50 * 60
+    package static let refreshAge: Int64 = 50 * 60
     /// The least time between two tokens that APNs accepts without `TooManyProviderTokenUpdates`.
-    static let minimumAge: Int64 = 20 * 60
+    package static let minimumAge: Int64 = 20 * 60
 
     private var issuedAt: Int64?
     /// When a token was last replaced because APNs called it expired.

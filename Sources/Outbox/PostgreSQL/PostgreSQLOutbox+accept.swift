@@ -40,6 +40,7 @@ extension PostgreSQLOutbox {
         let entries = pieces.flatMap { piece in
             piece.pushes.map { Entry(push: $0, app: number(ofKnown: $0.lane.app) ?? 0) }
         }
+        noteTime(pieces.last?.now ?? 0)
         let room = max(0, min(entries.count, options.limit - count))
         let start = ContinuousClock.now
         let result: Result<[Acceptance], OutboxError>
@@ -73,7 +74,7 @@ extension PostgreSQLOutbox {
     }
 
     private static let acceptQuestion =
-        "SELECT * FROM martlet.accept(\((1...19).map { "$\($0)" }.joined(separator: ", ")))"
+        "SELECT * FROM martlet.accept(\(places(19)))"
 
     private func parameters(_ entries: ArraySlice<Entry>, at now: Int64) -> [Parameter] {
         let pushes = entries.map(\.push)

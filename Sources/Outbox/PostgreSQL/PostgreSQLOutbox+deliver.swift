@@ -51,6 +51,12 @@ extension PostgreSQLOutbox {
         return Claim(pushes: due.map(\.push), nextDue: nextDue ?? nil)
     }
 
+    /// Looks at everything again when the clock was set back: what comes now lies before what was given out.
+    func noteTime(_ now: Int64) {
+        if now < latestTime - Self.lookBack { watermarks = watermarks.mapValues { _ in .min } }
+        latestTime = now
+    }
+
     package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
         guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
         try await withCheckedContinuation { continuation in
@@ -75,11 +81,12 @@ extension PostgreSQLOutbox {
     }
 
     private func settleAll(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
+        noteTime(now)
         let rows = settlements.map(SettlementRow.init)
         let start = ContinuousClock.now
         try await inquire(
             .delivering,
-            "SELECT martlet.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            "SELECT martlet.settle(\(Self.places(12)))",
             [
                 .integer(now), .integer(node), .integers(settlements.map(\.number)), .texts(rows.map(\.state)),
                 .integers(rows.map(\.status)), .texts(rows.map(\.reason)), .texts(rows.map(\.uniqueID)),

@@ -105,7 +105,7 @@ extension PostgreSQLOutbox {
         defer { beatLater() }
         let isResting = watch.isResting
         let parameters: [Parameter] = [
-            .integer(node), .integer(options.lease.components.seconds), .flag(isResting), .text("{}"),
+            .integer(node), .integer(options.lease.components.seconds), .flag(isResting), .text(facts),
         ]
         do throws(PostgreSQLError) {
             let state = try await ask(.watching, "SELECT * FROM martlet.beat($1, $2, $3, $4)", parameters) { rows in

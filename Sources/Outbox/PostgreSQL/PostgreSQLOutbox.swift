@@ -7,7 +7,7 @@ internal import Wire
 /// at a time, over three connections without waiting in line: one takes pushes in, one gives them out and writes down
 /// what became of them, one watches. Each relay is a node with a lease, which it renews. What a node has claimed is its
 /// own until its lease ends; then whoever notices takes over, and notes that it may have been sent.
-package actor PostgreSQLOutbox: OutboxStore {
+package actor PostgreSQLOutbox {
     /// How a database is used.
     package struct Options: Sendable {
         /// Pushes that may wait at once, in all nodes together and within a moment's doings; 10 million by default.
@@ -49,6 +49,8 @@ package actor PostgreSQLOutbox: OutboxStore {
     private var links: [Purpose: Link] = [:]
     private var problems: [Purpose: PostgreSQLError] = [:]
     var isClosed = false
+    /// What the others are told of this node.
+    var facts = "{}"
     /// This node's number; it gets another when its lease has ended.
     var node: Int64 = 0
     /// The apps' numbers, by their names.
@@ -60,6 +62,8 @@ package actor PostgreSQLOutbox: OutboxStore {
     var held: Set<Int64> = []
     /// When each shelf's next claim begins: what was due before has been given out.
     var watermarks: [Shelf: Int64] = [:]
+    /// The time that was handed in last.
+    var latestTime = Int64.min / 2
     var watch = Watch()
     /// Pushes that have not ended, in all nodes: as many as were counted last, and what this node has done since.
     var count = 0
@@ -95,7 +99,8 @@ package actor PostgreSQLOutbox: OutboxStore {
         }
     }
 
-    deinit {
+    isolated deinit {
+        for link in links.values { link.close() }
         loop.shutdown()
         connecting.shutdown()
     }

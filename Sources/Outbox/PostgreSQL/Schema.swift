@@ -10,7 +10,7 @@
 enum Schema {
     /// Scripts, each from the version of its index to the next; they are never changed, only added to.
     static let migrations = [
-        tables + identities + enqueueing + accepting + lines + claiming + settling + housekeeping + nodes
+        tables + identities + enqueueing + accepting + lines + claiming + settling + housekeeping + nodes + adopting
     ]
 
     static let tables = """
@@ -132,7 +132,8 @@ enum Schema {
             p_is_production boolean, p_token text, p_channel text, p_bundle text, p_push_type text, p_topic text,
             p_priority text, p_expiration text, p_collapse_id text, p_payload bytea
         ) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-            SELECT substring(sha256(convert_to(concat_ws(E'\\n', p_is_production, coalesce(p_token, ''),
+            SELECT substring(sha256(convert_to(concat_ws(E'\\n',
+                CASE WHEN p_is_production THEN 'production' ELSE 'development' END, coalesce(p_token, ''),
                 coalesce(p_channel, ''), coalesce(p_bundle, ''), coalesce(p_push_type, ''), coalesce(p_topic, ''),
                 coalesce(p_priority, ''), coalesce(p_expiration, ''), coalesce(p_collapse_id, ''), ''), 'UTF8')
                 || p_payload) FROM 1 FOR 16)

@@ -88,10 +88,11 @@ final class OutboxDatabase {
     /// Pushes that have not ended.
     var count: Int { known.counts.values.reduce(0, +) }
 
-    /// Opens a file, or makes it.
-    init(file: String, options: SQLiteOutbox.Options) throws(SQLiteError) {
+    /// Opens a file, or makes it unless it has to be there.
+    init(file: String, options: SQLiteOutbox.Options, mustExist: Bool = false) throws(SQLiteError) {
         var opening = Connection.Options(synchronous: options.durability == .full ? .full : .normal)
         opening.busyTimeout = .seconds(1)
+        opening.mustExist = mustExist
         connection = try Connection(path: file, options: opening)
         // Two relays would send everything twice.
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA wal_autocheckpoint = 4000;")

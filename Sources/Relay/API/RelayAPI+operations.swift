@@ -1,4 +1,5 @@
 internal import APNs
+internal import Outbox
 internal import WebAPI
 internal import Wire
 
@@ -54,11 +55,21 @@ extension RelayAPI {
             path: "/v1/drain",
             summary: "Has the relay take no more, finish what is on its way, and end: for a key of all its apps"
         ) { (call) throws(APIProblem) in
-            try call.service.demand(.manage)
-            guard await call.service.relay.apps.isSubset(of: call.service.caller.apps) else {
-                throw APIProblem(403, "this key is not for all apps of the relay, which would end for all")
-            }
+            try await call.service.demandAll()
             await call.service.relay.askToDrain()
+            return .json(["state": "draining"], status: 202)
+        },
+        Route(
+            method: "POST",
+            path: "/v1/nodes/{node}/drain",
+            summary: "Has one of the relays that share a database come to its end: for a key of all its apps"
+        ) { (call) throws(APIProblem) in
+            try await call.service.demandAll()
+            let name = call.arguments["node"] ?? ""
+            let isThere = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.askToDrain(node: Int64(name) ?? 0)
+            }
+            guard isThere else { throw APIProblem(404, "there is no relay \(name)") }
             return .json(["state": "draining"], status: 202)
         },
     ]

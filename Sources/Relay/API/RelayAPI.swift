@@ -23,6 +23,14 @@ struct RelayAPI: Sendable {
             }
         }
 
+        /// Makes sure that the caller may do what concerns everybody.
+        func demandAll() async throws(APIProblem) {
+            try demand(.manage)
+            guard await relay.apps.isSubset(of: caller.apps) else {
+                throw APIProblem(403, "this key is not for all apps of the relay, which would end for all")
+            }
+        }
+
         /// Makes sure that the caller may do what it asks for with an app.
         func demand(_ scope: RelayConfiguration.Caller.Scope, of app: String) throws(APIProblem) {
             try demand(scope)

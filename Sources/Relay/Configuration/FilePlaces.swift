@@ -1,3 +1,5 @@
+internal import Outbox
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -13,6 +15,14 @@ struct FilePlaces {
 
     /// A file that a setting names.
     func file(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
+
+    /// The outbox that a setting names.
+    func outbox(_ name: String) -> OutboxPlace {
+        switch OutboxPlace(name) {
+        case .file(let path): .file(file(path))
+        case .database(let address): .database(address)
+        }
+    }
 
     /// A file with a secret: the one that systemd hands out, if there is one.
     func secret(_ name: String) -> String {

@@ -25,8 +25,9 @@ extension RelayConfiguration {
     /// }
     /// ```
     ///
-    /// Paths are taken from where the file is. A relative `key-file` or `certificate-key` may also lie where the system
-    /// hands credentials out.
+    /// `data` may also be the address of a PostgreSQL database, as in `postgresql://relay@db1,db2/push`; a password
+    /// belongs into libpq's own file (`~/.pgpass`) or `PGPASSWORD`. Paths are taken from where the file is. A relative
+    /// `key-file` or `certificate-key` may also lie where the system hands credentials out.
     ///
     /// - Parameters:
     ///   - path: The file.
@@ -61,14 +62,14 @@ extension RelayConfiguration {
 
     private init(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
         try root.only([
-            "data", "durability", "limit", "retention-days", "listen", "http", "certificate", "certificate-key",
+            "data", "node", "durability", "limit", "retention-days", "listen", "http", "certificate", "certificate-key",
             "answer-seconds", "log-level", "log-format", "telemetry", "apps", "callers", "apple",
         ])
         try root.demand(["data", "apps"], oneOf: ["listen", "http"])
         let apps = try root.list("apps").map { (app) throws(RelayError) in try App(app, places) }
         guard !apps.isEmpty else { throw RelayError("apps has to name one app at least") }
         self.init(
-            dataFile: places.file(try root.text("data")),
+            data: places.outbox(try root.text("data")),
             apps: apps,
             listeners: try root.member("listen").byEnvironment { (setting) throws(RelayError) in try Address(setting) }
         )
@@ -76,7 +77,11 @@ extension RelayConfiguration {
             try Caller(caller, among: Set(apps.map(\.name)))
         }
         if root.member("http").isThere { http = try Address(root.member("http")) }
+        node = try root.optionalText("node") ?? ProcessInfo.processInfo.hostName
         if let durability = try root.choice("durability", SQLiteOutbox.Options.Durability.self) {
+            if case .database = data {
+                throw RelayError("durability is for a file: what a commit survives in a database is set there")
+            }
             outbox.durability = durability
         }
         if let limit = try root.optionalNumber("limit", 1...1_000_000_000) { outbox.limit = limit }

@@ -88,8 +88,10 @@ package struct RelayConfiguration: Sendable {
         package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
-    /// The file that pushes are kept in.
-    package var dataFile: String
+    /// Where pushes are kept: in a file, or in a database that several relays share.
+    package var data: OutboxPlace
+    /// What people know this relay by among those that share a database.
+    package var node = "relay"
     /// How they are kept.
     package var outbox = SQLiteOutbox.Options()
     /// The apps.
@@ -122,8 +124,8 @@ package struct RelayConfiguration: Sendable {
     var loadLimits = LoadGate.Limits()
 
     /// A configuration with the defaults, save what is given.
-    package init(dataFile: String, apps: [App], listeners: [PushEnvironment: Address]) {
-        self.dataFile = dataFile
+    package init(data: OutboxPlace, apps: [App], listeners: [PushEnvironment: Address]) {
+        self.data = data
         self.apps = apps
         self.listeners = listeners
     }

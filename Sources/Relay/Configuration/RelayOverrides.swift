@@ -4,7 +4,7 @@ package import Outbox
 /// Settings of the environment or the command line, which stand in for those of a configuration's file.
 package struct RelayOverrides: Sendable, Hashable {
     /// `data`.
-    package var dataFile: String?
+    package var data: String?
     /// `listen`, by environment.
     package var listeners: [PushEnvironment: String] = [:]
     /// `http`.
@@ -23,7 +23,7 @@ package struct RelayOverrides: Sendable, Hashable {
     func applied(to root: JSONValue) -> JSONValue {
         guard root.members != nil else { return root }
         var root = root
-        root.set("data", dataFile)
+        root.set("data", data)
         root.set("http", http)
         root.set("log-level", logLevel?.rawValue)
         root.set("log-format", logFormat?.rawValue)

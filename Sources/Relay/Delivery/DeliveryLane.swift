@@ -25,6 +25,11 @@ struct DeliveryLane {
 
         mutating func next() -> ClaimedPush? { reversed.popLast() }
 
+        mutating func clear() {
+            reversed = []
+            isStirred = true
+        }
+
         /// Whether more is to be claimed: there may be some, and half of what may be held has gone.
         func wantsMore(_ limit: Int, at now: Int64) -> Bool {
             let mayHaveMore = isStirred || (nextDue.map { $0 <= now } ?? false)

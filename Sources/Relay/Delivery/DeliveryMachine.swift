@@ -51,11 +51,19 @@ struct DeliveryMachine {
     /// When the outbox is to be asked again, after it failed.
     private var storeRestsUntil: Int64?
     private var isDraining = false
+    /// Whether others may send what this machine cannot.
+    private let isShared: Bool
     private var generator: SplitMix64
 
-    init(policy: DeliveryPolicy = DeliveryPolicy(), limits: Limits = Limits(), seed: UInt64) {
+    init(
+        policy: DeliveryPolicy = DeliveryPolicy(),
+        limits: Limits = Limits(),
+        isShared: Bool = false,
+        seed: UInt64
+    ) {
         self.policy = policy
         self.limits = limits
+        self.isShared = isShared
         generator = SplitMix64(state: seed)
     }
 
@@ -95,6 +103,13 @@ struct DeliveryMachine {
             shelf.isStirred = true
         }
         restStore(at: now)
+    }
+
+    /// What was claimed and has not been sent is others' now.
+    mutating func claimsLost() {
+        for name in lanes.keys {
+            for urgency in Urgency.allCases { lanes[name]?.change(urgency) { $0.clear() } }
+        }
     }
 
     /// A try to send a push has ended.
@@ -176,6 +191,7 @@ struct DeliveryMachine {
     /// What is to be done now.
     mutating func takeOrders(at now: Int64) -> Orders {
         var orders = Orders()
+        if isShared { giveBack(at: now) }
         if !isDraining { orders.sends = takeSends(at: now) }
         if storeRestsUntil.map({ $0 <= now }) ?? true {
             orders.settlements = unsettled
@@ -231,17 +247,35 @@ struct DeliveryMachine {
     private mutating func takeClaims(at now: Int64) -> [ClaimOrder] {
         var claims: [ClaimOrder] = []
         for name in turns {
+            // Where others send, a lane that rests takes nothing from them, and one to see whether it may go on.
+            let pausedUntil = isShared ? lanes[name]?.pausedUntil : nil
+            if let pausedUntil, now < pausedUntil { continue }
+            let most = pausedUntil == nil ? limits.claimedAhead : 1
             for urgency in Urgency.allCases {
                 lanes[name]?.change(urgency) { shelf in
-                    guard shelf.wantsMore(limits.claimedAhead, at: now) else { return }
+                    guard shelf.wantsMore(most, at: now) else { return }
                     shelf.isClaiming = true
                     shelf.isStirred = false
-                    let limit = limits.claimedAhead - shelf.count
+                    let limit = most - shelf.count
                     claims.append(ClaimOrder(lane: name, urgency: urgency, limit: limit))
                 }
             }
         }
         return claims
+    }
+
+    /// Leaves to others what was claimed and cannot be sent from here for now.
+    private mutating func giveBack(at now: Int64) {
+        for name in turns where isDraining || lanes[name]?.pausedUntil.map({ now < $0 }) ?? false {
+            while let push = lanes[name]?.next() {
+                let change = Settlement.Change.postponed(
+                    until: now,
+                    attempts: push.attempts,
+                    unknownTries: push.unknownTries
+                )
+                settle(push, Settlement(number: push.number, change))
+            }
+        }
     }
 
     private mutating func settle(_ push: ClaimedPush, _ settlement: Settlement) {

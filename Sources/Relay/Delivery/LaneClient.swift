@@ -6,14 +6,25 @@ internal import Wire
 /// Sends the pushes of one lane: a client with the app's key, which tries each push once.
 struct LaneClient: Sendable {
     let client: PushClient
-    /// The team whose keys the client can sign with.
-    let teamID: String
     /// The host that pushes are sent to.
     let server: String
+    /// The team whose keys the client can sign with.
+    var teamID: String { key.teamID }
+    /// The key that the client was made with.
+    private let key: SigningKey
+    private let sharesTokens: Bool
 
-    init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint) throws(RelayError) {
-        teamID = app.key.teamID
+    /// A client for an app.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - endpoint: Where its pushes go.
+    ///   - mint: What makes provider tokens for other relays, too; nil when this one makes its own.
+    /// - Throws: ``RelayError`` when the client cannot be made.
+    init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint, mint: FleetMint?) throws(RelayError) {
         server = endpoint.endpoint.host
+        key = app.key
+        sharesTokens = mint != nil
         var configuration = PushClient.Configuration()
         configuration.additionalAuthorities = endpoint.authorities
         // When a push is tried again is for the outbox to remember.
@@ -23,12 +34,17 @@ struct LaneClient: Sendable {
         do throws(APNsError) {
             client = try PushClient(
                 endpoint.endpoint,
-                authentication: .token(app.key),
+                authentication: mint.map { .mint($0) } ?? .token(app.key),
                 configuration: configuration
             )
         } catch {
             throw RelayError("the app \(app.name): \(error)")
         }
+    }
+
+    /// Whether the client signs with this key, or can be given it on the way.
+    func maySign(with key: SigningKey) -> Bool {
+        key.teamID == self.key.teamID && (!sharesTokens || key.keyID == self.key.keyID)
     }
 
     /// Sends a push once.

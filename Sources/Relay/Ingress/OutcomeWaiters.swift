@@ -38,6 +38,9 @@ struct OutcomeWaiters {
         count += 1
     }
 
+    /// The pushes that somebody waits for.
+    var names: some Collection<(app: String, id: APNsID)> { waiters.keys.lazy.map { ($0.app, $0.id) } }
+
     /// A push has ended.
     mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome) {
         for waiter in waiters.removeValue(forKey: Name(app: app, id: id)) ?? [] {

@@ -12,12 +12,16 @@ extension PushRelay {
     /// Looks after everything that nobody asks for; once a second.
     func keepHouse() async {
         let now = now
-        await endExpired(at: now)
-        callWebhooks()
+        await meetOthers()
+        // Several would be in one another's way.
+        if fleet.leads {
+            await endExpired(at: now)
+            callWebhooks()
+        }
         if now / 1_000 % PushRelay.secondsBetweenSigns == 0 { events.sign() }
         if history.wants(at: now) { await takeSample(at: now) }
         await checkStore()
-        await forgetOutcomes(before: now - configuration.retention)
+        if fleet.leads { await forgetOutcomes(before: now - configuration.retention) }
     }
 
     /// What is of no use any more ends.
@@ -49,7 +53,7 @@ extension PushRelay {
             sample[lane] = StatusHistory.LaneSample(
                 backlog: backlog[lane]?.count ?? 0,
                 oldest: max(0, now - (backlog[lane]?.oldest ?? now)) / 1_000,
-                sent: counts.sent[lane] ?? 0
+                sent: facts(of: lane).sent
             )
         }
         history.add(sample, at: now)

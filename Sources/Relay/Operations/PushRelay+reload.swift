@@ -24,7 +24,8 @@ extension PushRelay {
         }
         let old = configuration
         configuration = new
-        configuration.dataFile = old.dataFile
+        configuration.data = old.data
+        configuration.node = old.node
         configuration.outbox = old.outbox
         configuration.listeners = old.listeners
         configuration.http = old.http
@@ -51,10 +52,11 @@ extension PushRelay {
         for app in configuration.apps {
             for environment in app.environments {
                 let lane = Lane(app: app.name, environment: environment)
-                guard clients[lane]?.teamID != app.key.teamID else { continue }
+                if let client = clients[lane], client.maySign(with: app.key) { continue }
                 fresh[lane] = try LaneClient(
                     for: app,
-                    at: self.configuration.endpoints[environment] ?? environment.apple
+                    at: self.configuration.endpoints[environment] ?? environment.apple,
+                    mint: shared.map { FleetMint(app.key, sharing: $0, clock: clock) }
                 )
             }
         }
@@ -71,7 +73,7 @@ extension PushRelay {
             for environment in app.environments {
                 let lane = Lane(app: app.name, environment: environment)
                 machine.add(lane, at: now)
-                machine.limit(lane, to: app.rate, at: now)
+                machine.limit(lane, to: app.rate.map(fleet.share), at: now)
             }
         }
         openLanes = configuration.lanes
@@ -110,7 +112,7 @@ extension PushRelay {
     /// The settings that are others now, and cannot be changed on the way.
     private func waitingForRestart(_ new: RelayConfiguration) -> [String] {
         var names: [String] = []
-        if new.dataFile != configuration.dataFile { names.append("data") }
+        if new.data != configuration.data { names.append("data") }
         if new.outbox.durability != configuration.outbox.durability { names.append("durability") }
         if new.outbox.limit != configuration.outbox.limit { names.append("limit") }
         if new.listeners != configuration.listeners { names.append("listen") }

@@ -31,6 +31,7 @@ extension PushRelay {
             "storage": .object(storageFacts),
             "connections": .whole(connections.count),
             "apps": .array(appList(apps)),
+            "nodes": .array(nodeList(apps)),
             "lanes": .array(lanes(of: apps).map { lane in .object(facts(of: lane, backlog[lane])) }),
         ]
     }
@@ -60,8 +61,8 @@ extension PushRelay {
 
     private var storageFacts: [JSONValue.Member] {
         let facts: [JSONValue.Member?] = [
-            .init("file", .string(configuration.dataFile)),
-            .init("durability", .string(configuration.outbox.durability.rawValue)),
+            .init("place", .string("\(configuration.data)")),
+            shared == nil ? .init("durability", .string(configuration.outbox.durability.rawValue)) : nil,
             .init("limit", .whole(configuration.outbox.limit)),
             store.problem.map { .init("problem", .string($0)) },
         ]
@@ -69,22 +70,13 @@ extension PushRelay {
     }
 
     private func facts(of lane: Lane, _ backlog: Backlog?) -> [JSONValue.Member] {
-        let state = machine.lanes[lane]
-        let pausedUntil = state?.pausedUntil
-        let ends = counts.outcomes[lane] ?? [:]
+        let pausedUntil = machine.lanes[lane]?.pausedUntil
         let facts: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             .init("backlog", .whole(backlog?.count ?? 0)),
             backlog?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
-            .init("in-flight", .whole(state?.inFlight ?? 0)),
             pausedUntil.map { .init("paused-until", .whole($0)) },
-            .init("connections", .whole(notes[lane]?.connections ?? 0)),
-            JSONNumber(rates.rate(of: lane)).map { .init("sent-per-second", .number($0)) },
-            .init(
-                "outcomes",
-                .object(Outcome.State.allCases.map { .init($0.rawValue, .whole(ends[$0, default: 0])) })
-            ),
         ]
-        return facts.compactMap(\.self)
+        return facts.compactMap(\.self) + self.facts(of: lane).members
     }
 }

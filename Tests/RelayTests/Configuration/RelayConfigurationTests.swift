@@ -17,7 +17,7 @@ import Wire
     @Test func `a good one is read`() throws {
         let file = try ConfigurationFile()
         let configuration = try RelayConfiguration(file: file.path)
-        #expect(configuration.dataFile == file.directory.path + "/relay.sqlite")
+        #expect(configuration.data == .file(file.directory.path + "/relay.sqlite"))
         #expect(configuration.apps.map(\.name) == ["orders"] && configuration.apps[0].rate == 100)
         #expect(configuration.callers[0].scopes == [.send, .read] && configuration.logLevel == .info)
         #expect(configuration.remarks.isEmpty)
@@ -99,13 +99,13 @@ import Wire
     @Test func `environment and command line stand in for the file`() throws {
         let file = try ConfigurationFile()
         var overrides = RelayOverrides()
-        overrides.dataFile = "/elsewhere/relay.sqlite"
+        overrides.data = "/elsewhere/relay.sqlite"
         overrides.listeners = [.development: "[::1]:2195"]
         overrides.http = "0.0.0.0:8198"
         overrides.logLevel = .debug
         overrides.logFormat = .logfmt
         let configuration = try RelayConfiguration(file: file.path, overrides: overrides)
-        #expect(configuration.dataFile == "/elsewhere/relay.sqlite")
+        #expect(configuration.data == .file("/elsewhere/relay.sqlite"))
         #expect(
             configuration.listeners.mapValues(\.description) == [
                 .production: "127.0.0.1:0", .development: "[::1]:2195",

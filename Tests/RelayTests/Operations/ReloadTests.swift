@@ -77,14 +77,14 @@ import Wire
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
         var new = await bench.relay.configuration
-        new.dataFile = "/elsewhere"
+        new.data = .file("/elsewhere")
         new.http = RelayConfiguration.Address(port: 0)
         new.endpoints = [:]
         new.logLevel = .error
         try await bench.relay.reload(new)
         let named = lines.objects.compactMap { $0["setting"]?.stringValue }
         #expect(named == ["data", "http", "apple"])
-        #expect(await bench.relay.configuration.dataFile != "/elsewhere")
+        #expect(await bench.relay.configuration.data != .file("/elsewhere"))
         #expect(await bench.push().json["state"] == "delivered")
         #expect(!lines.objects.contains { $0["msg"] == "push" }, "the level is another one")
         await bench.stop()

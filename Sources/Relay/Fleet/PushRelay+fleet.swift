@@ -1,0 +1,115 @@
+internal import APNs
+internal import Outbox
+internal import Wire
+
+/// One relay among several that share an outbox.
+extension PushRelay {
+    /// How often it is looked whether others have sent what callers here wait for.
+    private static let lookForEnds = Duration.milliseconds(200)
+    /// Pushes that are looked for at once.
+    private static let mostEnds = 1_000
+
+    /// Hears what comes about without this relay's doing, for as long as it runs.
+    func followFleet() {
+        guard let shared else { return }
+        Task { [weak self] in
+            for await news in shared.news { await self?.hear(news) }
+        }
+        lookForEndsLater()
+    }
+
+    private func hear(_ news: OutboxNews) {
+        switch news {
+        case .arrived(let lane, let urgency):
+            machine.stir(lane, urgency)
+        case .claimsLost:
+            log.warning("this relay was not heard of for long, and others have taken over what it had claimed")
+            machine.claimsLost()
+        case .fleet(let nodes, let leads):
+            guard fleet.size != nodes || fleet.leads != leads else { return }
+            fleet.learn(size: nodes, leads: leads)
+            log.info("relays share the outbox", ["relays": .whole(nodes), "leads": .string(leads ? "yes" : "no")])
+            shareRates()
+        case .drainAsked:
+            guard !isDraining else { return }
+            askToDrain()
+        }
+        carryOutSoon()
+    }
+
+    /// Gives each lane this relay's part of what its app may send.
+    func shareRates() {
+        for app in configuration.apps {
+            for environment in app.environments {
+                let lane = Lane(app: app.name, environment: environment)
+                machine.limit(lane, to: app.rate.map(fleet.share), at: now)
+            }
+        }
+    }
+
+    /// Tells the others how this relay is, and hears how they are; once a second.
+    func meetOthers() async {
+        guard let shared else { return }
+        await shared.publish(FleetView.text(of: ownFacts))
+        if let nodes = try? await shared.nodes() { fleet.learn(nodes) }
+    }
+
+    private func lookForEndsLater() {
+        loop.schedule(after: PushRelay.lookForEnds) { [weak self] in
+            guard let self else { return }
+            Task { await self.lookForEnds() }
+        }
+    }
+
+    private func lookForEnds() async {
+        let names = waiters.names.prefix(PushRelay.mostEnds)
+        if let shared, !names.isEmpty {
+            for push in (try? await shared.ended(among: Array(names))) ?? [] {
+                guard case .ended(let outcome, _) = push.place else { continue }
+                waiters.ended(push.id, of: push.lane.app, outcome)
+            }
+        }
+        if !isDraining { lookForEndsLater() }
+    }
+
+    /// What this relay does in each of its lanes.
+    private var ownFacts: [Lane: LaneFacts] {
+        let sent = counts.sent
+        return Dictionary(uniqueKeysWithValues: machine.lanes.keys.map { ($0, ownFacts(of: $0, sent: sent)) })
+    }
+
+    private func ownFacts(of lane: Lane, sent: [Lane: Int]) -> LaneFacts {
+        var facts = LaneFacts()
+        facts.inFlight = machine.lanes[lane]?.inFlight ?? 0
+        facts.connections = notes[lane]?.connections ?? 0
+        facts.rate = rates.rate(of: lane)
+        facts.sent = sent[lane] ?? 0
+        facts.outcomes = counts.outcomes[lane] ?? [:]
+        return facts
+    }
+
+    /// What all relays that share the outbox do in a lane.
+    func facts(of lane: Lane) -> LaneFacts { ownFacts(of: lane, sent: counts.sent) + fleet.others(in: lane) }
+
+    /// The relays that share the outbox, as far as some apps go.
+    func nodeList(_ apps: Set<String>) -> [JSONValue] {
+        let leader = fleet.nodes.map(\.number).min()
+        return fleet.nodes.map { node in
+            let facts = node.isOwn ? ownFacts.values.reduce(LaneFacts(), +) : fleet.facts(of: node, in: apps)
+            let state = node.isToDrain ? "draining" : node.number == leader ? "leads" : "ok"
+            return .object(
+                [
+                    .init("number", .whole(node.number)), .init("name", .string(node.name)),
+                    .init("version", .string(node.version)), .init("started-at", .whole(node.startedAt)),
+                    .init("silent-ms", .whole(node.silence)), .init("state", .string(state)),
+                    .init("own", .bool(node.isOwn)),
+                ] + facts.members
+            )
+        }
+    }
+
+    /// Has another relay come to its end; false when it is not there.
+    func askToDrain(node number: Int64) async throws(OutboxError) -> Bool {
+        try await shared?.askToDrain(number) ?? false
+    }
+}

@@ -1,0 +1,173 @@
+import APNs
+import Outbox
+import TestSupport
+import Testing
+
+/// What several processes see that share one outbox.
+@Suite struct FleetTests {
+    private let server: PostgreSQLServer
+    private let database: String
+
+    init() async throws {
+        server = try await PostgreSQLServer.shared.value
+        database = try await server.makeDatabase()
+        try await PostgreSQLOutbox.migrate(server.address(of: database))
+    }
+
+    private func open(lease: Duration = .seconds(3_600)) async throws -> PostgreSQLOutbox {
+        try await PostgreSQLOutbox(address: server.address(of: database), options: .init(lease: lease))
+    }
+
+    @Test func `what one has claimed the others do not get, and see where it is`() async throws {
+        let (one, other) = (try await open(), try await open())
+        let pushes = try (1...10).map { try OutboxPush.numbered($0) }
+        _ = try await one.accept(pushes, at: 1_000)
+        let first = try await one.claim(.orders, .immediate, limit: 4, at: 1_000).pushes
+        let rest = try await other.claimAll(at: 1_000)
+        #expect((first + rest).map(\.push.id) == pushes.map(\.id))
+        #expect(try await other.status(of: pushes[0].id, of: "orders")?.place == .inFlight)
+        try await one.end(first[0], at: 1_100)
+        #expect(try await other.outcome(of: pushes[0])?.state == .delivered)
+        // What is not one's own is not one's to settle.
+        try await other.end(first[1], .refused, at: 1_100)
+        #expect(try await other.status(of: pushes[1].id, of: "orders")?.place == .inFlight)
+    }
+
+    @Test func `what a node had whose lease has ended is taken over, and says that it may have been sent`()
+        async throws
+    {
+        let dead = try await open()
+        let push = try OutboxPush.numbered(1)
+        _ = try await dead.accept([push], at: 1_000)
+        let lost = try await dead.claimAll(at: 1_000)
+        let heir = try await open(lease: .seconds(3))
+        #expect(try await heir.claimAll(at: 1_000).isEmpty)
+        try await server.ask(
+            "UPDATE martlet.node SET lease_until = '-infinity' WHERE number = (SELECT min(number) FROM martlet.node)",
+            of: database
+        )
+        for await news in heir.news where news == .arrived(.orders, .immediate) { break }
+        let claimed = try await heir.claimAll(at: 1_000)
+        #expect(claimed.map(\.push.id) == [push.id] && claimed.map(\.unknownTries) == [1])
+        // The one that was thought dead comes too late with what it knows.
+        try await dead.end(lost[0], .refused, at: 2_000)
+        #expect(try await heir.status(of: push.id, of: "orders")?.place == .inFlight)
+        let outcome = Outcome(.delivered, status: 200, attempts: 1, unknownTries: 1)
+        try await heir.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 3_000)
+        #expect(try await dead.outcome(of: push) == outcome)
+    }
+
+    @Test func `a node that was given up comes back as another`() async throws {
+        let store = try await open(lease: .seconds(3))
+        _ = try await store.accept([try .numbered(1)], at: 1_000)
+        #expect(try await store.claimAll(at: 1_000).count == 1)
+        try await server.ask(
+            "UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.bury()",
+            of: database
+        )
+        for await news in store.news where news == .claimsLost { break }
+        #expect(try await store.claimAll(at: 1_000).map(\.unknownTries) == [1])
+    }
+
+    @Test func `nodes know how many they are, and which one does what one alone may do`() async throws {
+        let stores = [try await open(lease: .seconds(3)), try await open(lease: .seconds(3))]
+        for (index, store) in stores.enumerated() {
+            for await news in store.news where news == .fleet(nodes: 2, leads: index == 0) { break }
+        }
+        await stores[0].close(isInOrder: true)
+        for await news in stores[1].news where news == .fleet(nodes: 1, leads: true) { break }
+    }
+
+    @Test func `a push that a back end enqueues is part of its transaction, and calls those who rest`() async throws {
+        let store = try await open(lease: .seconds(3))
+        #expect(try await store.claimAll(at: 0).isEmpty)
+        let token = "00112233445566778899aabbccddeeff"
+        func enqueue(_ id: Int, _ more: String = "") -> String {
+            """
+            SELECT martlet.enqueue('orders', '{"aps": {"alert":"é"}, "n": 1e400}', 'com.example.orders', '\(token)',
+                id => '00000000-0000-4000-8000-00000000000\(id)'\(more))
+            """
+        }
+        try await server.ask("BEGIN; \(enqueue(1)); ROLLBACK", of: database)
+        try await server.ask("BEGIN; \(enqueue(2)); COMMIT", of: database)
+        for await news in store.news where news == .arrived(.orders, .immediate) { break }
+        let claimed = try await store.claimAll(at: .max / 2)
+        #expect(
+            claimed.map { String(decoding: $0.push.payload, as: UTF8.self) } == [#"{"aps": {"alert":"é"}, "n": 1e400}"#]
+        )
+        #expect(claimed.map(\.push.id.description) == ["00000000-0000-4000-8000-000000000002"])
+        // The same again is the same; another with its identifier is refused.
+        #expect(try await server.ask(enqueue(2), of: database) == "00000000-0000-4000-8000-000000000002\n")
+        await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(2, ", priority => 5"), of: database) }
+        await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(3, ", priority => 7"), of: database) }
+        #expect(try await store.claimAll(at: .max / 2).isEmpty)
+        // The same push through a relay is the same, too.
+        #expect(try await store.backlog().map(\.count) == [1])
+    }
+
+    /// What is on its way, by order key, as those see it who send.
+    private actor Wire {
+        var open: Set<String> = []
+        var sent: [String: [APNsID]] = [:]
+        var ended = 0
+        private(set) var problems: [String] = []
+
+        func begin(_ push: ClaimedPush) {
+            let key = push.push.orderKey ?? ""
+            if !open.insert(key).inserted { problems.append("two of \(key) at a time") }
+            sent[key, default: []].append(push.push.id)
+        }
+
+        func end(_ push: ClaimedPush, for good: Bool) {
+            open.remove(push.push.orderKey ?? "")
+            if good { ended += 1 } else { sent[push.push.orderKey ?? ""]?.removeLast() }
+        }
+    }
+
+    @Test func `many that take in and give out at once keep each key's order, and lose nothing`() async throws {
+        let stores = [try await open(), try await open(), try await open()]
+        let (keys, perKey) = (12, 25)
+        let wire = Wire()
+        try await withThrowingTaskGroup { group in
+            for key in 0..<keys {
+                group.addTask {
+                    for number in 0..<perKey {
+                        let push = try OutboxPush.numbered(
+                            UInt64(key * 1_000 + number + 1),
+                            notBefore: number % 7 == 3 ? 1_001 : nil,
+                            orderKey: "key \(key)"
+                        )
+                        let answers = try await stores[(key + number) % 3].accept([push], at: 1_000)
+                        #expect(answers == [.accepted])
+                    }
+                }
+            }
+            for (index, store) in stores.enumerated() {
+                group.addTask {
+                    var random = SplitMix64(state: UInt64(index))
+                    while await wire.ended < keys * perKey {
+                        for push in try await store.claim(.orders, .immediate, limit: 20, at: 2_000).pushes {
+                            await wire.begin(push)
+                            let isOver = Bool.random(using: &random) || push.attempts > 2
+                            await wire.end(push, for: isOver)
+                            let change: Settlement.Change =
+                                isOver
+                                ? .ended(Outcome(.delivered, status: 200))
+                                : .postponed(until: 2_000, attempts: push.attempts + 1, unknownTries: 0)
+                            try await store.settle([Settlement(number: push.number, change)], at: 2_000)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await wire.problems.isEmpty)
+        for (key, ids) in await wire.sent { #expect(Set(ids).count == perKey, "\(key)") }
+        #expect(try await stores[0].backlog().isEmpty)
+        let left = try await server.ask(
+            "SELECT (SELECT count(*) FROM martlet.push) + (SELECT count(*) FROM martlet.queue)",
+            of: database
+        )
+        #expect(left == "0\n")
+    }
+}

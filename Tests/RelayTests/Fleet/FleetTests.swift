@@ -1,0 +1,151 @@
+import APNs
+import APNsClient
+import Outbox
+import Simulator
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Relay
+
+/// Relays that share a database.
+@Suite(.timeLimit(.minutes(2))) struct FleetTests {
+    private func place() async throws -> OutboxPlace {
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await PostgreSQLOutbox.migrate(address)
+        return .database(address)
+    }
+
+    private func fleet(_ size: Int, _ change: (inout RelayConfiguration) -> Void = { _ in }) async throws
+        -> [RelayBench]
+    {
+        let first = try await RelayBench(data: try await place(), change)
+        var benches = [first]
+        while benches.count < size { benches.append(try await first.another()) }
+        return benches
+    }
+
+    private func stop(_ benches: [RelayBench]) async {
+        for bench in benches { await bench.relay.stop() }
+        await benches.first?.apple.stop()
+    }
+
+    @Test func `each push is sent once, by whichever relay, and every relay knows how it ended`() async throws {
+        let benches = try await fleet(2)
+        var ids: Set<String> = []
+        for number in 0..<40 {
+            let answer = await benches[number % 2].push()
+            #expect(answer.json["state"] == "delivered", "\(answer)")
+            ids.insert(answer.json["id"]?.stringValue ?? "")
+            let other = await benches[(number + 1) % 2].ask("GET", "/v1/pushes/\(answer.json["id"]?.stringValue ?? "")")
+            #expect(other.json["state"] == "delivered")
+        }
+        let arrived = await benches[0].apple.pushes.map(\.id)
+        #expect(ids.count == 40 && arrived.count == 40 && Set(arrived) == ids)
+        await stop(benches)
+    }
+
+    @Test func `a relay that cannot reach Apple leaves its pushes to the others, and its callers hear of them`()
+        async throws
+    {
+        let works = try await RelayBench(data: try await place())
+        let closed = try SilentServer.unusedPort().port
+        let cutOff = try await works.another {
+            $0.endpoints[.production] = LaneEndpoint(
+                APNsEndpoint(host: "127.0.0.1", port: closed, isEncrypted: false)
+            )
+        }
+        for _ in 0..<3 {
+            let answer = await cutOff.push()
+            #expect(answer.json["state"] == "delivered", "\(answer)")
+        }
+        let client = try await cutOff.client()
+        try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
+        await client.close()
+        #expect(await works.apple.pushes.count == 4)
+        await stop([works, cutOff])
+    }
+
+    @Test func `relays send with one provider token, and sign for themselves while they cannot share it`() async throws
+    {
+        let address = try await place()
+        guard case .database(let database) = address else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let key = try SigningKey.ephemeral()
+        let clock = TestClock()
+        let mints = (0..<2).map { _ in FleetMint(key, sharing: outbox, clock: clock.wall) }
+        let first = try await mints[0].token()
+        #expect(try await mints[1].token().text == first.text)
+        #expect(first.validity == .seconds(60))
+        // Whoever comes first after fifty minutes signs for all.
+        clock.advance(by: 50 * 60)
+        let second = try await mints[1].token()
+        #expect(second.issuedAt == first.issuedAt + 3_000)
+        #expect(try await mints[0].token().text == second.text)
+        // Apple's refusal of a fresh one is the clock's fault, and none of the token's.
+        await mints[0].expired(tokenIssuedAt: second.issuedAt)
+        #expect(try await mints[0].token().text == second.text)
+        clock.advance(by: 20 * 60)
+        let third = try await mints[0].token()
+        #expect(third.text != second.text)
+        #expect(try await mints[1].token().text == third.text)
+        await outbox.close(isInOrder: true)
+        #expect(try await mints[0].token().text != third.text)
+    }
+
+    @Test func `the status tells of all relays, and one can end another`() async throws {
+        let benches = try await fleet(2) { configuration in
+            configuration.node = "first"
+            configuration.callers[0].apps = ["orders", "rides"]
+        }
+        #expect(await benches[0].push(to: "5d3a6a1c", #","app":"orders""#).json["state"] == "delivered")
+        var nodes: [JSONValue] = []
+        while nodes.count < 2 || nodes.contains(where: { $0["outcomes"]?["delivered"]?.integerValue == nil }) {
+            nodes = await benches[1].ask("GET", "/v1/status").json["nodes"]?.elements ?? []
+            await Task.yield()
+        }
+        #expect(nodes.map { $0["state"] } == ["leads", "ok"] && nodes[0]["name"] == "first")
+        let number = nodes[0]["number"]?.integerValue ?? 0
+        #expect(await benches[1].ask("POST", "/v1/nodes/\(number)/drain").status == 202)
+        #expect(await benches[1].ask("POST", "/v1/nodes/\(number + 7)/drain").status == 404)
+        await benches[0].relay.drainIsAskedFor()
+        await stop(benches)
+    }
+
+    @Test func `what others tell of their lanes is added up, and sums only grow`() {
+        var view = FleetView()
+        let lane = Lane(app: "orders", environment: .production)
+        var facts = LaneFacts()
+        facts.sent = 7
+        facts.rate = 2.5
+        facts.outcomes = [.delivered: 6, .refused: 1]
+        func node(_ number: Int64, isOwn: Bool = false) -> OutboxNode {
+            OutboxNode(
+                number: number,
+                name: "n",
+                version: "1",
+                startedAt: 0,
+                silence: 0,
+                isToDrain: false,
+                isOwn: isOwn,
+                facts: FleetView.text(of: [lane: facts])
+            )
+        }
+        view.learn([node(1, isOwn: true), node(2), node(3)])
+        #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 5)
+        #expect(view.others(in: lane).outcomes[.delivered] == 12)
+        view.learn([node(1, isOwn: true), node(3)])
+        #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 2.5)
+        view.learn(size: 3, leads: false)
+        #expect(view.share(of: 100) == 33 && view.share(of: 2) == 1)
+    }
+}
+
+/// A clock that a test moves by hand.
+private final class TestClock: Sendable {
+    private let seconds = Mutex<Int64>(1_795_000_000)
+    var wall: WallClock { WallClock { self.seconds.withLock { $0 } } }
+
+    func advance(by time: Int64) { seconds.withLock { $0 += time } }
+}
