@@ -11,12 +11,17 @@ BUSY_TESTS = PeerTests\.(CrashTests|PageTests)
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 
 .DEFAULT_GOAL := help
-.PHONY: demo test simulate sanitize fuzz lint format bench bench-compare screenshots docs clean help
+.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots docs clean help
 
 demo: ## Build, start the local APNs, send it real pushes and show every answer
 	@Scripts/prerequisites build
 	@$(SWIFT) build --product martlet
 	@.build/debug/martlet demo
+
+fleet-demo: ## Run three relays on one PostgreSQL, kill one, and account for every push
+	@Scripts/prerequisites build fleet
+	@$(SWIFT) build --product martlet
+	@Scripts/fleet-demo .build/debug/martlet
 
 test: ## Run every test, against real peers too
 	@Scripts/prerequisites build test

@@ -22,7 +22,8 @@ struct Martlet {
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
-            .simulate, .relay, .relayCheck, .relayKeysMake, .relayStatus, .relayApps, .relayDeadLetters, .relayDrain,
+            .simulate, .relay, .relayCheck, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps, .relayDeadLetters,
+            .relayDrain,
             .authorityPath, .authorityPrint, .healthcheck, .token,
             .doctor,
         ]

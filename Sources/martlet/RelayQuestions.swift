@@ -22,6 +22,27 @@ extension Command {
             storage?["problem"]?.stringValue.map { "which fails: \($0)" },
         ]
         Terminal.output.write(words.compactMap(\.self).joined(separator: ", ") + "\n\n" + lanes(in: status))
+        guard status["nodes"]?.elements?.isEmpty == false else { return }
+        Terminal.output.write("\n" + nodes(in: status))
+    }
+
+    /// The relays that share a database.
+    private static func nodes(in status: JSONValue) -> String {
+        var table = Table([
+            Table.Column("relay", isNumeric: true), "name", "version", Table.Column("silent", isNumeric: true),
+            Table.Column("in flight", isNumeric: true), Table.Column("sent/s", isNumeric: true),
+            Table.Column("delivered", isNumeric: true), "state",
+        ])
+        for node in status["nodes"]?.elements ?? [] {
+            let silence = Double(node["silent-ms"]?.integerValue ?? 0) / 1_000
+            table.add([
+                node.cell("number"), node.cell("name"), node.cell("version"),
+                Table.Cell("\(Int(silence.rounded())) s"), node.cell("in-flight"), node.cell("sent-per-second"),
+                Table.Cell(node["outcomes"]?["delivered"]?.shown ?? ""),
+                Table.Cell(node["state"]?.stringValue ?? "", node["state"] == "draining" ? .bad : .good),
+            ])
+        }
+        return table.text(for: .output)
     }
 
     private static func lanes(in status: JSONValue) -> String {
@@ -105,11 +126,12 @@ extension Command {
     static let relayDrain = Command(
         "relay drain",
         "Have a relay take no more pushes, finish what is on its way, and end",
-        examples: ["relay drain --key-file operator.key"],
+        examples: ["relay drain --key-file operator.key", "relay drain --node 3 --key-file operator.key"],
+        Option<Int?>("--node", "Number of another relay that shares the database, as relay status has it"),
         RelayCaller.declared,
         asJSON
-    ) { relay, isJSON in
-        let answer = try await relay.ask("POST", "/v1/drain")
+    ) { node, relay, isJSON in
+        let answer = try await relay.ask("POST", node.map { "/v1/nodes/\($0)/drain" } ?? "/v1/drain")
         if isJSON {
             Terminal.output.write(json: answer)
         } else {

@@ -63,6 +63,8 @@ function show(status) {
     plot("Waiting", history, "backlog"), plot("Sent a second", history, "sent-per-second"),
     plot("Oldest, in seconds", history, "oldest-seconds"))
   byID("lanes").replaceChildren(lanes(status))
+  byID("fleet").hidden = !status.nodes?.length
+  byID("nodes").replaceChildren(nodes(status))
   byID("dead").replaceChildren(...dead(status))
 }
 
@@ -101,7 +103,24 @@ function lanes({ lanes, now }) {
     })))
 }
 
-/** How the pushes of a lane ended, as a bar with its numbers for whoever cannot see it. */
+/** The relays that share a database; the one that answers is marked. */
+function nodes({ nodes = [], now }) {
+  const names = ["relay", "name", "version", "up", "last heard of", "on their way", "sent a second", "state", "outcomes"]
+  const words = { leads: "sends, and keeps house", ok: "sends", draining: "comes to its end" }
+  return element("table", {},
+    element("thead", {}, element("tr", {}, names.map((name, index) =>
+      element("th", { scope: "col", class: index >= 3 && index < 7 ? "number" : null }, name)))),
+    element("tbody", {}, nodes.map((node) => element("tr", {},
+      element("th", { scope: "row" }, `${node.number}${node.own ? " (this one)" : ""}`),
+      element("td", {}, node.name), element("td", {}, node.version),
+      element("td", { class: "number" }, duration((now - node["started-at"]) / 1000)),
+      element("td", { class: "number" }, duration(node["silent-ms"] / 1000)),
+      element("td", { class: "number" }, number.format(node["in-flight"])),
+      element("td", { class: "number" }, number.format(Math.round(node["sent-per-second"]))),
+      element("td", {}, words[node.state] ?? node.state), element("td", {}, outcomes(node))))))
+}
+
+/** How pushes ended, as a bar with its numbers for whoever cannot see it. */
 function outcomes({ outcomes }) {
   const total = states.reduce((sum, state) => sum + outcomes[state], 0)
   const text = states.filter((state) => outcomes[state]).map((state) => `${number.format(outcomes[state])} ${state}`)

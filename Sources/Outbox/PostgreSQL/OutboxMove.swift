@@ -18,6 +18,9 @@ package actor OutboxMove {
         package var outcomes = 0
         /// Tokens that Apple has called dead.
         package var deadTokens = 0
+
+        /// Nothing yet.
+        package init() {}
     }
 
     /// Rows in one batch.
@@ -76,7 +79,10 @@ package actor OutboxMove {
     private func movePushes(at now: Int64) async throws(OutboxError) -> Bool {
         let rows = try reading { (file) throws(SQLiteError) in
             let statement = try file.connection.prepare(
-                "SELECT \(OutboxStatements.pushColumns), fingerprint FROM push ORDER BY number LIMIT \(OutboxMove.batch)"
+                """
+                SELECT \(OutboxStatements.pushColumns), fingerprint FROM push ORDER BY number
+                LIMIT \(OutboxMove.batch)
+                """
             )
             var rows: [MovingPush] = []
             while try statement.step() {

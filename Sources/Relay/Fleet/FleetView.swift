@@ -11,8 +11,8 @@ struct FleetView {
     private(set) var nodes: [OutboxNode] = []
     /// What the others have told of their lanes.
     private var others: [Int64: [Lane: LaneFacts]] = [:]
-    /// What relays have sent that are there no more, by lane, so that sums only grow.
-    private var sentByGone: [Lane: Int] = [:]
+    /// What relays have done that are there no more, so that sums only grow.
+    private var gone: [Lane: LaneFacts] = [:]
 
     /// Whether there may be others.
     var isShared: Bool { !nodes.isEmpty }
@@ -30,7 +30,7 @@ struct FleetView {
         others = [:]
         for node in nodes where !node.isOwn { others[node.number] = FleetView.lanes(in: node.facts) }
         for (number, lanes) in before where others[number] == nil {
-            for (lane, facts) in lanes { sentByGone[lane, default: 0] += facts.sent }
+            for (lane, facts) in lanes { gone[lane] = (gone[lane] ?? LaneFacts()) + facts.done }
         }
     }
 
@@ -39,9 +39,7 @@ struct FleetView {
 
     /// What the others do in a lane.
     func others(in lane: Lane) -> LaneFacts {
-        var sum = others.values.reduce(LaneFacts()) { $0 + ($1[lane] ?? LaneFacts()) }
-        sum.sent += sentByGone[lane, default: 0]
-        return sum
+        others.values.reduce(gone[lane] ?? LaneFacts()) { $0 + ($1[lane] ?? LaneFacts()) }
     }
 
     /// What a node does in some apps' lanes together.

@@ -28,6 +28,14 @@ struct LaneFacts: Sendable, Hashable {
         }
     }
 
+    /// What was done, without what is being done.
+    var done: LaneFacts {
+        var done = LaneFacts()
+        done.sent = sent
+        done.outcomes = outcomes
+        return done
+    }
+
     /// What is told of it.
     var members: [JSONValue.Member] {
         let members: [JSONValue.Member?] = [
