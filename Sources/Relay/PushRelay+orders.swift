@@ -70,12 +70,7 @@ extension PushRelay {
     /// Waits for the end of a push; nil when it has not come by then.
     func outcome(of id: APNsID, of app: String, within time: Duration) async -> Outcome? {
         await withCheckedContinuation { continuation in
-            let timer = { (number: Int) in
-                self.loop.schedule(after: time) { [weak self] in
-                    self?.assumeIsolated { $0.waiters.giveUp(number, on: id, of: app) }
-                }
-            }
-            waiters.add(for: id, of: app, timer: timer) { continuation.resume(returning: $0) }
+            wait(for: id, of: app, within: time) { continuation.resume(returning: $0) }
             // It may have ended before anybody waited.
             Task {
                 if case .ended(let outcome, _)? = (try? await outbox.status(of: id, of: app))?.place {
@@ -84,6 +79,34 @@ extension PushRelay {
             }
         }
     }
+
+    /// Has somebody told how a push ends; nil when it has not by then.
+    func wait(
+        for id: APNsID,
+        of app: String,
+        within time: Duration,
+        _ completion: @escaping OutcomeWaiters.Completion
+    ) {
+        waiters.add(for: id, of: app, until: loop.now.advanced(by: time), completion)
+        watchWaiters()
+    }
+
+    /// Sees to it that nobody waits for much longer than they want.
+    private func watchWaiters() {
+        guard let deadline = waiters.nextDeadline, deadline < waitersAreWatched ?? .never else { return }
+        waitersAreWatched = deadline
+        let wait = Duration.nanoseconds(deadline.nanoseconds - loop.now.nanoseconds)
+        // A few together, since nobody counts milliseconds who has waited for seconds.
+        loop.schedule(after: max(wait, PushRelay.patience)) { [weak self] in
+            self?.assumeIsolated { relay in
+                relay.waitersAreWatched = nil
+                relay.waiters.giveUp(at: relay.loop.now)
+                relay.watchWaiters()
+            }
+        }
+    }
+
+    private static let patience = Duration.milliseconds(20)
 
     /// Takes a push back.
     func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> PushStatus? {

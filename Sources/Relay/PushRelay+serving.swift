@@ -166,13 +166,8 @@ extension PushRelay {
             return reply(.refused(.serviceUnavailable, retryAfter: 5))
         }
         if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome, push)) }
-        guard waits else { return reply(.kept(push)) }
-        let timer = { (number: Int) in
-            self.loop.schedule(after: self.configuration.answerTime) { [weak self] in
-                self?.assumeIsolated { $0.waiters.giveUp(number, on: push.id, of: push.lane.app) }
-            }
-        }
-        waiters.add(for: push.id, of: push.lane.app, timer: timer) { outcome in
+        guard waits, configuration.answerTime > .zero else { return reply(.kept(push)) }
+        wait(for: push.id, of: push.lane.app, within: configuration.answerTime) { outcome in
             reply(outcome.map { .ended($0, push) } ?? .kept(push))
         }
     }

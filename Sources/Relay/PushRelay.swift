@@ -48,6 +48,8 @@ package actor PushRelay {
     var gate: LoadGate
     /// Who waits to hear how a push ended.
     var waiters = OutcomeWaiters()
+    /// When it is looked who has waited for long enough; nil when nobody waits.
+    var waitersAreWatched: MonotonicTime?
     var counts = RelayCounts()
     var notes: [Lane: LaneNotes] = [:]
     var rates = RecentRates()

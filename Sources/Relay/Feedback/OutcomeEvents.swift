@@ -13,8 +13,10 @@ struct OutcomeEvents {
 
     private struct Event {
         var number: Int
-        var app: String
-        var bytes: [UInt8]
+        var push: PushStatus
+
+        /// As a listener gets it, which costs more than all else: it is done for those alone who listen.
+        func bytes(run: Int64) -> [UInt8] { ServerSentEvent.bytes("outcome", push.json, id: "\(run)-\(number)") }
     }
 
     private struct Listener {
@@ -41,12 +43,13 @@ struct OutcomeEvents {
     /// A push has ended.
     mutating func note(_ status: PushStatus) {
         lastNumber += 1
-        let bytes = ServerSentEvent.bytes("outcome", status.json, id: "\(run)-\(lastNumber)")
-        let event = Event(number: lastNumber, app: status.lane.app, bytes: bytes)
+        let event = Event(number: lastNumber, push: status)
         events.append(event)
         // Seldom, so that it costs little.
         if events.count >= 2 * OutcomeEvents.kept { events.removeFirst(events.count - OutcomeEvents.kept) }
-        for (key, listener) in listeners where listener.apps.contains(event.app) { tell(key, listener, bytes) }
+        guard !listeners.isEmpty else { return }
+        let bytes = event.bytes(run: run)
+        for (key, listener) in listeners where listener.apps.contains(status.lane.app) { tell(key, listener, bytes) }
     }
 
     /// Lets everybody know that the relay is still there.
@@ -73,8 +76,8 @@ struct OutcomeEvents {
         let seen = parts.count == 2 && parts[0] == String(run) ? Int(parts[1]) : nil
         let first = events.first?.number ?? lastNumber + 1
         if (seen ?? -1) + 1 < first { continuation.yield(ServerSentEvent.bytes("gap", [:])) }
-        for event in events where event.number > seen ?? 0 && apps.contains(event.app) {
-            continuation.yield(event.bytes)
+        for event in events where event.number > seen ?? 0 && apps.contains(event.push.lane.app) {
+            continuation.yield(event.bytes(run: run))
         }
         return stream
     }

@@ -2,7 +2,7 @@ internal import APNs
 internal import Outbox
 internal import Wire
 
-/// Callers that wait to hear how their push has ended, each for a bounded time.
+/// Callers that wait to hear how their push has ended, each for a bounded time: a value without a clock.
 struct OutcomeWaiters {
     /// Told how the push ended; nil when the time is over.
     typealias Completion = (Outcome?) -> Void
@@ -13,29 +13,33 @@ struct OutcomeWaiters {
     }
 
     private struct Waiter {
-        var number: Int
+        var deadline: MonotonicTime
         var completion: Completion
-        var timer: LoopTimer?
     }
 
     private var waiters: [Name: [Waiter]] = [:]
-    private var lastNumber = 0
+    /// Who gives up when; most have heard long before.
+    private var deadlines = TimeHeap<Name>()
+    private var deadlineCount = 0
     /// Who waits.
     private(set) var count = 0
 
-    /// Has somebody told how a push ends.
-    ///
-    /// - Returns: The number of the waiter, to be handed to ``giveUp(_:on:of:)``.
+    /// When somebody may have waited for long enough; nil when nobody waits.
+    var nextDeadline: MonotonicTime? { count > 0 ? deadlines.earliest : nil }
+
+    /// Has somebody told how a push ends, or that it had not by a time.
     mutating func add(
         for id: APNsID,
         of app: String,
-        timer: (Int) -> LoopTimer?,
+        until deadline: MonotonicTime,
         _ completion: @escaping Completion
     ) {
-        lastNumber += 1
-        let waiter = Waiter(number: lastNumber, completion: completion, timer: timer(lastNumber))
-        waiters[Name(app: app, id: id), default: []].append(waiter)
+        let name = Name(app: app, id: id)
+        waiters[name, default: []].append(Waiter(deadline: deadline, completion: completion))
         count += 1
+        deadlines.insert(name, due: deadline)
+        deadlineCount += 1
+        if deadlineCount > 2 * count + 1_000 { forgetDeadlines() }
     }
 
     /// The pushes that somebody waits for.
@@ -43,30 +47,35 @@ struct OutcomeWaiters {
 
     /// A push has ended.
     mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome) {
-        for waiter in waiters.removeValue(forKey: Name(app: app, id: id)) ?? [] {
-            count -= 1
-            waiter.timer?.cancel()
-            waiter.completion(outcome)
-        }
+        guard count > 0, let told = waiters.removeValue(forKey: Name(app: app, id: id)) else { return }
+        count -= told.count
+        for waiter in told { waiter.completion(outcome) }
     }
 
-    /// Somebody has waited for long enough.
-    mutating func giveUp(_ number: Int, on id: APNsID, of app: String) {
-        let name = Name(app: app, id: id)
-        guard var all = waiters[name], let index = all.firstIndex(where: { $0.number == number }) else { return }
-        let waiter = all.remove(at: index)
-        waiters[name] = all.isEmpty ? nil : all
-        count -= 1
-        waiter.completion(nil)
+    /// Lets those go whose time is over.
+    mutating func giveUp(at now: MonotonicTime) {
+        while let name = deadlines.removeDue(by: now) {
+            deadlineCount -= 1
+            guard let all = waiters[name] else { continue }
+            let patient = all.filter { $0.deadline > now }
+            waiters[name] = patient.isEmpty ? nil : patient
+            count -= all.count - patient.count
+            for waiter in all where waiter.deadline <= now { waiter.completion(nil) }
+        }
     }
 
     /// Nobody will hear any more.
     mutating func giveUpAll() {
-        for waiter in waiters.values.joined() {
-            waiter.timer?.cancel()
-            waiter.completion(nil)
+        for waiter in waiters.values.joined() { waiter.completion(nil) }
+        self = OutcomeWaiters()
+    }
+
+    /// Keeps the deadlines of those alone who still wait.
+    private mutating func forgetDeadlines() {
+        deadlines = TimeHeap()
+        for (name, waiting) in waiters {
+            for waiter in waiting { deadlines.insert(name, due: waiter.deadline) }
         }
-        waiters = [:]
-        count = 0
+        deadlineCount = count
     }
 }
