@@ -99,13 +99,17 @@ extension Schema {
         #variable_conflict use_column
         DECLARE
             own record;
-            buried bigint;
+            was_current boolean;
+            buried bigint := 0;
         BEGIN
+            SELECT n.lease_until >= clock_timestamp() INTO was_current FROM martlet.node n
+            WHERE n.number = p_node FOR UPDATE;
             UPDATE martlet.node n
             SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
                 facts = p_facts
             WHERE n.number = p_node RETURNING n.* INTO own;
-            buried := martlet.bury();
+            -- When the database was away, all leases have ended, and the others come back in a moment as this node does.
+            IF was_current THEN buried := martlet.bury(); END IF;
             PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));
             RETURN QUERY
             SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, buried
