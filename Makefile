@@ -55,7 +55,7 @@ format: ## Format every Swift file in place
 	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples
 
 bench: ## Compare what a push costs with h2load, nginx and aioapns, in one run; ONLY="bulk" for one figure
-	@Scripts/prerequisites build bench
+	@Scripts/prerequisites build bench fleet
 	@$(SWIFT) build --configuration release --static-swift-stdlib --product MartletBench
 	@$(SWIFT) build --configuration release --static-swift-stdlib --product martlet
 	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %)

@@ -69,7 +69,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "MartletBench",
-            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "SQLite", "Wire"],
+            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Outbox", "SQLite", "Wire"],
             swiftSettings: safe
         ),
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import bulk
+import fleet
 import page
 import peers
 import relay
@@ -20,7 +21,7 @@ import surfaces
 from measuring import interleaved
 from servers import World
 
-GROUPS = [bulk, sending, simulator, relay, surfaces]
+GROUPS = [bulk, sending, simulator, relay, fleet, surfaces]
 
 
 def main():

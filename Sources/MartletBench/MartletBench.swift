@@ -166,7 +166,7 @@ struct MartletBench {
             "MartletBench",
             version: "0",
             "measures the client and the snapshots",
-            commands: [send, bulk, surface, Rows.command]
+            commands: [send, bulk, surface, Rows.command, SharedOutboxes.keep, SharedOutboxes.claim]
         )
         exit(await program.run(Array(CommandLine.arguments.dropFirst()), environment: [:]))
     }

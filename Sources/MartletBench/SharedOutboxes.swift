@@ -1,0 +1,79 @@
+import APNs
+import Commands
+import Outbox
+
+/// The outbox of a fleet by itself, for `Benchmarks/fleet.py` to weigh.
+enum SharedOutboxes {
+    private static let lane = Lane(app: "bench", environment: .production)
+    /// A time that all pushes have come by.
+    private static let now: Int64 = 1_795_000_000_000
+
+    static let keep = Command(
+        "keep",
+        "Put pushes into an outbox in PostgreSQL, and print how many are kept in a second",
+        examples: ["keep --database postgresql://postgres@127.0.0.1/bench --pushes 100000 --together 500"],
+        Option<String>("--database", "The database"),
+        Option<Int>("--pushes", "How many"),
+        Option<Int>("--together", "How many share a commit")
+    ) { database, count, together in
+        try await PostgreSQLOutbox.migrate(database)
+        let outbox = try await PostgreSQLOutbox(address: database)
+        var random = SplitMix64(state: .random(in: .min ... .max))
+        let payload = [UInt8](repeating: UInt8(ascii: "x"), count: 600)
+        let start = ContinuousClock.now
+        for first in stride(from: 0, to: count, by: together) {
+            let pushes = try (first..<min(count, first + together)).map { _ in
+                OutboxPush(
+                    lane: lane,
+                    id: APNsID(randomBits: (random.next(), random.next())),
+                    destination: .device(try DeviceToken(hex: token(&random))),
+                    headers: PushHeaders(pushType: "alert", priority: "10", topic: "com.example.app"),
+                    payload: payload
+                )
+            }
+            _ = try await outbox.accept(pushes, at: now)
+        }
+        print(Double(count) / ((ContinuousClock.now - start) / .seconds(1)))
+        await outbox.close(isInOrder: true)
+    }
+
+    static let claim = Command(
+        "claim",
+        "Claim pushes from an outbox in PostgreSQL, end them, and print what a claim took in microseconds",
+        examples: ["claim --database postgresql://postgres@127.0.0.1/bench --times 200 --limit 100 --refill"],
+        Option<String>("--database", "The database"),
+        Option<Int>("--times", "How often"),
+        Option<Int>("--limit", "How many in each claim"),
+        Flag("--refill", "Put as many in again, so that there are as many as before")
+    ) { database, times, limit, refills in
+        let outbox = try await PostgreSQLOutbox(address: database)
+        var random = SplitMix64(state: .random(in: .min ... .max))
+        var took: [Double] = []
+        for time in 0..<times {
+            let start = ContinuousClock.now
+            // A millisecond is a hundred pushes: what has been given out lies behind.
+            let claimed = try await outbox.claim(lane, .immediate, limit: limit, at: now + Int64(time)).pushes
+            took.append((ContinuousClock.now - start) / .microseconds(1))
+            guard claimed.count == limit else { throw UsageError("only \(claimed.count) were there") }
+            let ends = claimed.map { Settlement(number: $0.number, .ended(Outcome(.delivered, status: 200))) }
+            try await outbox.settle(ends, at: now + Int64(time))
+            guard refills else { continue }
+            let more = claimed.map { claimed in
+                var push = claimed.push
+                push.id = APNsID(randomBits: (random.next(), random.next()))
+                return push
+            }
+            _ = try await outbox.accept(more, at: now + Int64(time))
+        }
+        // The last ones, when everything is warm, and what they left behind is still there.
+        print(took.suffix(times / 2).sorted()[times / 4])
+        await outbox.close(isInOrder: true)
+    }
+
+    private static func token(_ random: inout SplitMix64) -> String {
+        (0..<4).map { _ in
+            let digits = String(random.next(), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
