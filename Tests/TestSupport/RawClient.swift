@@ -107,6 +107,14 @@ package final class RawClient: Sendable {
         return poll(&watched, 1, 0) > 0
     }
 
+    /// Sends one byte after the other, however long the peer takes them; returns when it has closed.
+    package func drip(_ byte: UInt8) async {
+        await onOwnThread {
+            var watched = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&watched, 1, 100) == 0 { self.send([byte]) }
+        }
+    }
+
     /// Waits until the peer closes; false when it sends something or stays silent instead.
     package func isClosedByPeer() async -> Bool {
         await onOwnThread {

@@ -61,7 +61,9 @@ package enum RawHTTP2 {
     /// `:method POST`, `:scheme http` and `:authority a`, as HPACK indexes them.
     private static let beginning: [UInt8] = [0x83, 0x86, 0x01, 1, 0x61]
     /// The fields of a push without any header.
-    package static let request = beginning + literal(":path", "/3/device/5d3a")
+    package static let request = post("/3/device/5d3a")
+    /// The fields of a request for another path.
+    package static func post(_ path: String) -> [UInt8] { beginning + literal(":path", path) }
     /// The fields of the shortest request there is.
     package static let root = beginning + [0x84]
 

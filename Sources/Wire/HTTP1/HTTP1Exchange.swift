@@ -70,7 +70,7 @@ final class HTTP1Exchange: @unchecked Sendable {
     ) -> MHD_Result {
         if let answer = listener.resting.withLock({ _ in answer }) {
             // An answer that goes on keeps its place.
-            if case .whole = answer { listener.places.withLock { $0.answered(UInt(bitPattern: connection)) } }
+            if case .whole = answer { listener.places.withLock { $0.answered(UInt(bitPattern: connection), at: .now) } }
             return send(answer, on: connection, for: listener)
         }
         guard let request else { return begin(method, on: connection, for: listener) }

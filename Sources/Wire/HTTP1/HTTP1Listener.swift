@@ -24,6 +24,9 @@ package final class HTTP1Listener: Sendable {
         package var connections: UInt32 = 1_024
         /// Seconds a connection may be idle, or a request be on its way without progress.
         package var idleSeconds: UInt32 = 60
+        /// Seconds for a whole request, and for taking its answer, besides those that a connection may be idle: whoever
+        /// drips bytes leaves.
+        package var requestSeconds: UInt32 = 120
 
         /// The default bounds.
         package init() {}
@@ -66,14 +69,27 @@ package final class HTTP1Listener: Sendable {
             let key = UInt(bitPattern: connection)
             guard event == .CONNECTION_NOTIFY_STARTED else { return places.withLock { $0.left(key) } }
             let descriptor = martlet_MHD_descriptor(connection)
-            let leaving = places.withLock { $0.arrived(key, descriptor: descriptor) }
+            let leaving = places.withLock { $0.arrived(key, descriptor: descriptor, at: .now) }
             // libmicrohttpd sees the end of what it reads, and closes.
             if let leaving { shutdown(leaving, CInt(SHUT_RDWR)) }
         }
+
+        /// Sends away whoever takes too long for one request.
+        func sendOverdueAway() {
+            let patience = Duration.seconds(Int(limits.idleSeconds) + Int(limits.requestSeconds))
+            // With the lock held: libmicrohttpd tells that a client is gone before it closes its descriptor.
+            places.withLock { places in
+                for descriptor in places.overdue(since: .now - patience) { shutdown(descriptor, CInt(SHUT_RDWR)) }
+            }
+        }
     }
+
+    /// How often it is looked who takes too long.
+    private static let patrolInterval = Duration.seconds(1)
 
     private let context: Context
     private let daemon: Mutex<DaemonReference?>
+    private let patrol: Task<Void, Never>
 
     /// The port that is listened on.
     package let port: UInt16
@@ -129,6 +145,12 @@ package final class HTTP1Listener: Sendable {
         }
         self.port = UInt16(clamping: martlet_MHD_bound_port(daemon))
         self.daemon = Mutex(DaemonReference(raw: daemon))
+        patrol = Task {
+            while !Task.isCancelled {
+                context.sendOverdueAway()
+                try? await Task.sleep(for: HTTP1Listener.patrolInterval)
+            }
+        }
     }
 
     deinit {
@@ -138,6 +160,7 @@ package final class HTTP1Listener: Sendable {
     /// Stops listening and cuts off the requests whose handlers still run; a second call does nothing.
     package func stop() {
         guard let daemon = daemon.withLock({ $0.take() }) else { return }
+        patrol.cancel()
         let streams = context.resting.withLock { resting in
             resting.isStopping = true
             for exchange in resting.exchanges.values { exchange.wake(with: .whole(.unavailable)) }

@@ -17,6 +17,21 @@ import Testing
         HTTPResponse(status: 200, fields: ["x-target": request.target, "x-method": request.method], body: request.body)
     }
 
+    @Test(arguments: [
+        "GET /", "GET / HTTP/1.1\r\nHost: ", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n",
+    ])
+    func `who drips bytes has to leave in the end`(beginning: String) async throws {
+        var limits = HTTP1Listener.Limits()
+        limits.idleSeconds = 1
+        limits.requestSeconds = 0
+        let listener = try listener(limits: limits)
+        defer { listener.stop() }
+        let client = try RawClient(port: listener.port)
+        client.send(beginning)
+        await client.drip(UInt8(ascii: "a"))
+        #expect(await !client.read().hasPrefix("HTTP/1.1 2"))
+    }
+
     // MARK: Requests
 
     @Test func `path and query arrive exactly as sent`() async throws {
