@@ -170,7 +170,8 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "APNs", "APNsClient", "LiveSurfaces", "Outbox", "OutboxModel", "Relay", "Simulator", "TestSupport",
+                "APNs", "APNsClient", "LiveSurfaces", "Outbox", "OutboxModel", "Pages", "Relay", "Simulator",
+                "TestSupport",
                 "WebAPI",
                 "Wire",
             ],

@@ -117,7 +117,12 @@ extension PushRelay {
             if connection.caller == nil { noteRefusal(of: connection.peer) }
         }
         guard request.authorization != nil else { return reply(.refused(.missingProviderToken)) }
-        guard let caller = connection.caller, caller.scopes.contains(.send) else {
+        let isAboutChannels =
+            switch request.target {
+            case .channels, .allChannels: true
+            default: false
+            }
+        guard let caller = connection.caller, isAboutChannels || caller.scopes.contains(.send) else {
             return reply(.refused(.invalidProviderToken))
         }
         let now = now

@@ -47,7 +47,7 @@ struct RelayAPI: Sendable {
     private static let page = PageFiles(PageFile.relay)
     private static let table = RouteTable<Desk>(title: "Martlet's relay", routes)
 
-    private static let routes: [Route] =
+    static let routes: [Route] =
         [
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
         ] + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes

@@ -59,6 +59,7 @@ struct APNsIngress {
         case .channels(let app), .allChannels(let app):
             let isList = if case .allChannels = target { true } else { false }
             guard let lane = lane(ofBundle: String(app), for: caller, hasLane) else { return .refused(.topicMismatch) }
+            guard caller.maySendAboutChannels(request.method) else { return .refused(.invalidProviderToken) }
             return .channels(lane, bundle: String(app), isList: isList)
         }
     }

@@ -21,6 +21,13 @@ struct Callers: Sendable {
             guard let tokenIssuedAt else { return true }
             return (-300...ProviderToken.maximumAge).contains(now - tokenIssuedAt)
         }
+
+        /// Whether a request about channels may go through.
+        ///
+        /// What makes or deletes them is no sending; who has the app's signing key could ask Apple as well.
+        func maySendAboutChannels(_ method: String) -> Bool {
+            tokenIssuedAt != nil || scopes.contains(.manage) || method == "GET" && scopes.contains(.read)
+        }
     }
 
     /// An app's key, by which its provider tokens are checked.
