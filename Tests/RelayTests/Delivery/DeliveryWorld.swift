@@ -52,6 +52,9 @@ struct DeliveryWorld {
     private var wakesAt: Int64?
     private var model = OutboxModel()
     private var machine: DeliveryMachine
+    private var limits = DeliveryMachine.Limits()
+    /// Pushes of other lanes that have gone since a lane could have sent one.
+    private var passedOver: [Lane: Int] = [:]
     private var outage: ClosedRange<Int64>
     private var storageFailure: ClosedRange<Int64>
     /// When the disk takes its time.
@@ -79,6 +82,7 @@ struct DeliveryWorld {
         restart()
         for number in 0..<UInt64(Int.random(in: 1...40, using: &self.generator)) { plan(number) }
         schedule(.sweep, after: 1_000, anyLife: true)
+        if chance(0...7) == 0 { planFlood() }
         for _ in 0..<crashes { schedule(.crash, after: chance(0...120_000), anyLife: true) }
     }
 
@@ -88,7 +92,7 @@ struct DeliveryWorld {
         while let next = agenda.popLast() {
             now = next.time
             if next.life == life || next.life < 0 { try handle(next.event) }
-            if isRunning { carryOut() }
+            if isRunning { try carryOut() }
         }
         try check()
     }
@@ -129,8 +133,9 @@ struct DeliveryWorld {
         }
     }
 
-    private mutating func carryOut() {
+    private mutating func carryOut() throws(Violation) {
         let orders = machine.takeOrders(at: now)
+        try checkFairness(orders.sends)
         for claim in orders.claims { schedule(.claimed(claim), after: diskTime) }
         for push in orders.sends { schedule(.atApple(push), after: chance(1...100)) }
         if !orders.settlements.isEmpty { schedule(.settled(orders.settlements), after: diskTime) }
@@ -158,6 +163,21 @@ struct DeliveryWorld {
         if chance(0...4) == 0, push.orderKey == nil { push.notBefore = begin + time + chance(0...7_200_000) }
         schedule(.offer([push]), after: time, anyLife: true)
         if chance(0...9) == 0 { schedule(.cancel(push), after: time + chance(0...60_000), anyLife: true) }
+    }
+
+    /// One app hands in many at once.
+    private mutating func planFlood() {
+        let lane = Self.lanes[Int(chance(0...2))]
+        let pushes = (0..<UInt64(chance(15...50))).map { number in
+            OutboxPush(
+                lane: lane,
+                id: APNsID(randomBits: (1_000 + number, 0)),
+                destination: .channel("channel", bundle: "com.example.app"),
+                headers: PushHeaders(priority: "10"),
+                payload: []
+            )
+        }
+        schedule(.offer(pushes), after: chance(0...90_000), anyLife: true)
     }
 
     private mutating func acknowledge(_ pushes: [OutboxPush], _ answers: [Acceptance]) {
@@ -218,7 +238,7 @@ struct DeliveryWorld {
     private mutating func restart() {
         guard !isRunning else { return }
         isRunning = true
-        var limits = DeliveryMachine.Limits()
+        passedOver = [:]
         limits.inFlight = Int(chance(1...8))
         limits.inFlightPerLane = Int(chance(1...4))
         limits.claimedAhead = Int(chance(2...6))
@@ -263,6 +283,23 @@ struct DeliveryWorld {
             throw Violation(description: "\(model.liveCount) are left, of which the relay has \(machine.inFlight)")
         }
         try checkOrder()
+    }
+
+    /// However many pushes one app has, each lane that may send gets its turn when the others have had theirs; and within
+    /// a lane nothing goes while something more urgent is at hand.
+    private mutating func checkFairness(_ sends: [ClaimedPush]) throws(Violation) {
+        for lane in Self.lanes {
+            guard let state = machine.lanes[lane] else { continue }
+            let own = sends.filter { $0.push.lane == lane }
+            let isHeldUp = own.isEmpty && state.rate == nil && state.maySend(limits.inFlightPerLane, at: now)
+            passedOver[lane] = isHeldUp ? passedOver[lane, default: 0] + sends.count : 0
+            if let count = passedOver[lane], count >= Self.lanes.count {
+                throw Violation(description: "\(lane) waits while \(count) pushes of others go")
+            }
+            for push in own where state.shelves[..<push.push.urgency.rawValue].contains(where: { !$0.isEmpty }) {
+                throw Violation(description: "\(push.push.urgency) goes before something more urgent in \(lane)")
+            }
+        }
     }
 
     private func checkOrder() throws(Violation) {
