@@ -124,6 +124,7 @@ extension PushRelay {
         Task {
             let result: Result<[Acceptance], OutboxError>
             do throws(OutboxError) {
+                if store.isDamaged { throw OutboxError(.damaged, store.problem ?? "") }
                 result = .success(try await outbox.accept(pushes, at: now))
                 noteStore(nil)
             } catch {

@@ -88,7 +88,10 @@ package struct Connection: ~Copyable {
         let connection = Connection(adopting: opened)
         // SQLite would go on without writing, and tell at the first row.
         guard sqlite3_db_readonly(opened, "main") == 0 else {
-            throw SQLiteError(SQLITE_READONLY, "cannot write to \(path): give this user the right to")
+            throw SQLiteError(
+                SQLITE_READONLY,
+                "cannot write to \(path): give this user the right to, or mount its disk for writing"
+            )
         }
         let (seconds, attoseconds) = options.busyTimeout.components
         let milliseconds = min(seconds, 86_400) * 1_000 + attoseconds / 1_000_000_000_000_000

@@ -1,3 +1,5 @@
+import APNs
+import APNsClient
 import Foundation
 import TestSupport
 import Testing
@@ -80,6 +82,15 @@ import Testing
             }
         }
         #expect(refusal?.status == 503 && refusal?.fields["retry-after"] != nil, "\(kept.count): \(refusal as Any)")
+        let client = try client(of: relay)
+        let error = await #expect(throws: APNsError.self) {
+            try await client.send(
+                .alert(Alert(title: "Hi", body: stuffing)),
+                to: DeviceToken(hex: "5d3a6a1c"),
+                topic: "com.example.app"
+            )
+        }
+        #expect(error?.status == 503 && error?.reason == .serviceUnavailable && error?.retryAfter != nil)
         let ready = try #require(await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first)
         #expect(ready.status == 503 && ready.body.contains("pushes cannot be kept"), "\(ready)")
         #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
@@ -88,10 +99,91 @@ import Testing
         var answer: RawHTTP1.Answer?
         repeat { answer = await relay.ask([push(5_000)]).first } while answer?.status == 503
         #expect(answer?.status == 202)
+        let receipt = try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a6a1c"), topic: "com.example.app")
+        kept.append("/v1/pushes/\(receipt.id)")
+        await client.close()
         relay.kill()
         try await relay.start()
         let known = await relay.ask(kept.map { RawHTTP1.Request("GET", $0) })
         #expect(kept.count > 50 && known.count == kept.count && known.allSatisfy { $0.status == 200 })
         #expect(await relay.stop() == 0)
+    }
+
+    /// A client of APNs that takes the relay for Apple.
+    private func client(of relay: RelayProcess) throws -> PushClient {
+        let key = try SigningKey(pem: relay.keyPEM, keyID: RelayProcess.keyID, teamID: RelayProcess.teamID)
+        return try PushClient(
+            APNsEndpoint(host: "127.0.0.1", port: relay.port, isEncrypted: false),
+            authentication: .token(key),
+            configuration: .init(retry: .none)
+        )
+    }
+
+    /// Hands in pushes, and tells where what is known of them can be asked for.
+    private func keep(_ count: Int, in relay: RelayProcess) async -> [String] {
+        let stuffing = String(repeating: "x", count: 3_500)
+        let body = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(stuffing)"}}}"#
+        let requests = (0..<count).map { _ in RawHTTP1.Request("POST", "/v1/pushes", body: body) }
+        return await relay.ask(requests).filter { $0.status == 202 }.compactMap { $0.fields["location"] }
+    }
+
+    @Test(.enabled(if: mayMount, "only root can make a disk that is not to be written to"))
+    func `a disk that is not to be written to is refused in words, and keeps what it has`() async throws {
+        let disk = try ScratchDirectory()
+        let mount = try await ProgramRun("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path])
+        try #require(mount.status == 0, "\(mount.complaint)")
+        defer { _ = try? ChildProcess("umount", ["--lazy", disk.path]).wait() }
+        let relay = try await relay(in: disk.path)
+        for makesFile in [false, true] {
+            if makesFile {
+                #expect(try await ProgramRun("mount", ["-o", "remount,rw", disk.path]).status == 0)
+                try await relay.start()
+                #expect(await keep(20, in: relay).count == 20)
+                relay.kill()
+            }
+            #expect(try await ProgramRun("mount", ["-o", "remount,ro", disk.path]).status == 0)
+            let run = try await ProgramRun(MartletProcess.program, relay.arguments)
+            #expect(run.status == 1 && run.complaint.contains("the outbox \(disk.path)"), "\(run.complaint)")
+            #expect(run.complaint.contains(makesFile ? "cannot write to" : "cannot open"), "\(run.complaint)")
+        }
+        #expect(try await ProgramRun("mount", ["-o", "remount,rw", disk.path]).status == 0)
+        try await relay.start()
+        let status = try #require(await relay.ask([RawHTTP1.Request("GET", "/v1/status")]).first)
+        #expect(status.body.contains(#""backlog":20"#), "\(status.body)")
+        #expect(await relay.stop() == 0)
+    }
+
+    @Test(arguments: [0.4, 0.6, 0.9]) func `a file that is damaged in part takes no more pushes`(place: Double)
+        async throws
+    {
+        let scratch = try ScratchDirectory()
+        let relay = try await relay(in: scratch.path)
+        try await relay.start()
+        let kept = await keep(200, in: relay)
+        #expect(kept.count == 200)
+        #expect(await relay.stop() == 0)
+        let good = Array(try Data(contentsOf: URL(filePath: scratch.path + "/relay.sqlite")))
+        var bytes = good
+        let start = Int(Double(good.count) * place)
+        for index in start..<min(good.count, start + 40_000) { bytes[index] = 0xA5 }
+        try scratch.write(bytes, to: "relay.sqlite")
+        do {
+            try await relay.start()
+            var ready: RawHTTP1.Answer?
+            repeat { ready = await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first } while ready?.status == 200
+            #expect(ready?.status == 503 && ready?.body.contains("malformed") == true, "\(ready as Any)")
+            #expect(await keep(20, in: relay).isEmpty, "what is handed in now might be lost")
+            relay.kill()
+        } catch let refusal as MissingProgram {
+            #expect("\(refusal)".contains("malformed"), "\(refusal)")
+        }
+        for name in ["relay.sqlite-wal", "relay.sqlite-shm"] {
+            try? FileManager.default.removeItem(atPath: scratch.path + "/" + name)
+        }
+        try scratch.write(good, to: "relay.sqlite")
+        try await relay.start()
+        let known = await relay.ask(kept.map { RawHTTP1.Request("GET", $0) })
+        #expect(known.count == kept.count && known.allSatisfy { $0.status == 200 })
+        relay.kill()
     }
 }

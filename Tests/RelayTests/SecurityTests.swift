@@ -114,7 +114,7 @@ import Wire
             case "/openapi.json": continue
             case "/v1/pushes/{id}": #expect(answer.status == 404, "\(answer.text)")
             case "/v1/pushes:batch", "/v1/events": continue
-            case _ where route.path.contains("{app}"), "/v1/pushes", "/v1/drain":
+            case _ where route.path.contains("{app}"), "/v1/pushes", "/v1/drain", "/v1/nodes/{node}/drain":
                 #expect(answer.status == 403, "\(route.method) \(path): \(answer.text)")
             default:
                 #expect(answer.status == 200, "\(route.method) \(path): \(answer.text)")
@@ -182,7 +182,7 @@ import Wire
     @Test(arguments: ["", "a", "mrt_0123456789abcdefghijklmnopqrstu", "mrt_0123456789abcdefghijklmnopqrstuw"])
     func `a key is one that is known to its last letter`(text: String) throws {
         let caller = try RelayConfiguration.Caller(key: RelayBench.callerKey, apps: ["orders"], scopes: [.read])
-        var configuration = RelayConfiguration(dataFile: "", apps: [], listeners: [:])
+        var configuration = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
         configuration.callers = [caller]
         let callers = try Callers(configuration)
         #expect(callers.caller("Bearer " + text) == nil)

@@ -13,6 +13,7 @@ package struct MalformedInput: Sendable {
     /// Ways to break HTTP/2.
     ///
     /// - Parameter request: The fields of a good request, for the ways that need one.
+    /// - Returns: The ways.
     package static func all(_ request: [UInt8] = RawHTTP2.request) -> [MalformedInput] {
         [
             MalformedInput("HTTP/1.1", Array("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8)),

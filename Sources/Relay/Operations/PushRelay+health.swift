@@ -7,6 +7,8 @@ internal import Wire
 struct StoreHealth {
     /// Why it could not be written to the last time; nil when it could.
     var problem: String?
+    /// Whether what it holds is damaged, which no further try can mend.
+    var isDamaged = false
     /// When it was written to, or that was tried, the last time.
     var triedAt: Int64 = 0
     /// Lines about it in the log.
@@ -86,11 +88,14 @@ extension PushRelay {
     func noteStore(_ error: OutboxError?) {
         store.triedAt = now
         guard let error else {
+            // One part of a damaged file may still be good: that is no reason to trust it with more.
+            guard !store.isDamaged else { return }
             if store.problem != nil { log.info("pushes can be kept again") }
             store.problem = nil
             return
         }
         store.problem = "\(error)"
+        store.isDamaged = store.isDamaged || error.kind == .damaged
         guard let heldBack = store.throttle.take(at: now) else { return }
         log.error(
             "pushes cannot be kept",

@@ -285,8 +285,8 @@ struct DeliveryWorld {
         try checkOrder()
     }
 
-    /// However many pushes one app has, each lane that may send gets its turn when the others have had theirs; and within
-    /// a lane nothing goes while something more urgent is at hand.
+    /// However many pushes one app has, each lane that may send gets its turn when the others have had theirs; and in a
+    /// lane nothing goes while something more urgent is at hand.
     private mutating func checkFairness(_ sends: [ClaimedPush]) throws(Violation) {
         for lane in Self.lanes {
             guard let state = machine.lanes[lane] else { continue }
