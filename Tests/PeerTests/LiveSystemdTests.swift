@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The relay's unit under a systemd that runs, as `Tests/Peers/relay/live-systemd` starts one beside the machine's own.
+@Suite(.timeLimit(.minutes(2))) struct LiveSystemdTests {
+    private static let groups = ["/sys/fs/cgroup/unified/cgroup.procs", "/sys/fs/cgroup/cgroup.procs"]
+    /// Whether this process may start one.
+    private static let mayStart =
+        geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
+        && groups.contains(where: FileManager.default.isWritableFile)
+
+    @Test(.enabled(if: mayStart, "only root can start a systemd of its own, where there is one"))
+    func `the unit starts, reloads, comes back after a crash with all it had, and stops`() async throws {
+        // Nobody has to answer: nothing is sent.
+        let relay = try await RelayProcess(
+            to: ["host": "127.0.0.1", "port": 9, "clear": true],
+            dataDirectory: "/var/lib/martlet",
+            ["http": "127.0.0.1:8198"]
+        )
+        let key = try relay.scratch.write(relay.keyPEM, to: "AuthKey.p8")
+        let text = try String(contentsOfFile: relay.configuration, encoding: .utf8)
+        let configuration = try relay.scratch.write(text.replacing("key.p8", with: "AuthKey.p8"), to: "live.json")
+        let run = try await ProgramRun(
+            "Tests/Peers/relay/live-systemd",
+            [MartletProcess.program, "Packaging/martlet-relay.service", configuration, key]
+        )
+        #expect(
+            run.text == """
+                started: active
+                status: takes pushes for 1 apps; 0 on their way, 0 sent
+                data: 700
+                reloaded: active
+                started again: 1
+                "backlog":1
+                stopped: success
+
+                """,
+            "\(run.complaint)"
+        )
+    }
+}
