@@ -108,7 +108,7 @@ extension Schema {
             SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
                 facts = p_facts
             WHERE n.number = p_node RETURNING n.* INTO own;
-            -- When the database was away, all leases have ended, and the others come back in a moment as this node does.
+            -- When the database was away, all leases have ended, and the others come back in a moment, too.
             IF was_current THEN buried := martlet.bury(); END IF;
             PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));
             RETURN QUERY
