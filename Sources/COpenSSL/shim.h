@@ -22,10 +22,6 @@ static inline void martlet_SSL_CTX_set_mode(SSL_CTX *context, long mode) {
     SSL_CTX_set_mode(context, mode);
 }
 
-static inline void martlet_SSL_CTX_set_read_ahead(SSL_CTX *context, int on) {
-    SSL_CTX_set_read_ahead(context, on);
-}
-
 static inline int martlet_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
@@ -53,6 +49,10 @@ static inline EVP_PKEY *martlet_EVP_EC_gen_P256(void) {
 
 static inline int martlet_BIO_flush(BIO *bio) {
     return (int)BIO_flush(bio);
+}
+
+static inline long martlet_BIO_set_read_buffer_size(BIO *bio, long size) {
+    return BIO_set_read_buffer_size(bio, size);
 }
 
 static inline long martlet_BIO_set_write_buffer_size(BIO *bio, long size) {

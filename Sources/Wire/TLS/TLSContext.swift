@@ -23,10 +23,6 @@ package final class TLSContext: @unchecked Sendable {
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// Bytes one `read` may bring from the socket: servers that write many small records cost one system call for
-    /// all of them, not one each.
-    private static let readBufferLength = 64 * 1024
-
     let context: OpaquePointer
     let isServer: Bool
     /// Whether the other side has to agree on HTTP/2.
@@ -44,8 +40,6 @@ package final class TLSContext: @unchecked Sendable {
         martlet_SSL_CTX_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
         // A server may hold thousands of idle connections: their buffers go back while nothing arrives.
         if isServer { martlet_SSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS)) }
-        martlet_SSL_CTX_set_read_ahead(context, 1)
-        SSL_CTX_set_default_read_buffer_len(context, TLSContext.readBufferLength)
     }
 
     deinit {

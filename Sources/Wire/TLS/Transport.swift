@@ -8,7 +8,7 @@ internal import COpenSSL
 
 /// Reads and writes a connected socket, in the clear or through TLS on the same socket.
 ///
-/// OpenSSL works on the descriptor itself, so bytes are copied once, by the cipher.
+/// OpenSSL works on the socket itself, through one buffer each way.
 struct Transport: ~Copyable {
     /// What came of one attempt to move bytes.
     enum Outcome {
@@ -22,6 +22,9 @@ struct Transport: ~Copyable {
 
     /// Room for several TLS records: one system call, and one packet on the loopback interface, for all of them.
     private static let writeBufferLength = 64 * 1024
+
+    /// Room for more than a hundred answers, or one record.
+    private static let readBufferLength = 16 * 1024
 
     /// How a peer says that it does not accept a certificate (RFC 8446 §6.2).
     private static let certificateAlerts: Set<CInt> = [
@@ -124,15 +127,21 @@ struct Transport: ~Copyable {
         return count > 0 ? .moved(Int(count)) : failure(count, during: "reading")
     }
 
-    /// Lets OpenSSL read from the socket itself, and write to it through a buffer that holds several records, so that
-    /// they go out together: see ``flush()``.
+    /// Lets OpenSSL read and write through a buffer that holds several records, so that they come in and go out
+    /// together: see ``flush()``.
+    ///
+    /// OpenSSL could read ahead by itself, but moves all that it has read ahead for each record, and an answer of APNs is
+    /// a record of a hundred bytes.
     private static func connect(_ ssl: OpaquePointer, to descriptor: CInt) -> Bool {
-        guard let socket = BIO_new_socket(descriptor, BIO_NOCLOSE), let buffer = BIO_new(BIO_f_buffer()) else {
+        guard let socket = BIO_new_socket(descriptor, BIO_NOCLOSE) else { return false }
+        guard let buffer = BIO_new(BIO_f_buffer()) else {
+            BIO_free(socket)
             return false
         }
-        BIO_up_ref(socket)
+        _ = martlet_BIO_set_read_buffer_size(buffer, Transport.readBufferLength)
         _ = martlet_BIO_set_write_buffer_size(buffer, Transport.writeBufferLength)
-        SSL_set_bio(ssl, socket, BIO_push(buffer, socket))
+        let buffered = BIO_push(buffer, socket)
+        SSL_set_bio(ssl, buffered, buffered)
         return true
     }
 
