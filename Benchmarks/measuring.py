@@ -21,7 +21,7 @@ class Sample:
     cpu_us: float = 0
     """CPU microseconds for each push, as the kernel charged them to the process."""
     work_us: float = 0
-    """The same without the program's start and end, for programs that count it."""
+    """The same without the program's start and end, the median of slices, for programs that count it."""
     rate: float = 0
     """Pushes a second."""
     peak_mb: float = 0

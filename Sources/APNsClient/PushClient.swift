@@ -19,6 +19,7 @@ package import Wire
 public final class PushClient: Sendable {
     let configuration: Configuration
     private let loops: [EventLoop]
+    private let taskExecutor: LoopTaskExecutor
     /// One for each loop.
     let pools: [PushPool]
     /// The connections to where channels are managed; nil when that is the same place.
@@ -77,6 +78,7 @@ public final class PushClient: Sendable {
                 throw error
             }
             self.loops = loops
+            taskExecutor = LoopTaskExecutor(loops[0])
             let share = configuration.share(ofLoops: loops.count)
             let makePool = { [mint, feed] (endpoint: APNsEndpoint, loop: EventLoop) in
                 PushPool(
@@ -124,7 +126,7 @@ public final class PushClient: Sendable {
     ///
     /// A task that prefers it, as in `Task(executorPreference: client.executor) { … }`, spends no time on changing
     /// threads. It must not block: everything else of the client waits meanwhile.
-    public var executor: any TaskExecutor { loops[0] }
+    public var executor: any TaskExecutor { taskExecutor }
 
     /// Sends a notification to one device and waits for the answer of APNs.
     ///
@@ -147,9 +149,9 @@ public final class PushClient: Sendable {
     ) async throws(APNsError) -> PushReceipt {
         let id = notification.id ?? identifiers.next()
         let body = try encode(notification, topic: topic, id: id)
-        let fields = requests.push(notification, to: token, topic: topic, id: id)
+        let template = requests.template(for: notification, topic: topic)
         let limits = limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate)
-        let push = PendingPush(id: id, fields: fields, body: body, limits: limits)
+        let push = PendingPush(to: token, id: id, template: template, body: body, limits: limits)
         return PushReceipt(try await pool.send(push), id: id)
     }
 

@@ -104,13 +104,15 @@ public struct APNsID: Sendable, Hashable {
     ///
     /// - Parameter bytes: Where to.
     public func write(into bytes: inout [UInt8]) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.appendHexadecimal(UInt8(truncatingIfNeeded: high >> UInt64(shift)))
-            if shift == 32 || shift == 16 || shift == 0 { bytes.append(UInt8(ascii: "-")) }
-        }
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.appendHexadecimal(UInt8(truncatingIfNeeded: low >> UInt64(shift)))
-            if shift == 48 { bytes.append(UInt8(ascii: "-")) }
+        bytes.append(addingCapacity: APNsID.textLength) { text in
+            for shift in stride(from: 60, through: 0, by: -4) {
+                text.append(UInt8(truncatingIfNeeded: high >> UInt64(shift) & 0xF).hexadecimalDigit)
+                if shift == 32 || shift == 16 || shift == 0 { text.append(UInt8(ascii: "-")) }
+            }
+            for shift in stride(from: 60, through: 0, by: -4) {
+                text.append(UInt8(truncatingIfNeeded: low >> UInt64(shift) & 0xF).hexadecimalDigit)
+                if shift == 48 { text.append(UInt8(ascii: "-")) }
+            }
         }
     }
 }

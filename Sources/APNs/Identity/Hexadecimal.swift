@@ -6,7 +6,7 @@ extension UInt8 {
     }
 
     /// The lower-case ASCII digit for a number below 16.
-    fileprivate var hexadecimalDigit: UInt8 {
+    var hexadecimalDigit: UInt8 {
         self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "a") + self - 10
     }
 

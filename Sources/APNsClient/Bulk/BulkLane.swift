@@ -39,11 +39,12 @@ internal import Wire
 
     // MARK: From any thread
 
-    /// Takes a device to send to.
-    func add(_ recipient: Recipient, index: Int) {
+    /// Takes devices to send to.
+    func add(_ letters: [Letter]) {
+        guard !letters.isEmpty else { return }
         let isFirst = mailbox.withLock { mailbox in
-            mailbox.append(Letter(recipient: recipient, index: index))
-            return mailbox.count == 1
+            defer { mailbox.append(contentsOf: letters) }
+            return mailbox.isEmpty
         }
         if isFirst { pool.loop.execute { self.emptyMailbox() } }
     }
@@ -92,8 +93,10 @@ internal import Wire
     private func deliverOutcomes() {
         alarm?.cancel()
         alarm = nil
+        guard !outcomes.isEmpty else { return }
         receiver?.deliver(outcomes, from: number)
-        outcomes.removeAll(keepingCapacity: true)
+        outcomes = []
+        outcomes.reserveCapacity(batch)
     }
 }
 

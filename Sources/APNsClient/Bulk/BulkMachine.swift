@@ -57,6 +57,9 @@ struct BulkMachine {
     /// wake somebody for each single one would cost more than to send it.
     var batch: Int { min((window + 3) / 4, BulkMachine.batchLimit) }
 
+    /// How many outcomes may be read before this has to be told.
+    var readingShare: Int { min(batch, BulkMachine.grantLimit) }
+
     /// How many more devices may be on their way.
     var room: Int { window - outstanding.reduce(0, +) - unread }
 
@@ -88,9 +91,9 @@ struct BulkMachine {
         unread += count
     }
 
-    /// Somebody has taken an outcome.
-    mutating func outcomeRead() -> Order? {
-        unread -= 1
+    /// Somebody has read some outcomes.
+    mutating func outcomesRead(_ count: Int) -> Order? {
+        unread -= count
         return nextGrant(atLeast: batch)
     }
 

@@ -12,43 +12,31 @@ public struct BulkSend<Failure: Error>: AsyncSequence, Sendable {
 
     let transfer: BulkTransfer
 
-    /// Stops the sending when the loop is left.
-    fileprivate final class Reader: Sendable {
-        let transfer: BulkTransfer
-
-        init(_ transfer: BulkTransfer) {
-            self.transfer = transfer
-        }
-
-        deinit {
-            transfer.stop()
-        }
-    }
-
     /// Reads the outcomes one by one.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let reader: Reader
+        fileprivate let reader: BulkReader
 
         /// The next outcome; nil when there are no more.
         public mutating func next() async throws(Failure) -> BulkOutcome? {
+            try await next(isolation: nil)
+        }
+
+        /// The next outcome; nil when there are no more.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> BulkOutcome? {
+            if let outcome = reader.next() { return outcome }
             do {
-                return try await reader.transfer.next()
+                return try await reader.nextToCome(isolation: actor)
             } catch let failure as Failure {
                 throw failure
             } catch {
                 preconditionFailure("the source can only fail with what it says")
             }
         }
-
-        /// The next outcome; nil when there are no more.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> BulkOutcome? {
-            try await next()
-        }
     }
 
     /// Part of `AsyncSequence`.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(reader: Reader(transfer))
+        Iterator(reader: BulkReader(transfer))
     }
 
     /// Sends no more: reads no more devices, and takes back what has not gone out.

@@ -7,8 +7,8 @@ internal import Synchronization
 /// It knows the source's error as any error: as a generic class it would spend more on types than on pushes.
 final class BulkTransfer: Sendable {
     /// What a reader of outcomes finds.
-    private enum Finding {
-        case outcome(BulkOutcome)
+    enum Finding {
+        case outcomes([BulkOutcome])
         case failure(any Error)
         case end
         case nothingYet
@@ -16,7 +16,7 @@ final class BulkTransfer: Sendable {
 
     private struct State {
         var machine: BulkMachine
-        var outcomes = RequestQueue<BulkOutcome>()
+        var outcomes = RequestQueue<[BulkOutcome]>()
         /// What ended the source, until somebody has been told.
         var failure: (any Error)?
         var source: Task<Void, Never>?
@@ -25,6 +25,8 @@ final class BulkTransfer: Sendable {
         var outcomeReaders: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// How many outcomes may be read before ``outcomesRead(_:)`` has to be told.
+    let readingShare: Int
     private let state: Mutex<State>
     private let lanes: [BulkLane]
     private let readSource: @Sendable (BulkTransfer) async -> Void
@@ -37,6 +39,7 @@ final class BulkTransfer: Sendable {
         executor: (any TaskExecutor)?,
         readSource: @escaping @Sendable (BulkTransfer) async -> Void
     ) {
+        readingShare = machine.readingShare
         state = Mutex(State(machine: machine))
         self.lanes = lanes
         self.executor = executor
@@ -56,7 +59,7 @@ final class BulkTransfer: Sendable {
                         sourceEnded(unused: grant.count - offset, of: grant, nil)
                         return
                     }
-                    lanes[grant.lane].add(recipient, index: grant.first + offset)
+                    lanes[grant.lane].add([BulkLane.Letter(recipient: recipient, index: grant.first + offset)])
                 } catch {
                     sourceEnded(unused: grant.count - offset, of: grant, error)
                     return
@@ -65,17 +68,18 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    /// The same without a suspension for each device, which would cost more than all the rest.
+    /// The same for devices that need not be waited for: those of a grant go to their lane together.
     func read<Source: Sequence>(_ source: Source, as recipient: (Source.Element) -> Recipient) async {
         var devices = source.makeIterator()
+        var letters: [BulkLane.Letter] = []
         while let grant = await nextGrant() {
-            for offset in 0..<grant.count {
-                guard !Task.isCancelled, let device = devices.next() else {
-                    sourceEnded(unused: grant.count - offset, of: grant, nil)
-                    return
-                }
-                lanes[grant.lane].add(recipient(device), index: grant.first + offset)
+            while letters.count < grant.count, !Task.isCancelled, let device = devices.next() {
+                letters.append(BulkLane.Letter(recipient: recipient(device), index: grant.first + letters.count))
             }
+            lanes[grant.lane].add(letters)
+            let unused = grant.count - letters.count
+            letters.removeAll(keepingCapacity: true)
+            guard unused == 0 else { return sourceEnded(unused: unused, of: grant, nil) }
         }
     }
 
@@ -102,40 +106,36 @@ final class BulkTransfer: Sendable {
     /// Takes the outcomes of a lane.
     func deliver(_ outcomes: [BulkOutcome], from lane: Int) {
         carryOut { state in
-            for outcome in outcomes { state.outcomes.append(outcome) }
+            state.outcomes.append(outcomes)
             state.machine.settled(outcomes.count, on: lane)
             return []
         }
     }
 
-    /// The next outcome; nil when every device that was read has had its own.
-    func next() async throws -> BulkOutcome? {
-        if Task.isCancelled { stop() }
-        while true {
-            switch find() {
-            case .outcome(let outcome): return outcome
-            case .failure(let failure): throw failure
-            case .end: return nil
-            case .nothingYet: await waitForOutcomes()
-            }
+    /// The next outcomes that have come in.
+    func takeOutcomes() -> Finding {
+        state.withLock { state in
+            if let outcomes = state.outcomes.popFirst() { return .outcomes(outcomes) }
+            guard state.machine.isSettled else { return .nothingYet }
+            return state.failure.take().map { .failure($0) } ?? .end
         }
     }
 
-    private func find() -> Finding {
-        var finding = Finding.nothingYet
+    /// So many outcomes were read since this was last told.
+    func outcomesRead(_ count: Int) {
+        carryOut { state in state.machine.outcomesRead(count).map { [$0] } ?? [] }
+    }
+
+    /// Takes outcomes back that were taken and not read.
+    func giveBack(_ outcomes: [BulkOutcome]) {
         carryOut { state in
-            if let outcome = state.outcomes.popFirst() {
-                finding = .outcome(outcome)
-                return state.machine.outcomeRead().map { [$0] } ?? []
-            }
-            guard state.machine.isSettled else { return [] }
-            finding = state.failure.take().map { .failure($0) } ?? .end
+            state.outcomes.prepend(outcomes)
             return []
         }
-        return finding
     }
 
-    private func waitForOutcomes() async {
+    /// Waits until ``takeOutcomes()`` finds something.
+    func waitForOutcomes(isolation actor: isolated (any Actor)? = #isolation) async {
         start()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -9,22 +9,27 @@ struct BulkWriter {
     private let common: Draft
     /// What was last written for a device of its own, since many devices may share it.
     private var recent: Draft?
-    /// Memory that is used again for each push.
-    private var text: [UInt8] = []
 
     /// What pushes with the same notification have in common.
-    private struct Draft {
+    private final class Draft: Sendable {
         let notification: PushNotification
         let limits: SendLimits
         let fields: RequestWriter.Template
         let body: Result<[UInt8], APNsError>
+
+        init(_ notification: PushNotification, topic: Topic, options: SendOptions, client: PushClient) {
+            self.notification = notification
+            limits = client.limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate)
+            fields = client.requests.template(for: notification, topic: topic)
+            body = Result { () throws(APNsError) in try client.encode(notification, topic: topic, id: nil) }
+        }
     }
 
     init(_ notification: PushNotification, topic: Topic, options: SendOptions, client: PushClient) {
         self.client = client
         self.topic = topic
         self.options = options
-        common = BulkWriter.draft(notification, topic: topic, options: options, client: client)
+        common = Draft(notification, topic: topic, options: options, client: client)
     }
 
     /// The push for a device, or what makes it not worth sending.
@@ -33,8 +38,14 @@ struct BulkWriter {
         let id = draft.notification.id ?? client.identifiers.next()
         switch draft.body {
         case .success(let body):
-            let fields = draft.fields.push(to: recipient.token, id: id, using: &text)
-            return PendingPush(id: id, fields: fields, body: body, limits: draft.limits, ticket: ticket)
+            return PendingPush(
+                to: recipient.token,
+                id: id,
+                template: draft.fields,
+                body: body,
+                limits: draft.limits,
+                ticket: ticket
+            )
         case .failure(var error):
             error.id = id
             throw error
@@ -44,24 +55,8 @@ struct BulkWriter {
     private mutating func draft(for notification: PushNotification?) -> Draft {
         guard let notification else { return common }
         if let recent, recent.notification == notification { return recent }
-        let draft = BulkWriter.draft(notification, topic: topic, options: options, client: client)
+        let draft = Draft(notification, topic: topic, options: options, client: client)
         recent = draft
         return draft
-    }
-
-    private static func draft(
-        _ notification: PushNotification,
-        topic: Topic,
-        options: SendOptions,
-        client: PushClient
-    ) -> Draft {
-        Draft(
-            notification: notification,
-            limits: client.limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate),
-            fields: client.requests.template(for: notification, topic: topic),
-            body: Result { () throws(APNsError) in
-                try client.encode(notification, topic: topic, id: nil)
-            }
-        )
     }
 }

@@ -18,7 +18,7 @@ extension PushClient {
     ///   - tokens: The devices. They are read on the client's own thread, so that reading must not block.
     ///   - topic: The app's bundle identifier.
     ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections.
+    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
     ///   - options: What is to be different from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Tokens: Sequence<DeviceToken> & Sendable>(
@@ -38,7 +38,7 @@ extension PushClient {
     ///   - recipients: The devices. They are read on the client's own thread, so that reading must not block.
     ///   - topic: The app's bundle identifier.
     ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections.
+    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
     ///   - options: What is to be different from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Recipients: Sequence<Recipient> & Sendable>(
@@ -58,7 +58,7 @@ extension PushClient {
     ///   - tokens: The devices. When they throw, the outcomes end with that error, after those of all that were read.
     ///   - topic: The app's bundle identifier.
     ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections.
+    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
     ///   - options: What is to be different from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Tokens: AsyncSequence & Sendable>(
@@ -79,7 +79,7 @@ extension PushClient {
     ///     read.
     ///   - topic: The app's bundle identifier.
     ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections.
+    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
     ///   - options: What is to be different from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Recipients: AsyncSequence & Sendable>(
@@ -114,6 +114,7 @@ extension PushClient {
         return BulkSend(transfer: transfer)
     }
 
-    /// Enough for each connection to have the thousand streams that APNs allows, and for some to wait.
-    private var usualWindow: Int { 500 + 1_500 * configuration.connectionLimit }
+    /// Enough for each connection to have the thousand streams that APNs allows, and for some to wait; but no more than
+    /// many connections can be kept busy with, so that memory stays the same however many there may be.
+    private var usualWindow: Int { min(500 + 1_500 * configuration.connectionLimit, 8_000) }
 }

@@ -20,15 +20,19 @@ actor PushPool {
 
     private let endpoint: HTTP2Connection.Endpoint
     private let mint: (any ProviderTokenMint)?
+    private let needsToken: Bool
     private let events: EventFeed
     private let connectTimeout: Duration
     private let clock: WallClock
     private var machine: PoolMachine
-    private var connections: [PoolMachine.ConnectionID: HTTP2Connection] = [:]
+    /// Few enough to be looked through.
+    private var connections: [(id: PoolMachine.ConnectionID, connection: HTTP2Connection)] = []
     private var authorization: Authorization?
     /// When the last provider token was issued that was used.
     private var tokenIssuedAt: Int64?
     private var tokensUsed = 0
+    /// Memory that is used again for each push.
+    private var text: [UInt8] = []
     /// Pushes whose turn has come while there was no provider token to send them with.
     private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
     private var isFetchingToken = false
@@ -55,12 +59,13 @@ actor PushPool {
         self.loop = loop
         self.endpoint = endpoint
         self.mint = mint
+        needsToken = mint != nil
         self.events = events
         connectTimeout = configuration.connectTimeout
         self.clock = clock
         machine = PoolMachine(
             PoolMachine.Settings(
-                startsWithOneStream: mint != nil,
+                startsWithOneStream: needsToken,
                 waitingLimit: configuration.waitingLimit,
                 connectionLimit: configuration.connectionLimit,
                 breaksCircuit: configuration.breaksCircuit
@@ -163,11 +168,11 @@ actor PushPool {
         case .settle(let push, let result): push.settle(result)
         case .connect(let id): connect(id)
         case .reset(let push, let id):
-            if let stream = push.stream { connections[id]?.cancel(stream) }
-        case .ping(let id): connections[id]?.ping()
+            if let stream = push.stream { connection(id)?.cancel(stream) }
+        case .ping(let id): connection(id)?.ping()
         case .close(let id, let reason):
-            connections[id]?.goAway()
-            connections[id]?.close(reason)
+            connection(id)?.goAway()
+            connection(id)?.close(reason)
         case .renewToken(let issuedAt):
             guard authorization?.issuedAt == issuedAt else { return }
             expiredTokenIssuedAt = issuedAt
@@ -184,7 +189,8 @@ actor PushPool {
             machine.notWanted(push, on: id, at: loop.now)
             return
         }
-        if mint != nil {
+        var fields: HTTPFields
+        if needsToken {
             guard let authorization, loop.now < authorization.end else {
                 push.progress.isHeldBack = true
                 awaitingToken.append((push, id))
@@ -192,13 +198,15 @@ actor PushPool {
                 return
             }
             push.progress.isHeldBack = false
-            if push.tokenIssuedAt != nil { push.fields.removeLast() }
-            push.fields.append("authorization", authorization.value[...])
             push.tokenIssuedAt = authorization.issuedAt
+            fields = push.fields(using: &text)
+            fields.append("authorization", authorization.value[...])
+        } else {
+            fields = push.fields(using: &text)
         }
         do throws(WireError) {
-            guard let connection = connections[id] else { throw WireError(.closedLocally, "the connection is gone") }
-            push.stream = try connection.send(push.fields, body: push.body) { stream, outcome in
+            guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
+            push.stream = try connection.send(fields, body: push.body) { stream, outcome in
                 self.ended(push, on: id, stream, outcome)
             }
         } catch {
@@ -295,6 +303,10 @@ actor PushPool {
 
     // MARK: Connections
 
+    private func connection(_ id: PoolMachine.ConnectionID) -> HTTP2Connection? {
+        connections.first { $0.id == id }?.connection
+    }
+
     private func connect(_ id: PoolMachine.ConnectionID) {
         do throws(WireError) {
             let connection = try HTTP2Connection(
@@ -303,7 +315,7 @@ actor PushPool {
                 timeout: connectTimeout,
                 on: loop
             )
-            connections[id] = connection
+            connections.append((id, connection))
             connection.start { event in self.handle(event, of: connection, id) }
         } catch {
             machine.disconnected(id, error, at: loop.now)
@@ -322,7 +334,7 @@ actor PushPool {
         case .pong:
             machine.ponged(on: id, at: now)
         case .closed(let error):
-            connections[id] = nil
+            connections.removeAll { $0.id == id }
             machine.disconnected(id, error, at: now)
             for (push, intended) in awaitingToken where intended == id { machine.notOpened(push, on: id, at: now) }
             awaitingToken.removeAll { $0.1 == id }

@@ -7,8 +7,16 @@ internal import Wire
 /// it again; from then on only that loop does. A cancellation passes the reference on to the loop and looks at nothing.
 @safe final class PendingPush: @unchecked Sendable {
     let id: APNsID
-    /// What is to be sent; the connection that it goes out on adds its provider token.
-    var fields: HTTPFields
+    /// What is to be sent, but for the provider token, which the connection adds.
+    private enum Request {
+        case written(HTTPFields)
+        /// Written when it goes out: while it waits, and for an answer, the fields would only take room.
+        case device(DeviceToken, RequestWriter.Template)
+    }
+
+    private let request: Request
+    /// Whom it belongs to, when it is one of many that nobody waits for by itself.
+    let ticket: BulkTicket?
     let body: [UInt8]
     let limits: SendLimits
 
@@ -20,15 +28,37 @@ internal import Wire
     var tokenIssuedAt: Int64?
     /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.
     private var continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>?
-    /// Whom it belongs to, when it is one of many that nobody waits for by itself.
-    let ticket: BulkTicket?
 
-    init(id: APNsID, fields: HTTPFields, body: [UInt8], limits: SendLimits, ticket: BulkTicket? = nil) {
+    init(id: APNsID, fields: HTTPFields, body: [UInt8], limits: SendLimits) {
         self.id = id
-        self.fields = fields
+        request = .written(fields)
+        self.body = body
+        self.limits = limits
+        ticket = nil
+    }
+
+    /// A push to a device.
+    init(
+        to token: DeviceToken,
+        id: APNsID,
+        template: RequestWriter.Template,
+        body: [UInt8],
+        limits: SendLimits,
+        ticket: BulkTicket? = nil
+    ) {
+        self.id = id
+        request = .device(token, template)
         self.body = body
         self.limits = limits
         self.ticket = ticket
+    }
+
+    /// What goes out; `text` is memory for what has to be put together.
+    func fields(using text: inout [UInt8]) -> HTTPFields {
+        switch request {
+        case .written(let fields): fields
+        case .device(let token, let template): template.push(to: token, id: id, using: &text)
+        }
     }
 
     /// Gives it the caller that waits.

@@ -18,11 +18,16 @@ struct RequestWriter: Sendable {
         return template(for: notification, topic: topic).push(to: token, id: id, using: &text)
     }
 
-    /// What the pushes of a notification to many devices have in common.
-    struct Template: Sendable {
+    /// What the pushes of a notification to many devices have in common; each of them holds on to it.
+    final class Template: Sendable {
         /// What stands before the path, and behind the identifier.
-        fileprivate let head: HTTPFields
-        fileprivate var tail: HTTPFields = [:]
+        private let head: HTTPFields
+        private let tail: HTTPFields
+
+        fileprivate init(head: HTTPFields, tail: HTTPFields) {
+            self.head = head
+            self.tail = tail
+        }
 
         /// A push to a device; `text` is memory for what has to be put together.
         func push(to token: DeviceToken, id: APNsID, using text: inout [UInt8]) -> HTTPFields {
@@ -44,21 +49,21 @@ struct RequestWriter: Sendable {
 
     /// What the pushes of a notification have in common.
     func template(for notification: PushNotification, topic: Topic) -> Template {
-        var template = Template(head: fields(method: "POST"))
+        var tail: HTTPFields = [:]
         if let type = notification.pushType {
-            template.tail.append("apns-push-type", type.rawValue)
-            template.tail.append("apns-topic", topic.qualified(for: type).rawValue)
+            tail.append("apns-push-type", type.rawValue)
+            tail.append("apns-topic", topic.qualified(for: type).rawValue)
         } else {
-            template.tail.append("apns-topic", topic.rawValue)
+            tail.append("apns-topic", topic.rawValue)
         }
-        if let priority = notification.priority { template.tail.append("apns-priority", String(priority.rawValue)) }
+        if let priority = notification.priority { tail.append("apns-priority", String(priority.rawValue)) }
         if let expiration = notification.expiration {
-            template.tail.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
+            tail.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
         }
         if let collapseID = notification.collapseID {
-            template.tail.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
+            tail.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
         }
-        return template
+        return Template(head: fields(method: "POST"), tail: tail)
     }
 
     /// A broadcast ("Sending broadcast push notification requests to APNs").

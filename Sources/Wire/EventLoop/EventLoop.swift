@@ -12,17 +12,20 @@ internal import Synchronization
 /// `Wire` moves bytes: sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops, and knows nothing of pushes. Its unsafe
 /// pointers stay within it.
 ///
-/// A loop is a `SerialExecutor`, so an actor can live on it and needs no lock against its own socket, and a
-/// `TaskExecutor`, so whole tasks can run there without changing threads. Each turn of the loop runs the jobs that
+/// A loop is a `SerialExecutor`, so an actor can live on it and needs no lock against its own socket; a
+/// ``LoopTaskExecutor`` has whole tasks run there without changing threads. Each turn of the loop runs the jobs that
 /// came in and then, once, whatever was registered with ``atEndOfTurn(_:)``: that is where connections write, so
 /// that many sends share one system call.
 ///
 /// It is `@unchecked Sendable` because `bound` is touched only on the loop's own thread, which every entry to it
 /// checks, and everything else is immutable, atomic or behind the mutex.
-package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// What a loop can be asked to run.
     private enum Work {
+        /// A piece of an actor.
         case job(UnownedJob)
+        /// A piece of a task that no actor owns.
+        case task(UnownedJob, LoopTaskExecutor)
         case closure(@Sendable () -> Void)
     }
 
@@ -44,7 +47,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var endOfTurn: [() -> Void] = []
         var endingTurn: [() -> Void] = []
         var timers = TimeHeap<LoopTimer>()
-        var turnTime = MonotonicTime.zero
+        @exclusivity(unchecked) var turnTime = MonotonicTime.zero
         var hasAlarmRung = false
     }
 
@@ -156,9 +159,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         }
     }
 
-    /// Part of `SerialExecutor` and `TaskExecutor`.
+    /// Part of `SerialExecutor`.
     package func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
+    }
+
+    /// Runs a piece of a task that no actor owns.
+    func enqueue(_ job: UnownedJob, of executor: LoopTaskExecutor) {
+        add(.task(job, executor))
     }
 
     /// Part of `SerialExecutor`.
@@ -295,10 +303,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         for work in bound.running {
             switch work {
             case .job(let job):
-                job.runSynchronously(
-                    isolatedTo: asUnownedSerialExecutor(),
-                    taskExecutor: asUnownedTaskExecutor()
-                )
+                job.runSynchronously(on: asUnownedSerialExecutor())
+            case .task(let job, let executor):
+                job.runSynchronously(on: executor.asUnownedTaskExecutor())
             case .closure(let body):
                 body()
             }

@@ -22,6 +22,9 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         FieldHeader.byteCount + field.name.count + field.value.count
     }
 
+    /// How much is in use; read by its address, since the property `header` would have each look proved exclusive.
+    var extent: Extent { withUnsafeMutablePointerToHeader { $0.pointee } }
+
     var bytes: UnsafeRawBufferPointer {
         withUnsafeMutablePointers { UnsafeRawBufferPointer(start: $1, count: $0.pointee.used) }
     }
@@ -42,12 +45,6 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         }
     }
 
-    /// Forgets the last field, which takes this many bytes.
-    func removeLast(byteCount: Int) {
-        header.used -= byteCount
-        header.count -= 1
-    }
-
     /// Writes the fields of another buffer behind these; there must be room.
     func append(contentsOf other: FieldBuffer) {
         let bytes = other.bytes
@@ -55,7 +52,7 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         withUnsafeMutablePointers { extent, start in
             (UnsafeMutableRawPointer(start) + extent.pointee.used).copyMemory(from: source, byteCount: bytes.count)
             extent.pointee.used += bytes.count
-            extent.pointee.count += other.header.count
+            extent.pointee.count += other.extent.count
         }
     }
 }

@@ -16,13 +16,13 @@ package struct HTTPFields: @unchecked Sendable {
     }
 
     /// How many fields there are.
-    package var count: Int { buffer?.header.count ?? 0 }
+    package var count: Int { buffer?.extent.count ?? 0 }
 
     /// Whether there are none.
     package var isEmpty: Bool { count == 0 }
 
     /// Bytes that the fields hold in memory; bounds on header size are checked against this.
-    package var byteCount: Int { buffer?.header.used ?? 0 }
+    package var byteCount: Int { buffer?.extent.used ?? 0 }
 
     /// Adds a field after the others.
     ///
@@ -54,17 +54,10 @@ package struct HTTPFields: @unchecked Sendable {
         uniqueBuffer(adding: FieldBuffer.size(of: field)).append(field)
     }
 
-    /// Takes the last field away; does nothing when there is none.
-    package mutating func removeLast() {
-        guard count > 0 else { return }
-        let size = withFields { fields in fields.reduce(0) { FieldBuffer.size(of: $1) } }
-        uniqueBuffer(adding: 0).removeLast(byteCount: size)
-    }
-
     /// Adds all fields of another list after these.
     package mutating func append(contentsOf other: HTTPFields) {
         guard let fields = other.buffer else { return }
-        uniqueBuffer(adding: fields.header.used).append(contentsOf: fields)
+        uniqueBuffer(adding: fields.extent.used).append(contentsOf: fields)
     }
 
     /// The memory, made this one's own and large enough.
@@ -72,9 +65,9 @@ package struct HTTPFields: @unchecked Sendable {
         // Asked before the memory is named: a name would be a second owner.
         let isOwner = isKnownUniquelyReferenced(&buffer)
         guard let buffer else { return replaceBuffer(capacity: Swift.max(bytes, 256)) }
-        let used = buffer.header.used
-        if isOwner, buffer.header.capacity - used >= bytes { return buffer }
-        return replaceBuffer(capacity: Swift.max(2 * used, used + bytes))
+        let extent = buffer.extent
+        if isOwner, extent.capacity - extent.used >= bytes { return buffer }
+        return replaceBuffer(capacity: Swift.max(2 * extent.used, extent.used + bytes))
     }
 
     private mutating func replaceBuffer(capacity: Int) -> FieldBuffer {

@@ -8,6 +8,8 @@ package final class HTTP2Connection {
     private static let recordLength = 16 * 1024
     /// Reads before other connections of the loop get their turn.
     private static let readsPerTurn = 64
+    /// Frames of a client that are moved to the output together: what they are made from is at hand still.
+    private static let gatheredFrames = 12
     /// Frames for a client that may gather before they are written and more of what it sends is read.
     private static let outputFrames = 1_000
 
@@ -32,9 +34,9 @@ package final class HTTP2Connection {
     private var transport: Box<Transport>?
     private var watcher: SocketWatcher?
     private var onEvent: ((Event) -> Void)?
-    private var state = State.idle
+    @exclusivity(unchecked) private var state = State.idle
     private var timer: LoopTimer?
-    private var isFlushScheduled = false
+    @exclusivity(unchecked) private var isFlushScheduled = false
     private var coalescing = ReadCoalescing()
     private var readTimer: LoopTimer?
     /// Output the socket did not take yet.
@@ -44,7 +46,7 @@ package final class HTTP2Connection {
     /// Memory for the next list of events.
     private var spareEvents: [HTTP2Event] = []
     /// Why the connection will close once its last output is written.
-    private var ending: WireError?
+    @exclusivity(unchecked) private var ending: WireError?
 
     /// A client's connection, which ``start(onEvent:)`` opens.
     ///
@@ -146,6 +148,9 @@ package final class HTTP2Connection {
         let stream = HTTP2Stream(sending: fields, body: body)
         stream.completion = completion
         try session.open(stream)
+        if session.outputFrameCount >= HTTP2Connection.gatheredFrames, unwritten.count < HTTP2Connection.recordLength {
+            gatherOutput()
+        }
         scheduleFlush()
         return stream
     }

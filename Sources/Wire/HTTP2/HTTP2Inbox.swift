@@ -31,8 +31,12 @@ final class HTTP2Inbox {
         return receiving
     }
 
-    static func from(_ context: UnsafeMutableRawPointer?) -> HTTP2Inbox? {
-        context.map { Unmanaged<HTTP2Inbox>.fromOpaque($0).takeUnretainedValue() }
+    /// Calls `body` with the inbox that a callback was given; 0 without one.
+    ///
+    /// The session owns it while it calls back, so that it need not be owned once more for each callback.
+    static func with(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Inbox) -> CInt) -> CInt {
+        guard let context else { return 0 }
+        return Unmanaged<HTTP2Inbox>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
     var openStreamCount: Int { open.count }

@@ -6,8 +6,10 @@ internal import CNghttp2
 extension HTTP2Session {
     static func setCallbacks(_ callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, context in
-            guard let frame, let inbox = HTTP2Inbox.from(context) else { return 0 }
-            return inbox.beganFields(session, frame.pointee)
+            HTTP2Inbox.with(context) { inbox in
+                guard let frame else { return 0 }
+                return inbox.beganFields(session, frame.pointee)
+            }
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             session,
@@ -18,15 +20,17 @@ extension HTTP2Session {
             valueLength,
             _,
             context in
-            guard let frame, let inbox = HTTP2Inbox.from(context),
-                let stream = inbox.receivingStream(session, frame.pointee.hd.stream_id)
-            else { return 0 }
-            let field = HTTPFields.Field(
-                name: UnsafeBufferPointer(start: name, count: nameLength),
-                value: UnsafeBufferPointer(start: value, count: valueLength),
-                isIndexed: true
-            )
-            return inbox.received(field, on: stream)
+            HTTP2Inbox.with(context) { inbox in
+                guard let frame, let stream = inbox.receivingStream(session, frame.pointee.hd.stream_id) else {
+                    return 0
+                }
+                let field = HTTPFields.Field(
+                    name: UnsafeBufferPointer(start: name, count: nameLength),
+                    value: UnsafeBufferPointer(start: value, count: valueLength),
+                    isIndexed: true
+                )
+                return inbox.received(field, on: stream)
+            }
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             session,
@@ -35,36 +39,45 @@ extension HTTP2Session {
             bytes,
             count,
             context in
-            guard let inbox = HTTP2Inbox.from(context), let stream = HTTP2Session.stream(session, id) else { return 0 }
-            inbox.received(UnsafeBufferPointer(start: bytes, count: count), on: stream)
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { session, frame, context in
-            guard let frame, let inbox = HTTP2Inbox.from(context) else { return 0 }
-            inbox.received(frame.pointee, session)
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { session, frame, context in
-            guard let frame, let inbox = HTTP2Inbox.from(context) else { return 0 }
-            inbox.sent(frame.pointee)
-            if inbox.role == .server { HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd) }
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, id, code, context in
-            guard let inbox = HTTP2Inbox.from(context), let data = nghttp2_session_get_stream_user_data(session, id)
-            else {
+            HTTP2Inbox.with(context) { inbox in
+                guard let stream = HTTP2Session.stream(session, id) else { return 0 }
+                inbox.received(UnsafeBufferPointer(start: bytes, count: count), on: stream)
                 return 0
             }
-            let stream = Unmanaged<HTTP2Stream>.fromOpaque(data).takeUnretainedValue()
-            inbox.remove(stream)
-            inbox.events.append(.closed(stream, HTTP2ErrorCode(rawValue: code)))
-            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { session, frame, context in
+            HTTP2Inbox.with(context) { inbox in
+                guard let frame else { return 0 }
+                inbox.received(frame.pointee, session)
+                return 0
+            }
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { session, frame, context in
+            HTTP2Inbox.with(context) { inbox in
+                guard let frame else { return 0 }
+                inbox.sent(frame.pointee)
+                switch inbox.role {
+                case .client: HTTP2Session.dropFields(session, sentBy: frame.pointee.hd)
+                case .server: HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd)
+                }
+                return 0
+            }
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, id, code, context in
+            HTTP2Inbox.with(context) { inbox in
+                guard let stream = HTTP2Session.stream(session, id) else { return 0 }
+                inbox.remove(stream)
+                inbox.events.append(.closed(stream, HTTP2ErrorCode(rawValue: code)))
+                return 0
+            }
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, message, length, context in
-            guard let message, let inbox = HTTP2Inbox.from(context) else { return 0 }
-            let bytes = UnsafeRawBufferPointer(start: message, count: length)
-            inbox.complaint = String(decoding: bytes, as: UTF8.self)
-            return 0
+            HTTP2Inbox.with(context) { inbox in
+                guard let message else { return 0 }
+                let bytes = UnsafeRawBufferPointer(start: message, count: length)
+                inbox.complaint = String(decoding: bytes, as: UTF8.self)
+                return 0
+            }
         }
     }
 
@@ -72,6 +85,12 @@ extension HTTP2Session {
         nghttp2_session_get_stream_user_data(session, id).map {
             Unmanaged<HTTP2Stream>.fromOpaque($0).takeUnretainedValue()
         }
+    }
+
+    /// A request's fields are not needed once they have gone out, while it may be long until it is answered.
+    private static func dropFields(_ session: OpaquePointer?, sentBy frame: nghttp2_frame_hd) {
+        guard frame.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return }
+        stream(session, frame.stream_id)?.outgoingFields = HTTPFields()
     }
 
     /// An answer that ends before its request has: the rest of the request is not wanted (RFC 9113 §8.1).

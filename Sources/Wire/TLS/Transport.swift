@@ -130,8 +130,8 @@ struct Transport: ~Copyable {
     /// Lets OpenSSL read and write through a buffer that holds several records, so that they come in and go out
     /// together: see ``flush()``.
     ///
-    /// OpenSSL could read ahead by itself, but moves all that it has read ahead for each record, and an answer of APNs is
-    /// a record of a hundred bytes.
+    /// OpenSSL could read ahead by itself, but moves all that it has read ahead for each record, and an answer of APNs
+    /// is a record of a hundred bytes.
     private static func connect(_ ssl: OpaquePointer, to descriptor: CInt) -> Bool {
         guard let socket = BIO_new_socket(descriptor, BIO_NOCLOSE) else { return false }
         guard let buffer = BIO_new(BIO_f_buffer()) else {

@@ -21,8 +21,8 @@ import Testing
         #expect(machine.readerReady() == nil)
         machine.settled(8, on: 0)
         #expect(machine.room == 0)
-        #expect(machine.outcomeRead() == nil)
-        #expect(machine.outcomeRead() == .read(Grant(lane: 0, first: 8, count: 2)))
+        #expect(machine.outcomesRead(1) == nil)
+        #expect(machine.outcomesRead(1) == .read(Grant(lane: 0, first: 8, count: 2)))
     }
 
     @Test func `a source that ends early gives its places back`() {
@@ -32,7 +32,7 @@ import Testing
         #expect(machine.room == 99 && !machine.isSettled)
         machine.settled(1, on: 0)
         #expect(machine.isSettled && !machine.isFinished)
-        #expect(machine.outcomeRead() == nil)
+        #expect(machine.outcomesRead(1) == nil)
         #expect(machine.isFinished)
     }
 

@@ -66,9 +66,10 @@ struct SimulatedBulk {
             machine.settled(settled, on: lane)
         default:
             guard unread > 0 else { return }
-            unread -= 1
-            taken += 1
-            try heed(machine.outcomeRead())
+            let share = Int.random(in: 1...min(unread, machine.readingShare), using: &random)
+            unread -= share
+            taken += share
+            try heed(machine.outcomesRead(share))
         }
     }
 

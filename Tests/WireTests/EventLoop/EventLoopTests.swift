@@ -18,8 +18,20 @@ import Testing
 
     @Test func `a task that prefers the loop runs there`() async throws {
         let scope = try LoopScope()
-        let isOnLoop = await Task(executorPreference: scope.loop) { scope.loop.isCurrent }.value
+        let isOnLoop = await Task(executorPreference: LoopTaskExecutor(scope.loop)) { scope.loop.isCurrent }.value
         #expect(isOnLoop)
+    }
+
+    @Test func `a task that prefers the loop calls a function of no actor at once`() async throws {
+        let scope = try LoopScope()
+        let order = Mutex<[String]>([])
+        @concurrent func call() async { order.withLock { $0.append("call") } }
+        await Task(executorPreference: LoopTaskExecutor(scope.loop)) {
+            scope.loop.execute { order.withLock { $0.append("later") } }
+            await call()
+        }.value
+        await scope.run { _ in }
+        #expect(order.withLock { $0 } == ["call", "later"])
     }
 
     @Test func `what is asked for at the end of a turn runs once, after the jobs`() async throws {
@@ -101,10 +113,11 @@ import Testing
     @Test func `jobs that come after the end still run, one after the other`() async throws {
         let loop = try EventLoop()
         loop.shutdown()
+        let executor = LoopTaskExecutor(loop)
         let runs = Runs()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<100 {
-                group.addTask(executorPreference: loop) {
+                group.addTask(executorPreference: executor) {
                     #expect(loop.isCurrent)
                     runs.count.withLock { $0 += 1 }
                     await Task.yield()
