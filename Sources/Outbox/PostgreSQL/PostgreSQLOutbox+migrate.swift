@@ -17,7 +17,7 @@ extension PostgreSQLOutbox {
         }
         defer { connecting.shutdown() }
         do throws(PostgreSQLError) {
-            try await withTaskExecutorPreference(connecting) { () async throws(PostgreSQLError) in
+            try await withTaskExecutorPreference(LoopTaskExecutor(connecting)) { () async throws(PostgreSQLError) in
                 try await bringUpToDate(address)
             }
         } catch {

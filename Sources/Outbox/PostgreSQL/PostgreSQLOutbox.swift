@@ -130,7 +130,8 @@ package actor PostgreSQLOutbox {
     private func connect(_ purpose: Purpose) async throws(PostgreSQLError) {
         let session: Session
         do throws(PostgreSQLError) {
-            session = try await withTaskExecutorPreference(connecting) { () async throws(PostgreSQLError) in
+            session = try await withTaskExecutorPreference(LoopTaskExecutor(connecting)) {
+                () async throws(PostgreSQLError) in
                 try await Session.connected(to: address, name: "martlet \(options.name) \(purpose)")
             }
         } catch {
