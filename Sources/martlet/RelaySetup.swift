@@ -79,6 +79,7 @@ extension RelayConfiguration {
                 "Takes \(endpoint.endpoint.host):\(endpoint.endpoint.port) for Apple's \(environment.rawValue)."
             )
         }
+        lines += telemetry?.summary ?? []
         return (lines + ["", appTable + "\n" + callerTable]).joined(separator: "\n")
     }
 

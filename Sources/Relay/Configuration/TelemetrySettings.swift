@@ -30,6 +30,13 @@ package struct TelemetrySettings: Sendable, Hashable {
     /// What was overlooked in the variables, a sentence each.
     var remarks: [String] = []
 
+    /// What is exported where, a sentence each.
+    package var summary: [String] {
+        [("traces", traces), ("numbers", metrics)].compactMap { name, destination in
+            destination.map { "Exports \(name) to \($0.address)." }
+        }
+    }
+
     /// The settings of a file and of variables, which count before it; nil when nobody names a collector.
     init?(
         _ setting: Setting,

@@ -5,13 +5,19 @@
 #endif
 
 /// Where something is asked over HTTP, as `https://host:port/path` tells it.
-struct WebAddress: Sendable, Hashable {
+struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// A host name, or an address literal without brackets.
     var host: String
     var port: UInt16
     /// The path with its query, percent-encoded.
     var path: String
     var isEncrypted: Bool
+
+    /// The URL without its query, which may hold a secret.
+    var description: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return "\(isEncrypted ? "https" : "http")://\(host):\(port)\(path.prefix { $0 != "?" })"
+    }
 
     /// The address of a URL; nil for text that is none, or that says who asks.
     init?(_ url: String) {

@@ -135,6 +135,7 @@ import Wire
         let settings = try #require(try TelemetrySettings(variables: endpoint.merging(all) { $1 }))
         #expect(settings.traces?.address == WebAddress("http://[::1]:1/t?x=1") && settings.metrics == nil)
         #expect(settings.traces?.fields == ["b": "x y", "c": "z="])
+        #expect(settings.summary == ["Exports traces to http://[::1]:1/t."])
         #expect(settings.attributes.map(\.name) == ["service.name", "deployment.environment.name"])
         #expect(settings.attributes[0] == Attribute("service.name", "mine"))
         #expect(settings.share == 0.1 && settings.timeout == .milliseconds(2_500) && settings.remarks.count == 1)
