@@ -143,17 +143,42 @@ extension OutboxDatabase {
     }
 
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) throws(SQLiteError) -> Int {
-        let letters = try deadLetters(of: app, limit: .max).filter { ids?.contains($0.push.id) ?? true }
-        guard let number = number(ofKnown: app) else { return 0 }
+        guard let app = number(ofKnown: app) else { return 0 }
+        let letters = try restingLetters(of: app).filter { ids?.contains($0.id) ?? true }
         let forget = try connection.prepare("DELETE FROM outcome WHERE apns_id = ? AND app = ?")
         for letter in letters {
-            try forget.run(with: letter.push.id.bytes, number)
-            guard let row = try known(letter.push.id, number)?.number else { continue }
-            let shelf = Shelf(app: number, environment: letter.push.lane.environment, urgency: letter.push.urgency)
-            try statements.postpone.run(with: now, Int64(0), Int64(letter.outcome.unknownTries), row)
-            lookAt(row, now, on: shelf)
-            known.counts[letter.push.lane, default: 0] += 1
+            try forget.run(with: letter.id.bytes, app)
+            try statements.postpone.run(with: now, Int64(0), letter.unknownTries, letter.number)
+            lookAt(letter.number, now, on: letter.shelf)
+            known.counts[lane(of: letter.shelf), default: 0] += 1
         }
         return letters.count
+    }
+
+    /// A push that was given up, without what it says: there may be very many.
+    private struct RestingLetter {
+        var number: Int64
+        var id: APNsID
+        var shelf: Shelf
+        var unknownTries: Int64
+    }
+
+    private func restingLetters(of app: Int64) throws(SQLiteError) -> [RestingLetter] {
+        let rows = try connection.prepare(
+            """
+            SELECT number, push.app, push.environment, urgency, push.apns_id, outcome.unknown_tries
+            FROM outcome JOIN push USING (apns_id, app) WHERE outcome.app = ? AND state = 'dead' ORDER BY number
+            """
+        )
+        try rows.bind(app)
+        var letters: [RestingLetter] = []
+        while try rows.step() {
+            guard let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
+            let shelf = Shelf(rows, from: 1)
+            letters.append(
+                RestingLetter(number: rows.integer(at: 0), id: id, shelf: shelf, unknownTries: rows.integer(at: 5))
+            )
+        }
+        return letters
     }
 }

@@ -86,6 +86,12 @@ struct DeliveryLane {
         pausedUntil = now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
     }
 
+    /// Notes that the clock was set back: the rest is no longer for that, and what was to come later may be due now.
+    mutating func setBack(by time: Int64) {
+        pausedUntil? -= time
+        stir()
+    }
+
     /// Notes that Apple has a fault of its own; a lane that meets one after the other is paused.
     mutating func falter(_ wait: Int64?, at now: Int64, using generator: inout some RandomNumberGenerator) {
         faults += 1

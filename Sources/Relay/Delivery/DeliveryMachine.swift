@@ -50,6 +50,8 @@ struct DeliveryMachine {
     private var unsettled: [Settlement] = []
     /// When the outbox is to be asked again, after it failed.
     private var storeRestsUntil: Int64?
+    /// The latest time that orders were taken at.
+    private var latest = Int64.min
     private var isDraining = false
     /// Whether others may send what this machine cannot.
     private let isShared: Bool
@@ -191,6 +193,7 @@ struct DeliveryMachine {
     /// What is to be done now.
     mutating func takeOrders(at now: Int64) -> Orders {
         var orders = Orders()
+        noteTime(now)
         if isShared { giveBack(at: now) }
         if !isDraining { orders.sends = takeSends(at: now) }
         if storeRestsUntil.map({ $0 <= now }) ?? true {
@@ -199,6 +202,14 @@ struct DeliveryMachine {
             if !isDraining { orders.claims = takeClaims(at: now) }
         }
         return orders
+    }
+
+    /// A clock that was set back makes nothing rest for longer.
+    private mutating func noteTime(_ now: Int64) {
+        defer { latest = now }
+        guard now < latest else { return }
+        storeRestsUntil? -= latest - now
+        for name in turns { lanes[name]?.setBack(by: latest - now) }
     }
 
     /// When there may be something to be done without a further fact; nil when there will not.
@@ -250,7 +261,9 @@ struct DeliveryMachine {
             // Where others send, a lane that rests takes nothing from them, and one to see whether it may go on.
             let pausedUntil = isShared ? lanes[name]?.pausedUntil : nil
             if let pausedUntil, now < pausedUntil { continue }
-            let most = pausedUntil == nil ? limits.claimedAhead : 1
+            // What has been claimed cannot be taken back, and may have been sent when a process ends.
+            let usual = min(limits.claimedAhead, 2 * (lanes[name]?.rate?.rate ?? .max / 2))
+            let most = pausedUntil == nil ? usual : 1
             for urgency in Urgency.allCases {
                 lanes[name]?.change(urgency) { shelf in
                     guard shelf.wantsMore(most, at: now) else { return }

@@ -15,6 +15,8 @@ extension PushRelay {
         await meetOthers()
         // Several would be in one another's way.
         if fleet.leads {
+            // What is due by a clock that was set forward is not waited for.
+            carryOutSoon()
             await endExpired(at: now)
             callWebhooks()
         }

@@ -94,4 +94,27 @@ import Testing
         #expect(machine.settled(settlements).map(\.outcome.state) == [.delivered])
         #expect(machine.isIdle)
     }
+
+    @Test func `a clock that is set back makes nobody rest for longer`() {
+        var machine = machine(claimed: [push(1, Self.busy), push(2, Self.calm)])
+        #expect(machine.takeOrders(at: 10_000_000).sends.count == 2)
+        machine.answered(1, .neverSent(retryAfter: 8_000), at: 10_000_000)
+        machine.answered(2, .accepted(uniqueID: nil), at: 10_000_000)
+        let settlements = machine.takeOrders(at: 10_000_000).settlements
+        machine.settleFailed(settlements, at: 10_000_000)
+        // Two hours earlier by the clock, and as long to wait as before: a second, and ten at most.
+        #expect(machine.takeOrders(at: 2_800_000).settlements.isEmpty)
+        #expect(machine.takeOrders(at: 2_801_000).settlements == settlements)
+        #expect(machine.takeOrders(at: 2_807_999).sends.isEmpty)
+        #expect(machine.takeOrders(at: 2_810_001).sends.map(\.number) == [1])
+    }
+
+    @Test func `a lane with a limit claims no more than it sends in two seconds`() {
+        var machine = DeliveryMachine(seed: 1)
+        machine.add(Self.busy, rate: 7, at: 0)
+        machine.add(Self.calm, at: 0)
+        let claims = machine.takeOrders(at: 0).claims
+        #expect(Set(claims.filter { $0.lane == Self.busy }.map(\.limit)) == [14])
+        #expect(Set(claims.filter { $0.lane == Self.calm }.map(\.limit)) == [500])
+    }
 }
