@@ -107,11 +107,15 @@ package final class RawClient: Sendable {
         return poll(&watched, 1, 0) > 0
     }
 
-    /// Sends one byte after the other, however long the peer takes them; returns when it has closed.
-    package func drip(_ byte: UInt8) async {
+    /// Sends one byte after the other for twenty seconds; returns whether the peer has answered or closed by then.
+    package func drip(_ byte: UInt8) async -> Bool {
         await onOwnThread {
             var watched = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
-            while poll(&watched, 1, 100) == 0 { self.send([byte]) }
+            for _ in 0..<200 {
+                guard poll(&watched, 1, 100) == 0 else { return true }
+                self.send([byte])
+            }
+            return false
         }
     }
 
