@@ -145,6 +145,57 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `each device has one outcome, whatever goes wrong, and the dead are listed with their times`()
+        async throws
+    {
+        let bench = try await Bench(.init(streamsBeforeToken: 100, seed: 7))
+        let tokens = tokens(4_000)
+        let dead = stride(from: 0, to: tokens.count, by: 20).map { tokens[$0] }
+        for (number, token) in dead.enumerated() {
+            await bench.apns.unregister(try DeviceToken(hex: token), since: 1_790_000_000_000 + Int64(number))
+        }
+        await bench.apns.setFaults(
+            [
+                Fault(.resetStream(code: 2), probability: 0.01),
+                Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000),
+                Fault(.respond(.tooManyRequests, retryAfter: 0), count: 100, after: 1_500),
+            ],
+            seed: 7
+        )
+        let deadFile = bench.results.replacing("results.jsonl", with: "dead.csv")
+        let files = ["--results", bench.results, "--dead-tokens", deadFile, "--json"]
+        let list = try bench.list(tokens)
+        let run = try await ProgramRun(Self.martlet, bench.words(list, files))
+        let counts = try counts(run)
+        let outcomes = ["accepted", "refused", "unanswered", "not-sent"].compactMap { counts[$0]?.integerValue }
+        #expect(outcomes.reduce(0, +) == 4_000, "\(run.text) \(run.complaint)")
+        #expect(outcomes[2] > 0, "a reset leaves it open what became of a push")
+        // Who was not answered is sent to by the next run, and by no other.
+        await bench.apns.setFaults([], seed: 7)
+        let rest = try await ProgramRun(Self.martlet, bench.words(list, files + ["--resume"]))
+        #expect(rest.status == 0, "\(rest.complaint)")
+        let lines = try bench.entries().compactMap { $0["line"]?.integerValue }
+        #expect(lines.sorted() == Array(1...4_000))
+        let listed = Set(try bench.scratch.read("dead.csv").split(separator: "\n").map(String.init))
+        #expect(listed == Set(dead.enumerated().map { "\($1),\(1_790_000_000_000 + $0)" }))
+        await bench.apns.stop()
+    }
+
+    @Test func `memory does not grow with the list`() async throws {
+        let bench = try await Bench(.init(keptPushes: 10))
+        var memory: [Int] = []
+        for count in [8_000, 80_000] {
+            let enough = await bench.apns.pushCount + count * 9 / 10
+            let sending = try ChildProcess(Self.martlet, bench.words(try bench.list(tokens(count)), []))
+            while await bench.apns.pushCount < enough, sending.isRunning { await Task.yield() }
+            if let now = sending.memory { memory.append(now) }
+            #expect(await sending.ended() == 0)
+        }
+        // Less than the tokens of so many more devices would take, let alone their outcomes.
+        if memory.count == 2 { #expect(memory[1] < memory[0] + 6_000_000, "\(memory)") }
+        await bench.apns.stop()
+    }
+
     @Test func `an interrupted sending ends in order`() async throws {
         let bench = try await Bench()
         let list = try bench.list(tokens(50_000))
