@@ -158,10 +158,11 @@ FILL = """
 INSERT INTO martlet.app (name) VALUES ('bench');
 INSERT INTO martlet.push (number, app, is_production, apns_id, token, push_type, topic, priority, accepted_at, payload)
     SELECT nextval('martlet.push_number'), 1, true, gen_random_uuid(), md5(n::text), 'alert', 'com.example.app', '10',
-        1794999990000 + n % 1000, '{{}}' FROM generate_series(1, {count}) n;
+        1794990000000 + n / 1000, '{{}}' FROM generate_series(1, {count}) n;
 INSERT INTO martlet.queue (number, app, is_production, urgency, ready_at)
     SELECT number, 1, true, 0, accepted_at FROM martlet.push;
 VACUUM ANALYZE martlet.push, martlet.queue;
+CHECKPOINT;
 """
 
 

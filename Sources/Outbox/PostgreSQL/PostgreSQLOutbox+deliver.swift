@@ -10,12 +10,6 @@ extension PostgreSQLOutbox {
         var continuation: CheckedContinuation<Result<Void, OutboxError>, Never>
     }
 
-    /// How far a claim looks back behind what was given out last, in milliseconds.
-    ///
-    /// Commits come in another order than their times, and clocks differ. What came later still is found now and then,
-    /// by ``poll()``.
-    static let lookBack: Int64 = 2_000
-
     package func claim(
         _ lane: Lane,
         _ urgency: Urgency,
@@ -27,9 +21,9 @@ extension PostgreSQLOutbox {
         let place: [Parameter] = [
             .integer(app), .flag(lane.environment.isProduction), .integer(Int64(urgency.rawValue)),
         ]
+        let start = watermarks[shelf, default: Watermark()].startOfClaim(at: .now)
         let question: [Parameter] =
-            [.integer(node)] + place
-            + [.integer(watermarks[shelf] ?? .min), .integer(now), .integer(Int64(limit))]
+            [.integer(node)] + place + [.integer(start), .integer(now), .integer(Int64(limit))]
         let due = try await inquire(
             .delivering,
             "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
@@ -40,7 +34,7 @@ extension PostgreSQLOutbox {
         held.formUnion(due.map(\.push.number))
         let isAll = due.count < limit
         let seen = isAll ? now : due.last?.readyAt ?? now
-        watermarks[shelf] = max(watermarks[shelf] ?? .min, seen - Self.lookBack)
+        watermarks[shelf]?.advance(to: seen)
         if !due.isEmpty { watch.noteWork() }
         guard isAll else { return Claim(pushes: due.map(\.push), nextDue: seen) }
         let nextDue = try? await inquire(
@@ -51,9 +45,13 @@ extension PostgreSQLOutbox {
         return Claim(pushes: due.map(\.push), nextDue: nextDue ?? nil)
     }
 
-    /// Looks at everything again when the clock was set back: what comes now lies before what was given out.
+    /// Looks back when the clock was set back: what comes now lies before what was given out.
     func noteTime(_ now: Int64) {
-        if now < latestTime - Self.lookBack { watermarks = watermarks.mapValues { _ in .min } }
+        if now < latestTime - Watermark.lookBack {
+            for shelf in watermarks.keys { watermarks[shelf]?.startOver() }
+        } else if now < latestTime {
+            for shelf in watermarks.keys { watermarks[shelf]?.expectStragglers() }
+        }
         latestTime = now
     }
 
@@ -98,6 +96,8 @@ extension PostgreSQLOutbox {
         measures.commitTimes.observe(ContinuousClock.now - start)
         measures.commitSizes.observe(Double(settlements.count))
         held.subtract(settlements.map(\.number))
+        // Those that waited behind what has ended are due now.
+        for shelf in watermarks.keys { watermarks[shelf]?.notePush(due: now) }
         count -= rows.count { $0.state != nil }
     }
 }

@@ -61,9 +61,11 @@ extension PostgreSQLOutbox {
 
     private func lookForArrivals() async throws(OutboxError) {
         let isThorough = watch.isThorough
-        let shelves = watermarks.prefix(Self.mostShelves).map { (shelf: $0.key, from: isThorough ? .min : $0.value) }
-        let apps = shelves.map { number(ofKnown: $0.shelf.lane.app) ?? 0 }
         let start = ContinuousClock.now
+        let shelves = watermarks.keys.prefix(Self.mostShelves).map { shelf in
+            (shelf: shelf, from: isThorough ? .min : watermarks[shelf]?.startOfLook(at: start) ?? .min)
+        }
+        let apps = shelves.map { number(ofKnown: $0.shelf.lane.app) ?? 0 }
         let places = try await inquire(
             .watching,
             """
@@ -77,7 +79,7 @@ extension PostgreSQLOutbox {
         if isThorough { watch.looked(thoroughlyFor: ContinuousClock.now - start) }
         for place in places where shelves.indices.contains(place) {
             let shelf = shelves[place].shelf
-            if isThorough { watermarks[shelf] = .min }
+            if isThorough { watermarks[shelf]?.startOver() } else { watermarks[shelf]?.expectStragglers() }
             newsOut.yield(.arrived(shelf.lane, shelf.urgency))
         }
     }
@@ -114,7 +116,7 @@ extension PostgreSQLOutbox {
             guard let state else { return }
             watch.isKnownToRest = isResting
             // What a node had that is no more has come back, and is old.
-            if state.released > 0 { watermarks = watermarks.mapValues { _ in .min } }
+            if state.released > 0 { watermarks = watermarks.mapValues { _ in Watermark() } }
             if state.isToDrain { newsOut.yield(.drainAsked) }
             newsOut.yield(.fleet(nodes: state.nodes, leads: state.leads))
             if !state.isAlive { try await comeBack() }

@@ -60,8 +60,8 @@ package actor PostgreSQLOutbox {
     var settling = Gathering<SettlePiece>()
     /// What has been given out and not settled yet.
     var held: Set<Int64> = []
-    /// When each shelf's next claim begins: what was due before has been given out.
-    var watermarks: [Shelf: Int64] = [:]
+    /// How far each shelf has been given out.
+    var watermarks: [Shelf: Watermark] = [:]
     /// The time that was handed in last.
     var latestTime = Int64.min / 2
     var watch = Watch()
