@@ -1,4 +1,5 @@
 import APNs
+import Foundation
 import Outbox
 import TestSupport
 import Testing
@@ -81,6 +82,7 @@ import Testing
     @Test func `a push that a back end enqueues is part of its transaction, and calls those who rest`() async throws {
         let store = try await open(lease: .seconds(3))
         #expect(try await store.claimAll(at: 0).isEmpty)
+        func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
         let token = "00112233445566778899aabbccddeeff"
         func enqueue(_ id: Int, _ more: String = "") -> String {
             """
@@ -91,7 +93,7 @@ import Testing
         try await server.ask("BEGIN; \(enqueue(1)); ROLLBACK", of: database)
         try await server.ask("BEGIN; \(enqueue(2)); COMMIT", of: database)
         for await news in store.news where news == .arrived(.orders, .immediate) { break }
-        let claimed = try await store.claimAll(at: .max / 2)
+        let claimed = try await store.claimAll(at: now())
         #expect(
             claimed.map { String(decoding: $0.push.payload, as: UTF8.self) } == [#"{"aps": {"alert":"é"}, "n": 1e400}"#]
         )
@@ -100,13 +102,13 @@ import Testing
         #expect(try await server.ask(enqueue(2), of: database) == "00000000-0000-4000-8000-000000000002\n")
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(2, ", priority => 5"), of: database) }
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(3, ", priority => 7"), of: database) }
-        #expect(try await store.claimAll(at: .max / 2).isEmpty)
+        #expect(try await store.claimAll(at: now()).isEmpty)
         #expect(try await store.backlog().map(\.count) == [1])
         // A back end needs no more than the right to call it.
         let role = "r" + database
         let right = "CREATE ROLE \(role); GRANT USAGE ON SCHEMA martlet TO \(role); SET ROLE \(role);"
         try await server.ask("\(right) \(enqueue(4))", of: database)
-        #expect(try await store.claimAll(at: .max / 2).map(\.unknownTries) == [0])
+        while try await store.claimAll(at: now()).isEmpty {}
         await #expect(throws: MissingProgram.self) {
             try await server.ask("SET ROLE \(role); SELECT * FROM martlet.push", of: database)
         }
@@ -131,7 +133,8 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `many that take in and give out at once keep each key's order, and lose nothing`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `many that take in and give out at once keep each key's order, and lose nothing`() async throws {
         let stores = [try await open(), try await open(), try await open()]
         let (keys, perKey) = (12, 25)
         let wire = Wire()
