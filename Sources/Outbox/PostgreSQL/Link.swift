@@ -5,11 +5,16 @@ internal import Wire
 final class Link {
     typealias Completion = (Result<Rows, PostgreSQLError>) -> Void
 
+    /// How long the database may leave questions without an answer, before the connection counts as lost.
+    private static let patience = Duration.seconds(60)
+
     private let session: Session
     private let loop: EventLoop
     private var watcher: SocketWatcher?
     private var waiting: [Completion] = []
+    private var answered = 0
     private var willFlush = false
+    private var isWatched = false
     /// Told when there is something to be heard (`NOTIFY`).
     var onNotice: () -> Void = {}
     /// Told once, when the connection is no more.
@@ -33,6 +38,7 @@ final class Link {
         } catch {
             return end(error)
         }
+        watchPatience()
         guard !willFlush else { return }
         willFlush = true
         loop.atEndOfTurn { [weak self] in self?.flush() }
@@ -58,6 +64,7 @@ final class Link {
             try session.receive()
             while let answer = try session.nextAnswer(), !waiting.isEmpty {
                 let completion = waiting.removeFirst()
+                answered += 1
                 switch answer {
                 case .rows(let rows): completion(.success(rows))
                 case .failed(let error): completion(.failure(error))
@@ -69,6 +76,19 @@ final class Link {
             flush()
         } catch {
             end(error)
+        }
+    }
+
+    /// Sees to it that nobody waits for ever.
+    private func watchPatience() {
+        guard !isWatched, !waiting.isEmpty, watcher != nil else { return }
+        isWatched = true
+        let before = answered
+        loop.schedule(after: Link.patience) { [weak self] in
+            guard let self else { return }
+            isWatched = false
+            guard answered == before, !waiting.isEmpty else { return watchPatience() }
+            end(.disconnected("the database has not answered for \(Link.patience.components.seconds) seconds"))
         }
     }
 

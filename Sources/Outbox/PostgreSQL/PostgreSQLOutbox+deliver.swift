@@ -24,6 +24,8 @@ extension PostgreSQLOutbox {
         let start = watermarks[shelf, default: Watermark()].startOfClaim(at: .now)
         let question: [Parameter] =
             [.integer(node)] + place + [.integer(start), .integer(now), .integer(Int64(limit))]
+        claimsUnderWay += 1
+        defer { claimsUnderWay -= 1 }
         let due = try await inquire(
             .delivering,
             "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",

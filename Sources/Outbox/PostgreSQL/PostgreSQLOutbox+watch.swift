@@ -115,6 +115,7 @@ extension PostgreSQLOutbox {
             }
             guard let state else { return }
             watch.isKnownToRest = isResting
+            releaseLostClaims()
             // What a node had that is no more has come back, and is old.
             if state.released > 0 { watermarks = watermarks.mapValues { _ in Watermark() } }
             if state.isToDrain { newsOut.yield(.drainAsked) }

@@ -60,6 +60,10 @@ package actor PostgreSQLOutbox {
     var settling = Gathering<SettlePiece>()
     /// What has been given out and not settled yet.
     var held: Set<Int64> = []
+    /// Claims that the database has not answered.
+    var claimsUnderWay = 0
+    /// Until when a claim may still come true whose connection was lost.
+    private var lostClaimsUntil = ContinuousClock.now
     /// How far each shelf has been given out.
     var watermarks: [Shelf: Watermark] = [:]
     /// The time that was handed in last.
@@ -150,11 +154,20 @@ package actor PostgreSQLOutbox {
             link.onNotice = { [weak self] in self?.assumeIsolated { $0.poll() } }
             link.ask("LISTEN martlet", []) { _ in }
         }
-        // What was claimed when the connection was lost, and never came here, is for everybody again.
         if purpose == .delivering, node != 0 {
-            let known = held.map { Optional($0) }
-            link.ask("SELECT martlet.release($1, $2, false)", [.integer(node), .integers(known)]) { _ in }
+            lostClaimsUntil = .now + .seconds(120)
+            releaseLostClaims()
         }
+    }
+
+    /// Leaves to everybody what was claimed when the connection was lost, and never came here.
+    ///
+    /// No claim may be under way, as nobody would know of what it gives. The server may notice late that we have gone,
+    /// and finish what it was asked, so that this is done again for a while.
+    func releaseLostClaims() {
+        guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = links[.delivering] else { return }
+        let known = held.map { Optional($0) }
+        link.ask("SELECT martlet.release($1, $2, false)", [.integer(node), .integers(known)]) { _ in }
     }
 
     private func lost(_ purpose: Purpose, _ error: PostgreSQLError) {
