@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A server that accepts connections and says nothing unless it is told to.
 package final class SilentServer: Sendable {
@@ -42,12 +43,17 @@ package final class SilentServer: Sendable {
         }
     }
 
+    private static let handedOut = Mutex<Set<UInt16>>([])
+
     /// A port on which nobody listens, kept from others as long as this lives, and below those that the system gives
     /// to whoever asks for any.
     package static func unusedPort() throws -> ReservedPort {
         var found: (CInt, sockaddr_in)?
         for _ in 0..<100 where found == nil {
-            found = try? SocketAddressOnLoopback.bound(to: .random(in: 12_000..<32_000))
+            let port = UInt16.random(in: 12_000..<32_000)
+            // One that a server has left for a moment, to be started again there, is free only to look at.
+            guard handedOut.withLock({ $0.insert(port).inserted }) else { continue }
+            found = try? SocketAddressOnLoopback.bound(to: port)
         }
         guard let (descriptor, address) = found else { throw POSIXError(.EADDRINUSE) }
         return ReservedPort(descriptor: descriptor, port: UInt16(bigEndian: address.sin_port))
