@@ -24,9 +24,10 @@ import Testing
     private func machine(
         _ limits: DeliveryMachine.Limits = DeliveryMachine.Limits(),
         rate: Int? = nil,
+        isShared: Bool = false,
         claimed: [ClaimedPush]
     ) -> DeliveryMachine {
-        var machine = DeliveryMachine(limits: limits, seed: 1)
+        var machine = DeliveryMachine(limits: limits, isShared: isShared, seed: 1)
         machine.add(Self.busy, rate: rate, at: 0)
         machine.add(Self.calm, at: 0)
         for order in machine.takeOrders(at: 0).claims {
@@ -67,6 +68,26 @@ import Testing
         #expect(machine.takeOrders(at: time).sends.isEmpty)
         machine.answered(probe[0].number, .accepted(uniqueID: nil), at: time + 1)
         #expect(machine.takeOrders(at: time + 1).sends.count == 4)
+    }
+
+    @Test func `where others send, too, a lane in trouble gives back what it has, and takes one to see`() {
+        var machine = machine(isShared: true, claimed: (1...5).map { push($0, Self.busy) } + [push(9, Self.calm)])
+        #expect(machine.takeOrders(at: 0).sends.count == 6)
+        machine.answered(1, .neverSent(retryAfter: 1_000), at: 5)
+        machine.stir(Self.busy)
+        let orders = machine.takeOrders(at: 6)
+        let back = Settlement.Change.postponed(until: 6, attempts: 0, unknownTries: 0)
+        #expect(orders.settlements == [Settlement(number: 1, back)])
+        #expect(!orders.claims.contains { $0.lane == Self.busy })
+        let claims = machine.takeOrders(at: machine.nextTime(after: 6) ?? 0).claims.filter { $0.lane == Self.busy }
+        #expect(claims.map(\.limit) == [1, 1, 1])
+    }
+
+    @Test func `what others have taken over is not sent`() {
+        var machine = machine(isShared: true, claimed: (1...5).map { push($0, Self.busy) })
+        machine.claimsLost()
+        let orders = machine.takeOrders(at: 0)
+        #expect(orders.sends.isEmpty && orders.claims.count { $0.lane == Self.busy } == 3)
     }
 
     @Test func `a lane sends no faster than it may`() {
