@@ -14,7 +14,8 @@ extension Schema {
             is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
             unregistered_at bigint, attempts integer, unknown_tries integer,
             dead_cursor bigint, dead_since bigint, dead_learnt_at bigint, dead_reason text
-        ) LANGUAGE plpgsql AS $$
+        ) LANGUAGE plpgsql
+        \(byIndexes) AS $$
         #variable_conflict use_column
         DECLARE
             numbers bigint[] := ARRAY(

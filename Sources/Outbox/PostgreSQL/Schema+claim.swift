@@ -6,7 +6,8 @@ extension Schema {
     /// says so, and the next claim tries again.
     static let lines = """
         CREATE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
-        RETURNS void LANGUAGE plpgsql AS $$
+        RETURNS void LANGUAGE plpgsql
+        \(byIndexes) AS $$
         BEGIN
             IF NOT EXISTS (
                 SELECT FROM martlet.queue q
@@ -44,7 +45,8 @@ extension Schema {
         -- Lets those go that wait behind what has ended.
         CREATE FUNCTION martlet.let_next_go(
             p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_now bigint
-        ) RETURNS void LANGUAGE plpgsql AS $$
+        ) RETURNS void LANGUAGE plpgsql
+        \(byIndexes) AS $$
         DECLARE
             waiting bigint[];
             moved bigint;
@@ -82,7 +84,8 @@ extension Schema {
             number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_id boolean,
             token text, channel text, bundle text, push_type text, topic text, priority text, expiration text,
             collapse_id text, trace text, order_key text, expires_at bigint, accepted_at bigint, payload bytea
-        ) LANGUAGE plpgsql AS $$
+        ) LANGUAGE plpgsql
+        \(byIndexes) AS $$
         #variable_conflict use_column
         BEGIN
             PERFORM martlet.line_up(p_app, p_is_production, p_from, p_now);

@@ -7,7 +7,8 @@ extension Schema {
             p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
             p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[], p_unknown_tries bigint[],
             p_dead_tokens boolean[]
-        ) RETURNS void LANGUAGE plpgsql AS $$
+        ) RETURNS void LANGUAGE plpgsql
+        \(byIndexes) AS $$
         DECLARE
             apps bigint[];
             are_production boolean[];
@@ -65,7 +66,8 @@ extension Schema {
             p_now bigint, p_node bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
             p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
             p_unknown_tries bigint[], p_dead_tokens boolean[]
-        ) RETURNS void LANGUAGE plpgsql AS $$
+        ) RETURNS void LANGUAGE plpgsql
+        \(byIndexes) AS $$
         DECLARE
             own bigint[];
         BEGIN

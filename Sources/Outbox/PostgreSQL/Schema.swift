@@ -13,6 +13,11 @@ enum Schema {
         tables + identities + enqueueing + accepting + lines + claiming + settling + housekeeping + nodes + adopting
     ]
 
+    /// Has the statements of a function go by indexes.
+    ///
+    /// Plans are kept for long, and a queue that was empty when one was made may hold millions when it is used.
+    static let byIndexes = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off"
+
     static let tables = """
         CREATE SCHEMA martlet;
         CREATE TABLE martlet.version (number integer NOT NULL);
