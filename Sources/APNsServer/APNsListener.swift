@@ -56,8 +56,7 @@ package final class APNsListener {
                 connections[key] = client
                 onEvent(client, .opened)
             case .request(let stream):
-                // One that had begun before a GOAWAY left it out is not acted on: the client sends it elsewhere.
-                guard let client = connections[key], stream.id <= client.lastStreamID else { return }
+                guard let client = connections[key] else { return }
                 onEvent(client, .request(APNsRequest(stream), APNsReply(connection, stream)))
             case .goAway(let goAway):
                 guard let client = connections[key] else { return }
@@ -130,8 +129,6 @@ package final class ClientConnection {
     /// What was agreed on in the TLS handshake; nil in the clear.
     package let security: TransportSecurity?
     private let connection: HTTP2Connection
-    /// The last stream that the client was told to be acted on.
-    fileprivate private(set) var lastStreamID = Int32.max
 
     init(id: Int, _ connection: HTTP2Connection) {
         self.id = id
@@ -158,7 +155,6 @@ package final class ClientConnection {
 
     /// Takes no more streams; those up to `lastStreamID` still end in order, by default all there are.
     package func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8], lastStreamID: Int32?) {
-        if let lastStreamID { self.lastStreamID = min(self.lastStreamID, lastStreamID) }
         connection.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
     }
 

@@ -12,6 +12,8 @@ package final class HTTP2Connection {
     private static let gatheredFrames = 12
     /// Frames for a client that may gather before they are written and more of what it sends is read.
     private static let outputFrames = 1_000
+    /// How long a server waits for a client that it has left to leave, too.
+    private static let partingLimit = Duration.seconds(2)
 
     private enum State {
         case idle
@@ -19,6 +21,8 @@ package final class HTTP2Connection {
         case tunnelling(ProxyTunnel)
         case handshaking
         case open
+        /// Everything has been said, and the client has not gone yet (servers only).
+        case parting
         case closed
     }
 
@@ -176,6 +180,12 @@ package final class HTTP2Connection {
         if case .open = state { true } else { false }
     }
 
+    /// Who does not read is not read from: the answers to more would only pile up here.
+    private var mayRead: Bool {
+        if case .parting = state { return true }
+        return isOpen && (!isStalled || role == .client)
+    }
+
     private func dialed(_ result: Result<Box<Socket>, WireError>, _ endpoint: Endpoint) {
         guard case .dialing = state else { return }
         do throws(WireError) {
@@ -218,6 +228,8 @@ package final class HTTP2Connection {
                 flush()
             }
             read()
+        case .parting:
+            read()
         case .idle, .dialing, .tunnelling, .closed:
             break
         }
@@ -246,11 +258,10 @@ package final class HTTP2Connection {
 
     private func read() {
         for _ in 0..<HTTP2Connection.readsPerTurn {
-            // Who does not read is not read from: the answers to more would only pile up here.
-            guard isOpen, !isStalled || role == .client, let transport else { return }
+            guard mayRead, let transport else { return }
             var count = 0
             let outcome = transport.value.fill(loop.readBuffer, &count)
-            if count > 0 { received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])) }
+            if count > 0, isOpen { received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])) }
             switch outcome {
             case .moved:
                 continue
@@ -280,6 +291,29 @@ package final class HTTP2Connection {
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
     }
 
+    /// Leaves in order, and goes on reading what the client still sends.
+    ///
+    /// Who closes a socket with something unread in it has the kernel forget what was written last (RFC 9112 §9.6).
+    private func part(_ reason: WireError) {
+        guard role == .server, let transport else { return finish(reason) }
+        ending = reason
+        state = .parting
+        transport.value.sayGoodbye()
+        timer = loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finish(reason) }
+        read()
+    }
+
+    /// Gives the connection up because nothing can be written; what the peer said before it went counts still.
+    private func hearOut(_ reason: WireError) {
+        while role == .client, let transport {
+            var count = 0
+            let outcome = transport.value.fill(loop.readBuffer, &count)
+            let bytes = UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])
+            guard (try? session.receive(bytes, at: loop.now)) != nil, case .moved = outcome else { break }
+        }
+        finish(ending ?? reason)
+    }
+
     func scheduleFlush() {
         guard !isFlushScheduled else { return }
         isFlushScheduled = true
@@ -307,7 +341,7 @@ package final class HTTP2Connection {
             case .ended:
                 finish(WireError(.closedByPeer, "the peer closed the connection"))
             case .failed(let error):
-                finish(ending ?? error)
+                hearOut(error)
             }
         }
     }
@@ -329,13 +363,13 @@ package final class HTTP2Connection {
         case .mustWait(let toWrite):
             outputStalled(toWrite)
         case .failed(let error):
-            finish(ending ?? error)
+            hearOut(error)
         case .moved, .ended:
             outputMoved()
             watcher?.wait(for: .readable)
             reportEvents()
-            if session.isOver || ending != nil { finish(endingReason) }
-            coalesceReads()
+            guard session.isOver || ending != nil else { return coalesceReads() }
+            part(ending ?? session.violation ?? WireError(.closedLocally, "the connection was closed in order"))
         }
     }
 
@@ -361,12 +395,6 @@ package final class HTTP2Connection {
         }
     }
 
-    private var endingReason: WireError {
-        if let ending { return ending }
-        if let violation = session.violation { return WireError(.protocolViolation, "HTTP/2 was broken: \(violation)") }
-        return WireError(.closedLocally, "the connection was closed in order")
-    }
-
     // MARK: Reporting
 
     private func reportEvents() {
@@ -381,9 +409,9 @@ package final class HTTP2Connection {
         for event in events {
             switch event {
             case .message(let stream):
-                if role == .server { onEvent?(.request(stream)) }
+                if role == .server, session.takes(stream) { onEvent?(.request(stream)) }
             case .closed(let stream, let code):
-                end(stream, outcome(of: stream, closedWith: code))
+                stream.end(session.outcome(of: stream, closedWith: code))
             case .goAway(let goAway):
                 onEvent?(.goAway(goAway))
             case .settings:
@@ -395,27 +423,12 @@ package final class HTTP2Connection {
         }
     }
 
-    private func outcome(of stream: HTTP2Stream, closedWith code: HTTP2ErrorCode) -> StreamOutcome {
-        // A server may answer in full and then ask, without an error, for the rest of the request to be left out.
-        if stream.isMessageComplete { return .answered }
-        return .broken(
-            StreamFailure(
-                isUnprocessed: code == .refusedStream || !session.hasSent(stream),
-                cause: WireError(.closedByPeer, "the peer reset the stream (\(code))")
-            )
-        )
-    }
-
-    private func end(_ stream: HTTP2Stream, _ outcome: StreamOutcome) {
-        stream.completion.take()?(stream, outcome)
-    }
-
     private func finish(_ reason: WireError) {
         if case .closed = state { return }
         switch state {
         case .dialing(let dialer): dialer.cancel()
         case .tunnelling(let tunnel): tunnel.cancel()
-        case .idle, .handshaking, .open, .closed: break
+        case .idle, .handshaking, .open, .parting, .closed: break
         }
         state = .closed
         timer?.cancel()
@@ -427,7 +440,7 @@ package final class HTTP2Connection {
         let report = onEvent.take()
         report?(.closed(reason))
         for stream in session.takeOpenStreams() {
-            end(stream, .broken(StreamFailure(isUnprocessed: !session.hasSent(stream), cause: reason)))
+            stream.end(session.outcome(of: stream, brokenBy: reason))
         }
     }
 }

@@ -15,6 +15,8 @@ final class HTTP2Inbox {
     private(set) var violation: String?
     /// The last stream that something went out on; a client's go out in the order of their numbers.
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
+    /// The last of the peer's streams that is acted on; what a GOAWAY leaves out, the peer sends elsewhere.
+    var lastTakenStreamID = Int32.max
     @exclusivity(unchecked) private var receiving: HTTP2Stream?
     /// Every open stream, each knowing its place, so that adding and removing cost no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []

@@ -161,7 +161,9 @@ struct HTTP2Session: ~Copyable {
     }
 
     /// What the peer did against the rules, in nghttp2's words, if it did.
-    var violation: String? { inbox.violation }
+    var violation: WireError? {
+        inbox.violation.map { WireError(.protocolViolation, "HTTP/2 was broken: \($0)") }
+    }
 
     // MARK: Streams
 
@@ -187,9 +189,19 @@ struct HTTP2Session: ~Copyable {
     /// How many streams are open.
     var openStreamCount: Int { inbox.openStreamCount }
 
-    /// Whether any part of the stream's request has been put into the output (clients only).
-    func hasSent(_ stream: HTTP2Stream) -> Bool {
-        stream.id <= inbox.lastSentStreamID
+    /// What became of a request whose stream the peer has closed (clients only).
+    func outcome(of stream: HTTP2Stream, closedWith code: HTTP2ErrorCode) -> StreamOutcome {
+        // A server may answer in full and then ask, without an error, for the rest of the request to be left out.
+        if stream.isMessageComplete { return .answered }
+        let cause = WireError(.closedByPeer, "the peer reset the stream (\(code))")
+        return code == .refusedStream
+            ? .broken(StreamFailure(isUnprocessed: true, cause: cause)) : outcome(of: stream, brokenBy: cause)
+    }
+
+    /// What became of a request whose connection has ended, or that was reset (clients only).
+    func outcome(of stream: HTTP2Stream, brokenBy cause: WireError) -> StreamOutcome {
+        let hasSent = stream.id <= inbox.lastSentStreamID
+        return .broken(StreamFailure(isUnprocessed: !hasSent, cause: cause))
     }
 
     /// The streams that are open, which the session forgets: its end is theirs.
@@ -226,6 +238,9 @@ struct HTTP2Session: ~Copyable {
 
     // MARK: Connection
 
+    /// Whether a stream of the peer's is acted on: no GOAWAY has left it out.
+    func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= inbox.lastTakenStreamID }
+
     /// Streams the peer allows at once.
     var peerConcurrentStreams: UInt32 {
         nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
@@ -257,10 +272,13 @@ struct HTTP2Session: ~Copyable {
     /// Tells the peer that no more streams are taken; those up to `lastStreamID` still end in order, by default all it
     /// has opened so far.
     func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
+        let last = min(lastStreamID ?? nghttp2_session_get_last_proc_stream_id(raw), inbox.lastTakenStreamID)
+        // nghttp2 lets streams begin until the frame has gone out.
+        inbox.lastTakenStreamID = last
         nghttp2_submit_goaway(
             raw,
             UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            lastStreamID ?? nghttp2_session_get_last_proc_stream_id(raw),
+            last,
             code.rawValue,
             debugData,
             debugData.count

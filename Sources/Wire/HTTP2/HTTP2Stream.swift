@@ -33,6 +33,11 @@ package final class HTTP2Stream {
         outgoingFields = fields
         outgoingBody = body
     }
+
+    /// Tells whoever sent it how it ended, once.
+    func end(_ outcome: StreamOutcome) {
+        completion.take()?(self, outcome)
+    }
 }
 
 /// How a client's stream ended.

@@ -10,6 +10,8 @@ actor EchoServer {
     private var connections: [HTTP2Connection] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var requests = 0
+    /// Whether the next request makes the server go away.
+    private var isLeaving = false
     /// Clients that are connected and have shaken hands.
     var clientCount: Int { connections.count }
 
@@ -39,6 +41,10 @@ actor EchoServer {
             waiters = []
         case .request(let stream):
             requests += 1
+            if isLeaving {
+                isLeaving = false
+                connection.goAway()
+            }
             let path = HTTPRequest(fields: stream.fields).target
             let fields: HTTPFields = [
                 "received": String(stream.body.count), "too-long": String(stream.isBodyTooLong),
@@ -62,6 +68,8 @@ actor EchoServer {
     func goAway(_ debugData: String) {
         for connection in connections { connection.goAway(debugData: Array(debugData.utf8)) }
     }
+
+    func leaveAtNextRequest() { isLeaving = true }
 
     func allow(concurrentStreams: UInt32) {
         for connection in connections { connection.allow(concurrentStreams: concurrentStreams) }
@@ -137,8 +145,15 @@ actor TestClient {
         }
     }
 
-    func get(_ path: String, body: [UInt8] = [], fields: HTTPFields = [:]) async throws -> HTTPResponse {
+    /// Sends a request, after something else has happened in the same turn of the loop.
+    func get(
+        _ path: String,
+        body: [UInt8] = [],
+        fields: HTTPFields = [:],
+        after somethingElse: @Sendable () -> Void = {}
+    ) async throws -> HTTPResponse {
         try await withCheckedThrowingContinuation { continuation in
+            somethingElse()
             do {
                 let request = HTTPRequest(
                     method: "POST",

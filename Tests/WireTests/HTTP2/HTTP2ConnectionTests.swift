@@ -133,6 +133,50 @@ import Testing
         await pair.close()
     }
 
+    @Test func `what the client may send again after a GOAWAY has not reached the owner`() async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        await pair.server.leaveAtNextRequest()
+        // More than comes in with one read, so that some come after the decision and before the frame has gone.
+        let answered = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    do {
+                        let fields: HTTPFields = ["long": String(repeating: "x", count: 7_000)]
+                        return try await pair.client.get("/\(number)", fields: fields).status == 200
+                    } catch let failure as StreamFailure {
+                        #expect(failure.isUnprocessed)
+                        return false
+                    } catch {
+                        return false
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(answered < 100)
+        #expect(await pair.server.requests == answered)
+        await pair.close()
+    }
+
+    @Test(arguments: [false, true]) func `what a server says before it goes is heard, though writing fails`(tls: Bool)
+        async throws
+    {
+        let loop = try EventLoop()
+        let client = TestClient(on: loop)
+        let server = try RudeServer(tls: tls)
+        async let accepted: Void = server.accept()
+        try await client.open(host: "localhost", port: server.port, tls: server.trust)
+        try await accepted
+        let failure = await #expect(throws: StreamFailure.self) {
+            try await client.get("/late") { server.leave() }
+        }
+        #expect(failure?.isUnprocessed == true, "\(String(describing: failure))")
+        #expect(await client.goAways.map(\.lastStreamID) == [0])
+        await client.close()
+        loop.shutdown()
+    }
+
     @Test func `a connection cut by the server ends what is open on it`() async throws {
         let pair = try Pair()
         try await pair.connect()

@@ -89,7 +89,7 @@ import Testing
         }
 
         func close() async {
-            await server.close(grace: .zero)
+            _ = await advance { await server.close(grace: .zero) }
             loop.shutdown()
         }
     }
