@@ -103,7 +103,8 @@ import Testing
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(2, ", priority => 5"), of: database) }
         await #expect(throws: MissingProgram.self) { try await server.ask(enqueue(3, ", priority => 7"), of: database) }
         #expect(try await store.claimAll(at: now()).isEmpty)
-        #expect(try await store.backlog().map(\.count) == [1])
+        // What is counted is known for a while: it may be from before.
+        while try await store.backlog().map(\.count) != [1] {}
         // A back end needs no more than the right to call it.
         let role = "r" + database
         let right = "CREATE ROLE \(role); GRANT USAGE ON SCHEMA martlet TO \(role); SET ROLE \(role);"
