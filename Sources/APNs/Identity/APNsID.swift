@@ -105,14 +105,19 @@ public struct APNsID: Sendable, Hashable {
     /// - Parameter bytes: Where to.
     public func write(into bytes: inout [UInt8]) {
         bytes.append(addingCapacity: APNsID.textLength) { text in
-            for shift in stride(from: 60, through: 0, by: -4) {
-                text.append(UInt8(truncatingIfNeeded: high >> UInt64(shift) & 0xF).hexadecimalDigit)
-                if shift == 32 || shift == 16 || shift == 0 { text.append(UInt8(ascii: "-")) }
+            func append(_ word: UInt64, isDivided: Bool) {
+                let digits = UInt32(truncatingIfNeeded: word).hexadecimalDigits
+                for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                    if isDivided, shift == 24 { text.append(UInt8(ascii: "-")) }
+                    text.append(UInt8(truncatingIfNeeded: digits >> shift))
+                }
             }
-            for shift in stride(from: 60, through: 0, by: -4) {
-                text.append(UInt8(truncatingIfNeeded: low >> UInt64(shift) & 0xF).hexadecimalDigit)
-                if shift == 48 { text.append(UInt8(ascii: "-")) }
-            }
+            append(high >> 32, isDivided: false)
+            text.append(UInt8(ascii: "-"))
+            append(high, isDivided: true)
+            text.append(UInt8(ascii: "-"))
+            append(low >> 32, isDivided: true)
+            append(low, isDivided: false)
         }
     }
 }

@@ -21,6 +21,19 @@ extension UInt8 {
     }
 }
 
+extension UInt32 {
+    /// The eight lower-case digits in ASCII, the first in the highest byte.
+    var hexadecimalDigits: UInt64 {
+        // Each digit gets a byte of its own, all at once; letters come 39 places behind where digits would go on.
+        var digits = UInt64(self)
+        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return digits + 0x3030_3030_3030_3030 + letters * 39
+    }
+}
+
 extension [UInt8] {
     /// Adds the two lower-case digits of a byte.
     package mutating func appendHexadecimal(_ byte: UInt8) {

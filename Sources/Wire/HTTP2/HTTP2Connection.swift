@@ -44,7 +44,7 @@ package final class HTTP2Connection {
     private var coalescing = ReadCoalescing()
     private var readTimer: LoopTimer?
     /// Output the socket did not take yet.
-    private var unwritten: [UInt8] = []
+    @exclusivity(unchecked) private var unwritten: [UInt8] = []
     /// Whether the socket takes no output for now.
     private var isStalled = false
     /// Memory for the next list of events.
