@@ -169,6 +169,15 @@ public final class PushClient: Sendable {
         for result in results { try result.get() }
     }
 
+    /// Sends over no more connections than these from now on, whatever ``Configuration/connectionLimit`` was.
+    ///
+    /// What is in flight on a connection beyond them ends there, and then it is closed; those for channels stay.
+    ///
+    /// - Parameter limit: How many at once; each event loop has one at least.
+    public func limitConnections(to limit: Int) {
+        for pool in pools { pool.limitConnections(to: max(1, limit / pools.count)) }
+    }
+
     /// What happens to the client besides its answers, from now on until it is closed, for logs.
     ///
     /// - Returns: A sequence for one reader. Of events that it has not read yet it holds the newest 1 000.

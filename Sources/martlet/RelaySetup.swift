@@ -92,12 +92,14 @@ extension RelayConfiguration {
     private var appTable: String {
         var table = Table([
             "app", "bundle identifiers", "environments", "team", "key", Table.Column("rate", isNumeric: true),
+            Table.Column("connections", isNumeric: true),
         ])
         for app in apps {
             table.add([
                 Table.Cell(app.name), Table.Cell(app.bundleIDs.joined(separator: ", ")),
                 Table.Cell(app.environments.map(\.rawValue).joined(separator: ", ")), Table.Cell(app.key.teamID),
                 Table.Cell(app.key.keyID), Table.Cell(app.rate.map { "\($0)/s" } ?? "-"),
+                Table.Cell(app.connections.map(String.init) ?? "-"),
             ])
         }
         return table.text(for: .output)

@@ -8,16 +8,29 @@ package final class PostgreSQLServer: Sendable {
     private let process: ChildProcess
     private let scratch: ScratchDirectory
     package let port: UInt16
+    /// The certificate that it shows for 127.0.0.1; nil when it speaks in the clear.
+    package let certificate: String?
 
     /// Starts it and waits until it answers.
     ///
-    /// - Parameter options: Options of the server; by default it is as fast as one can be that need not survive a loss
-    ///   of power.
+    /// - Parameters:
+    ///   - options: Options of the server; by default it is as fast as one can be that need not survive a loss of
+    ///     power.
+    ///   - isEncrypted: Whether it speaks TLS to whoever wants to.
     /// - Throws: ``MissingProgram`` when it does not start.
-    package init(options: [String] = ["-F", "-c", "synchronous_commit=off"]) async throws {
+    package init(
+        options: [String] = ["-F", "-c", "synchronous_commit=off"],
+        isEncrypted: Bool = false
+    ) async throws {
         scratch = try ScratchDirectory()
+        certificate = isEncrypted ? scratch.path + "/certificate.pem" : nil
+        if isEncrypted { try await PostgreSQLServer.makeCertificate(in: scratch) }
         port = try SilentServer.unusedPort().port
         let own = String(ProcessInfo.processInfo.processIdentifier)
+        let encryption = [
+            "ssl=on", "ssl_cert_file=\(scratch.path)/certificate.pem", "ssl_key_file=\(scratch.path)/key.pem",
+        ]
+        let options = options + (isEncrypted ? encryption.flatMap { ["-c", $0] } : [])
         let script = FileManager.default.currentDirectoryPath + "/Scripts/postgresql"
         process = try ChildProcess(
             script,
@@ -28,6 +41,22 @@ package final class PostgreSQLServer: Sendable {
             if (try? await ask("SELECT 1", of: "postgres")) == "1\n" { return }
         }
         throw MissingProgram(name: "postgresql, which says: \((try? scratch.read("complaints")) ?? "")")
+    }
+
+    private static func makeCertificate(in scratch: ScratchDirectory) async throws {
+        let files = ["-keyout", scratch.path + "/key.pem", "-out", scratch.path + "/certificate.pem"]
+        let run = try await ProgramRun(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                "/CN=127.0.0.1",
+            ]
+                + ["-addext", "subjectAltName=IP:127.0.0.1"] + files
+        )
+        guard run.status == 0 else { throw MissingProgram(name: "openssl, which says: \(run.complaint)") }
+        // As root, the server becomes somebody else, who has to be able to read it and nobody besides.
+        guard getuid() == 0 else { return }
+        try FileManager.default.setAttributes([.ownerAccountName: "postgres"], ofItemAtPath: scratch.path + "/key.pem")
     }
 
     deinit {

@@ -114,6 +114,14 @@ extension PoolMachine {
         openWantedConnections(at: now)
     }
 
+    /// No more connections than these take pushes from now on; what is in flight on others ends there.
+    mutating func limitConnections(to count: Int, at now: MonotonicTime) {
+        settings.connectionLimit = max(1, count)
+        wantedConnections = min(wantedConnections, settings.connectionLimit)
+        for id in connections.filter(\.isUsable).dropFirst(settings.connectionLimit).map(\.id) { drain(id, at: now) }
+        serve(at: now)
+    }
+
     /// Whether as many connections are open as are wanted.
     var isWarm: Bool { connections.count(where: \.isUsable) >= wantedConnections }
 

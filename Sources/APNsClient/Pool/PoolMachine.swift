@@ -59,7 +59,7 @@ struct PoolMachine {
     /// A push that servers leave alone this often is not sent again.
     static let unprocessedLimit = 10
 
-    let settings: Settings
+    var settings: Settings
     var orders: [Order] = []
     var connections: [PooledConnection] = []
     var waiting = RequestQueue<PendingPush>()

@@ -110,6 +110,16 @@ actor PushPool {
         loop.execute { self.assumeIsolated { $0.giveUp() } }
     }
 
+    /// Has no more connections than these take pushes.
+    nonisolated func limitConnections(to count: Int) {
+        loop.execute {
+            self.assumeIsolated { pool in
+                pool.machine.limitConnections(to: count, at: pool.loop.now)
+                pool.carryOut()
+            }
+        }
+    }
+
     // MARK: Letters
 
     private func emptyMailbox() {

@@ -112,7 +112,9 @@ extension RelayConfiguration {
 
 extension RelayConfiguration.App {
     fileprivate init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
-        try setting.only(["name", "bundle-ids", "team-id", "key-id", "key-file", "environments", "rate", "webhook"])
+        try setting.only([
+            "name", "bundle-ids", "team-id", "key-id", "key-file", "environments", "rate", "connections", "webhook",
+        ])
         let names = try setting.texts("environments")
         var environments: [PushEnvironment] = []
         for name in names {
@@ -136,7 +138,8 @@ extension RelayConfiguration.App {
             bundleIDs: bundleIDs,
             key: key,
             environments: environments.isEmpty ? [.production] : environments,
-            rate: try setting.optionalNumber("rate", 1...1_000_000)
+            rate: try setting.optionalNumber("rate", 1...1_000_000),
+            connections: try setting.optionalNumber("connections", 1...1_000)
         )
         let hook = setting.member("webhook")
         if hook.isThere { webhook = try Webhook(hook, places) }

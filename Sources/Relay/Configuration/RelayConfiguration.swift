@@ -17,6 +17,8 @@ package struct RelayConfiguration: Sendable {
         package var environments: [PushEnvironment]
         /// Pushes a second at most, in each environment; nil for as many as Apple takes.
         package var rate: Int?
+        /// Connections to Apple at most, in each environment, of all relays together; nil for four of each relay.
+        package var connections: Int?
         /// Where its dead tokens are reported; nil for nowhere.
         package var webhook: Webhook?
 
@@ -26,13 +28,15 @@ package struct RelayConfiguration: Sendable {
             bundleIDs: [String],
             key: SigningKey,
             environments: [PushEnvironment] = [.production],
-            rate: Int? = nil
+            rate: Int? = nil,
+            connections: Int? = nil
         ) {
             self.name = name
             self.bundleIDs = bundleIDs
             self.key = key
             self.environments = environments
             self.rate = rate
+            self.connections = connections
         }
     }
 

@@ -64,6 +64,11 @@ struct LaneClient: Sendable {
         }
     }
 
+    /// Sends over no more connections than these, or than is usual.
+    func limitConnections(to count: Int?) {
+        client.limitConnections(to: count ?? PushClient.Configuration().connectionLimit)
+    }
+
     func close() async {
         await client.close(within: .seconds(1))
     }

@@ -29,7 +29,7 @@ extension PushRelay {
             guard fleet.size != nodes || fleet.leads != leads else { return }
             fleet.learn(size: nodes, leads: leads)
             log.info("relays share the outbox", ["relays": .whole(nodes), "leads": .string(leads ? "yes" : "no")])
-            shareRates()
+            shareLimits()
         case .drainAsked:
             guard !isDraining else { return }
             askToDrain()
@@ -37,12 +37,13 @@ extension PushRelay {
         carryOutSoon()
     }
 
-    /// Gives each lane this relay's part of what its app may send.
-    func shareRates() {
+    /// Gives each lane this relay's part of what its app may have.
+    func shareLimits() {
         for app in configuration.apps {
             for environment in app.environments {
                 let lane = Lane(app: app.name, environment: environment)
                 machine.limit(lane, to: app.rate.map(fleet.share), at: now)
+                clients[lane]?.limitConnections(to: app.connections.map(fleet.share))
             }
         }
     }

@@ -8,9 +8,9 @@ internal import Wire
 extension PushRelay {
     /// Serves another configuration from now on, without interrupting anything.
     ///
-    /// Callers, apps, their keys and rates, the certificate, times and the level of the log change; an app that is gone
-    /// takes no more pushes, and what waits is still sent. Addresses and storage stay what they are until the relay is
-    /// started anew.
+    /// Callers, apps, their keys, rates and connections, the certificate, times and the level of the log change; an app
+    /// that is gone takes no more pushes, and what waits is still sent. Addresses and storage stay what they are until
+    /// the relay is started anew.
     ///
     /// - Parameter new: The configuration.
     /// - Throws: ``RelayError``; then everything is as it was.
@@ -71,11 +71,10 @@ extension PushRelay {
         }
         for app in configuration.apps {
             for environment in app.environments {
-                let lane = Lane(app: app.name, environment: environment)
-                machine.add(lane, at: now)
-                machine.limit(lane, to: app.rate.map(fleet.share), at: now)
+                machine.add(Lane(app: app.name, environment: environment), at: now)
             }
         }
+        shareLimits()
         openLanes = configuration.lanes
     }
 

@@ -178,6 +178,28 @@ import Testing
         #expect(story.orders() == [])
     }
 
+    @Test func `connections beyond a lower limit end what they have, and a higher one lets others be opened`() {
+        var story = PoolStory()
+        story.machine.warmUp(to: 3, at: story.now)
+        for id in 1...3 { story.open(id, streams: 1) }
+        story.submit("a", "b", "c")
+        _ = story.orders()
+        story.machine.limitConnections(to: 1, at: story.now)
+        #expect(story.orders() == [])
+        story.accept("c", on: 3)
+        story.submit("d")
+        #expect(story.orders() == ["accept c", "close 3"])
+        story.accept("a")
+        #expect(story.orders() == ["accept a", "open d on 1"])
+        story.accept("b", on: 2)
+        #expect(story.orders() == ["accept b", "close 2"])
+        story.submit("e")
+        story.wait(.seconds(1))
+        #expect(story.orders() == [])
+        story.machine.limitConnections(to: 2, at: story.now)
+        #expect(story.orders() == ["connect 4"])
+    }
+
     // MARK: Connections that fail
 
     @Test func `connecting is tried again, later and later, one attempt at a time`() {

@@ -12,7 +12,8 @@ struct ConfigurationFile {
           "http": "127.0.0.1:0",
           "apps": [{
             "name": "orders", "bundle-ids": ["com.example.orders"],
-            "team-id": "DEF123GHIJ", "key-id": "ABC123DEFG", "key-file": "AuthKey.p8", "rate": 100
+            "team-id": "DEF123GHIJ", "key-id": "ABC123DEFG", "key-file": "AuthKey.p8", "rate": 100,
+            "connections": 12
           }],
           "callers": [{"name": "back end", "key-sha256": "HASH", "apps": ["orders"], "scopes": ["send", "read"]}]
         }

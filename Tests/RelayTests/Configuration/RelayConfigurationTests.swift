@@ -19,6 +19,7 @@ import Wire
         let configuration = try RelayConfiguration(file: file.path)
         #expect(configuration.data == .file(file.directory.path + "/relay.sqlite"))
         #expect(configuration.apps.map(\.name) == ["orders"] && configuration.apps[0].rate == 100)
+        #expect(configuration.apps[0].connections == 12)
         #expect(configuration.callers[0].scopes == [.send, .read] && configuration.logLevel == .info)
         #expect(configuration.remarks.isEmpty)
     }
@@ -48,6 +49,10 @@ import Wire
         (
             ConfigurationFile.good(("\"rate\": 100", "\"rate\": 0")),
             "apps.0.rate must be a whole number from 1 to 1000000"
+        ),
+        (
+            ConfigurationFile.good(("\"connections\": 12", "\"connections\": 0")),
+            "apps.0.connections must be a whole number from 1 to 1000"
         ),
         (ConfigurationFile.good(("[\"com.example.orders\"]", "[]")), "apps.0.bundle-ids has to name one at least"),
         (ConfigurationFile.good(("0a0a", "0a")), "callers.0.key-sha256 must be the 64 hexadecimal digits of a SHA-256"),

@@ -94,6 +94,19 @@ import Testing
         #expect(try await mints[0].token().text != third.text)
     }
 
+    @Test func `relays divide the connections to Apple that an app may have`() async throws {
+        let faults = [Fault(.limitStreams(1)), Fault(.delay(.milliseconds(20)))]
+        let first = try await RelayBench(faults: faults, data: try await place()) { $0.apps[0].connections = 2 }
+        let second = try await first.another()
+        for bench in [first, second] { while await bench.relay.fleet.size < 2 { await Task.yield() } }
+        await withDiscardingTaskGroup { group in
+            for number in 0..<100 { group.addTask { _ = await [first, second][number % 2].push() } }
+        }
+        let connections = await first.apple.pushes.map(\.connection)
+        #expect(connections.count == 100 && Set(connections).count <= 2)
+        await stop([first, second])
+    }
+
     @Test func `the status tells of all relays, and one can end another`() async throws {
         let benches = try await fleet(2) { configuration in
             configuration.node = "first"
