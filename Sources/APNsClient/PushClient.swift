@@ -158,7 +158,7 @@ public final class PushClient: Sendable {
     /// Opens connections before the first push needs one, so that it need not wait for names and handshakes.
     ///
     /// - Parameter connections: How many to open, and to keep however little is sent; at most
-    ///   ``Configuration/connectionLimit``.
+    ///   ``Configuration/connectionLimit``, or what ``limitConnections(to:)`` has set.
     /// - Throws: ``APNsError`` when a connection cannot be opened.
     public func warmUp(connections: Int = 1) async throws(APNsError) {
         let results = await withTaskGroup { group in
@@ -171,7 +171,8 @@ public final class PushClient: Sendable {
 
     /// Sends over no more connections than these from now on, whatever ``Configuration/connectionLimit`` was.
     ///
-    /// What is in flight on a connection beyond them ends there, and then it is closed; those for channels stay.
+    /// What is in flight on a connection beyond them ends there, and then it is closed; those for channels stay. A
+    /// higher limit does not bring back what ``warmUp(connections:)`` was to keep.
     ///
     /// - Parameter limit: How many at once; each event loop has one at least.
     public func limitConnections(to limit: Int) {

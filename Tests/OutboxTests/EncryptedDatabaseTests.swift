@@ -24,7 +24,7 @@ import Testing
         let encrypted = try await server.ask(
             """
             SELECT count(*), bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
-            WHERE application_name LIKE 'martlet%'
+            WHERE application_name LIKE 'martlet relay %'
             """,
             of: database
         )

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What several processes see that share one outbox.
-@Suite struct FleetTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetTests {
     private let server: PostgreSQLServer
     private let database: String
 

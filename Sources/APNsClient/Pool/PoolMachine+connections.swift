@@ -15,6 +15,7 @@ extension PoolMachine {
         lastConnectedAt = now
         counters.connectionsOpened += 1
         orders.append(.report(.connected(connection: id)))
+        leaveSurplus(at: now)
         wake(at: now.advanced(by: PoolMachine.idlePingInterval))
         openWantedConnections(at: now)
         serve(at: now)
@@ -118,8 +119,16 @@ extension PoolMachine {
     mutating func limitConnections(to count: Int, at now: MonotonicTime) {
         settings.connectionLimit = max(1, count)
         wantedConnections = min(wantedConnections, settings.connectionLimit)
-        for id in connections.filter(\.isUsable).dropFirst(settings.connectionLimit).map(\.id) { drain(id, at: now) }
+        leaveSurplus(at: now)
         serve(at: now)
+    }
+
+    private mutating func leaveSurplus(at now: MonotonicTime) {
+        for id in connections.filter(\.isUsable).dropFirst(settings.connectionLimit).map(\.id) {
+            guard let index = index(of: id) else { continue }
+            connections[index].phase = .draining
+            closeIfDrained(id, at: now)
+        }
     }
 
     /// Whether as many connections are open as are wanted.

@@ -8,7 +8,8 @@
 /// it is claimed and when it is postponed. When it ends both go, and a row in `outcome` comes; a dead letter keeps its
 /// row in `push`.
 enum Schema {
-    /// Scripts, each from the version of its index to the next; they are never changed, only added to.
+    /// Scripts, each from the version of its index to the next; from the first release on they are never changed, only
+    /// added to.
     static let migrations = [
         tables + identities + enqueueing + accepting + lines + claiming + settling + housekeeping + nodes + adopting
     ]

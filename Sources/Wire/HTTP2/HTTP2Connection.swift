@@ -180,11 +180,13 @@ package final class HTTP2Connection {
         if case .open = state { true } else { false }
     }
 
-    /// Who does not read is not read from: the answers to more would only pile up here.
-    private var mayRead: Bool {
-        if case .parting = state { return true }
-        return isOpen && (!isStalled || role == .client)
+    /// Whether everything has been said, and the client has not gone yet (servers only).
+    var isParting: Bool {
+        if case .parting = state { true } else { false }
     }
+
+    /// Who does not read is not read from: the answers to more would only pile up here.
+    private var mayRead: Bool { isParting || isOpen && (!isStalled || role == .client) }
 
     private func dialed(_ result: Result<Box<Socket>, WireError>, _ endpoint: Endpoint) {
         guard case .dialing = state else { return }
@@ -305,7 +307,8 @@ package final class HTTP2Connection {
 
     /// Gives the connection up because nothing can be written; what the peer said before it went counts still.
     private func hearOut(_ reason: WireError) {
-        while role == .client, let transport {
+        guard role == .client else { return finish(ending ?? reason) }
+        while let transport {
             var count = 0
             let outcome = transport.value.fill(loop.readBuffer, &count)
             let bytes = UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])

@@ -81,7 +81,12 @@ struct HTTP2Watch {
 
 extension HTTP2Connection {
     /// Since when nothing has come from a client that waits for no answer either (servers only); nil when it does.
-    var idleSince: MonotonicTime? { session.openStreamCount == 0 ? watch?.heard : nil }
+    ///
+    /// One that everything has been said to is the first to make room.
+    var idleSince: MonotonicTime? {
+        if isParting { return .zero }
+        return session.openStreamCount == 0 ? watch?.heard : nil
+    }
 
     /// Closes in order, for another client (servers only).
     func makeRoom() {

@@ -198,6 +198,10 @@ import Testing
         #expect(story.orders() == [])
         story.machine.limitConnections(to: 2, at: story.now)
         #expect(story.orders() == ["connect 4"])
+        // One that is being opened when the limit falls is not kept.
+        story.machine.limitConnections(to: 1, at: story.now)
+        story.open(4)
+        #expect(story.orders() == ["close 4"])
     }
 
     // MARK: Connections that fail
