@@ -6,6 +6,9 @@ struct DeviceList: AsyncSequence, Sendable {
     typealias Element = Recipient
     typealias Failure = any Error
 
+    /// How often it is looked whether a slow list has more.
+    private static let lookInterval = Duration.milliseconds(10)
+
     let file: InputFile
     /// What is sent to a device that asks for nothing else.
     let options: NotificationOptions
@@ -41,9 +44,17 @@ struct DeviceList: AsyncSequence, Sendable {
         }
 
         func next() async throws -> Recipient? {
-            guard let recipient = try nextDevice() else { return nil }
-            if let rate = list.rate { try await pace(rate) }
-            return recipient
+            while true {
+                // To wait in the call that reads would take a thread from everything else.
+                while reader?.mustWait ?? false { try await Task.sleep(for: DeviceList.lookInterval) }
+                switch try step() {
+                case .device(let recipient):
+                    if let rate = list.rate { try await pace(rate) }
+                    return recipient
+                case .nothing: continue
+                case .end: return nil
+                }
+            }
         }
 
         /// Waits until the next device's time has come; what was late is made up for within a tenth of a second.
@@ -52,25 +63,46 @@ struct DeviceList: AsyncSequence, Sendable {
             if due > ContinuousClock.now + .milliseconds(2) { try await Task.sleep(until: due) }
         }
 
+        /// The next device of a list that need not be waited for.
         func nextDevice() throws -> Recipient? {
-            if reader == nil {
-                reader = try LineReader(list.file)
-                list.ledger.began(byteCount: reader?.length)
-            }
-            while let line = try reader?.next() {
-                let number = reader?.lineNumber ?? 0
-                guard !line.isEmpty, !isHeading(line) else { continue }
-                do throws(UsageError) {
-                    guard let recipient = try recipient(in: line, number) else { continue }
-                    list.ledger.read(line: number, bytesSoFar: reader?.byteCount ?? 0)
-                    return recipient
-                } catch {
-                    list.ledger.noteBadLine(number, error)
-                    guard list.skipsBadLines else { throw UsageError("line \(number): \(error)") }
+            while true {
+                switch try step() {
+                case .device(let recipient): return recipient
+                case .nothing: continue
+                case .end: return nil
                 }
             }
-            list.ledger.ended()
-            return nil
+        }
+
+        /// What a step has come upon.
+        private enum Find {
+            case device(Recipient)
+            case nothing
+            case end
+        }
+
+        /// Opens the list, or reads one line of it.
+        private func step() throws -> Find {
+            guard reader != nil else {
+                reader = try LineReader(list.file)
+                list.ledger.began(byteCount: reader?.length)
+                return .nothing
+            }
+            guard let line = try reader?.next() else {
+                list.ledger.ended()
+                return .end
+            }
+            let number = reader?.lineNumber ?? 0
+            guard !line.isEmpty, !isHeading(line) else { return .nothing }
+            do throws(UsageError) {
+                guard let recipient = try recipient(in: line, number) else { return .nothing }
+                list.ledger.read(line: number, bytesSoFar: reader?.byteCount ?? 0)
+                return .device(recipient)
+            } catch {
+                list.ledger.noteBadLine(number, error)
+                guard list.skipsBadLines else { throw UsageError("line \(number): \(error)") }
+                return .nothing
+            }
         }
 
         private func isHeading(_ line: ArraySlice<UInt8>) -> Bool {

@@ -16,6 +16,8 @@ struct LineReader: ~Copyable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
+    /// How long the file is; nil for a pipe.
+    let length: Int?
     /// The number of the last line, counted from 1.
     private(set) var lineNumber = 0
     /// How many bytes have been used up, to tell how far one is.
@@ -26,17 +28,20 @@ struct LineReader: ~Copyable {
         name = file.path
         descriptor = file.path == "-" ? 0 : unsafe open(file.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw UsageError("the file \(file.path) cannot be read") }
+        var facts = stat()
+        let isRegular = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+        length = isRegular ? Int(facts.st_size) : nil
     }
 
     deinit {
         if descriptor > 0 { close(descriptor) }
     }
 
-    /// How long the file is; nil for a pipe.
-    var length: Int? {
-        var facts = stat()
-        guard unsafe fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int(facts.st_size)
+    /// Whether the next line has yet to be written by whoever is at the other end of the pipe.
+    var mustWait: Bool {
+        guard length == nil, !isAtEnd, !buffer[start...].contains(UInt8(ascii: "\n")) else { return false }
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&state, 1, 0) == 0
     }
 
     /// The next line without its end; nil when there are no more.
