@@ -171,8 +171,7 @@ public final class PushClient: Sendable {
 
     /// Sends over no more connections than these from now on, whatever ``Configuration/connectionLimit`` was.
     ///
-    /// What is in flight on a connection beyond them ends there, and then it is closed; those for channels stay. A
-    /// higher limit does not bring back what ``warmUp(connections:)`` was to keep.
+    /// What is in flight on a connection beyond them ends there, and then it is closed; those for channels stay.
     ///
     /// - Parameter limit: How many at once; each event loop has one at least.
     public func limitConnections(to limit: Int) {

@@ -35,7 +35,7 @@ extension Command {
             }
             let many = SendMany(list: list, options: many, notification: notification, topic: topic, isJSON: isJSON)
             if many.options.isDryRun {
-                try many.check()
+                try await many.check()
             } else {
                 let client = try server.client(checksBeforeSending: !isUnchecked)
                 try await many.run(client)

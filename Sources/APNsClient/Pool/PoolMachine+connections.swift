@@ -100,42 +100,46 @@ extension PoolMachine {
 
     /// What follows has to go over other connections than those that have carried something.
     mutating func renewConnections(at now: MonotonicTime) {
-        for id in connections.filter(\.hasBeenUsed).map(\.id) {
-            guard let index = index(of: id), connections[index].isUsable else { continue }
-            connections[index].phase = .draining
-            closeIfDrained(id, at: now)
-        }
+        leave(connections.filter { $0.hasBeenUsed && $0.isUsable }.map(\.id), at: now)
         openWantedConnections(at: now)
         serve(at: now)
     }
 
     /// Opens connections, one after the other, up to the number that is wanted.
     mutating func warmUp(to count: Int, at now: MonotonicTime) {
-        wantedConnections = max(1, min(count, settings.connectionLimit))
+        wantedConnections = max(1, count)
         openWantedConnections(at: now)
     }
 
     /// No more connections than these take pushes from now on; what is in flight on others ends there.
     mutating func limitConnections(to count: Int, at now: MonotonicTime) {
         settings.connectionLimit = max(1, count)
-        wantedConnections = min(wantedConnections, settings.connectionLimit)
         leaveSurplus(at: now)
+        openWantedConnections(at: now)
         serve(at: now)
     }
 
     private mutating func leaveSurplus(at now: MonotonicTime) {
-        for id in connections.filter(\.isUsable).dropFirst(settings.connectionLimit).map(\.id) {
+        leave(connections.filter(\.isUsable).dropFirst(settings.connectionLimit).map(\.id), at: now)
+    }
+
+    /// Puts nothing more onto connections that nothing is wrong with.
+    private mutating func leave(_ ids: [ConnectionID], at now: MonotonicTime) {
+        for id in ids {
             guard let index = index(of: id) else { continue }
             connections[index].phase = .draining
             closeIfDrained(id, at: now)
         }
     }
 
+    /// Connections that are kept however little is sent.
+    var keptConnections: Int { min(wantedConnections, settings.connectionLimit) }
+
     /// Whether as many connections are open as are wanted.
-    var isWarm: Bool { connections.count(where: \.isUsable) >= wantedConnections }
+    var isWarm: Bool { connections.count(where: \.isUsable) >= keptConnections }
 
     private mutating func openWantedConnections(at now: MonotonicTime) {
-        guard !isClosing, !isWarm, wantedConnections > 1 || connections.isEmpty,
+        guard !isClosing, !isWarm, keptConnections > 1 || connections.isEmpty,
             !connections.contains(where: { $0.phase == .connecting })
         else { return }
         connect(at: now)

@@ -74,6 +74,6 @@ extension PoolMachine {
     /// Whether there are more connections open than wanted, and this one is not among the first.
     private func isSpare(_ connection: PooledConnection) -> Bool {
         let usable = connections.filter(\.isUsable)
-        return !usable.prefix(wantedConnections).contains { $0.id == connection.id }
+        return !usable.prefix(keptConnections).contains { $0.id == connection.id }
     }
 }

@@ -71,7 +71,7 @@ struct PoolMachine {
     var random: SplitMix64
     var lastID: ConnectionID = 0
     var lastConnectedAt = MonotonicTime.zero
-    /// Connections that are kept however little is sent.
+    /// Connections that are to be kept however little is sent, should the limit allow so many.
     var wantedConnections = 1
     /// No deadline is before this.
     var nextSweep = MonotonicTime.never

@@ -71,9 +71,7 @@ extension PostgreSQLOutbox {
         for (place, answer) in exceptions { answers[place] = answer }
         count += answers.count { $0 == .accepted }
         // While they were written down, later ones may have been given out.
-        for shelf in Set(entries.map { Shelf(lane: $0.push.lane, urgency: $0.push.urgency) }) {
-            watermarks[shelf]?.notePush(due: now)
-        }
+        notePushes(due: now)
         return answers
     }
 

@@ -57,6 +57,12 @@ extension PostgreSQLOutbox {
         latestTime = now
     }
 
+    /// This node has put something on some of the shelves that is due at a time: to look at all is less work than to
+    /// find out which.
+    func notePushes(due now: Int64) {
+        for shelf in watermarks.keys { watermarks[shelf]?.notePush(due: now) }
+    }
+
     package func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError) {
         guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
         try await withCheckedContinuation { continuation in
@@ -99,7 +105,7 @@ extension PostgreSQLOutbox {
         measures.commitSizes.observe(Double(settlements.count))
         held.subtract(settlements.map(\.number))
         // Those that waited behind what has ended are due now.
-        for shelf in watermarks.keys { watermarks[shelf]?.notePush(due: now) }
+        notePushes(due: now)
         count -= rows.count { $0.state != nil }
     }
 }

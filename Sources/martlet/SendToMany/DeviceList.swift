@@ -26,11 +26,11 @@ struct DeviceList: AsyncSequence, Sendable {
     ///
     /// - Parameter look: Looks at what would be sent.
     /// - Throws: ``UsageError`` when the list cannot be read, and what `look` throws.
-    func check(_ look: (Recipient) throws -> Void = { _ in }) throws {
+    func check(_ look: (Recipient) throws -> Void = { _ in }) async throws {
         var list = self
         list.skipsBadLines = true
-        let devices = Iterator(list)
-        while let recipient = try devices.nextDevice() { try look(recipient) }
+        list.rate = nil
+        for try await recipient in list { try look(recipient) }
     }
 
     final class Iterator: AsyncIteratorProtocol {
@@ -44,16 +44,20 @@ struct DeviceList: AsyncSequence, Sendable {
         }
 
         func next() async throws -> Recipient? {
+            if reader == nil {
+                reader = try LineReader(list.file)
+                list.ledger.began(byteCount: reader?.length)
+            }
             while true {
                 // To wait in the call that reads would take a thread from everything else.
                 while reader?.mustWait ?? false { try await Task.sleep(for: DeviceList.lookInterval) }
-                switch try step() {
-                case .device(let recipient):
-                    if let rate = list.rate { try await pace(rate) }
-                    return recipient
-                case .nothing: continue
-                case .end: return nil
+                guard let line = try reader?.next() else {
+                    list.ledger.ended()
+                    return nil
                 }
+                guard let recipient = try recipient(on: line, reader?.lineNumber ?? 0) else { continue }
+                if let rate = list.rate { try await pace(rate) }
+                return recipient
             }
         }
 
@@ -63,45 +67,17 @@ struct DeviceList: AsyncSequence, Sendable {
             if due > ContinuousClock.now + .milliseconds(2) { try await Task.sleep(until: due) }
         }
 
-        /// The next device of a list that need not be waited for.
-        func nextDevice() throws -> Recipient? {
-            while true {
-                switch try step() {
-                case .device(let recipient): return recipient
-                case .nothing: continue
-                case .end: return nil
-                }
-            }
-        }
-
-        /// What a step has come upon.
-        private enum Find {
-            case device(Recipient)
-            case nothing
-            case end
-        }
-
-        /// Opens the list, or reads one line of it.
-        private func step() throws -> Find {
-            guard reader != nil else {
-                reader = try LineReader(list.file)
-                list.ledger.began(byteCount: reader?.length)
-                return .nothing
-            }
-            guard let line = try reader?.next() else {
-                list.ledger.ended()
-                return .end
-            }
-            let number = reader?.lineNumber ?? 0
-            guard !line.isEmpty, !isHeading(line) else { return .nothing }
+        /// The device of a line; nil when there is none to be sent to.
+        private func recipient(on line: ArraySlice<UInt8>, _ number: Int) throws -> Recipient? {
+            guard !line.isEmpty, !isHeading(line) else { return nil }
             do throws(UsageError) {
-                guard let recipient = try recipient(in: line, number) else { return .nothing }
+                guard let recipient = try recipient(in: line, number) else { return nil }
                 list.ledger.read(line: number, bytesSoFar: reader?.byteCount ?? 0)
-                return .device(recipient)
+                return recipient
             } catch {
                 list.ledger.noteBadLine(number, error)
                 guard list.skipsBadLines else { throw UsageError("line \(number): \(error)") }
-                return .nothing
+                return nil
             }
         }
 

@@ -51,12 +51,12 @@ struct SendMany: Sendable {
     let isJSON: Bool
 
     /// Checks the list, and what would be sent to each of its devices.
-    func check() throws {
+    func check() async throws {
         let ledger = SendLedger()
         let common = try notification.notification()
         var deviceCount = 0
         var findings: [String: Int] = [:]
-        try devices(AnsweredLines(), ledger).check { recipient in
+        try await devices(AnsweredLines(), ledger).check { recipient in
             deviceCount += 1
             let notification = recipient.notification ?? common
             let byteCount = try notification.payload.encoded().count
@@ -84,7 +84,7 @@ struct SendMany: Sendable {
     /// Sends to all devices of the list that were not answered before.
     func run(_ client: PushClient) async throws {
         var answered = AnsweredLines()
-        if !options.skipsBadLines, list.path != "-" { try refuseBadLines() }
+        if !options.skipsBadLines, list.path != "-" { try await refuseBadLines() }
         let results = try ResultsFile(options, answered: &answered)
         let ledger = SendLedger()
         let sending = client.send(try notification.notification(), to: devices(answered, ledger), topic: topic)
@@ -135,9 +135,9 @@ struct SendMany: Sendable {
     }
 
     /// Whoever does not want bad lines left out wants to know of them before anything is sent.
-    private func refuseBadLines() throws {
+    private func refuseBadLines() async throws {
         let ledger = SendLedger()
-        try devices(AnsweredLines(), ledger).check()
+        try await devices(AnsweredLines(), ledger).check()
         let count = ledger.tally.badLines
         guard count == 0 else {
             throw UsageError(

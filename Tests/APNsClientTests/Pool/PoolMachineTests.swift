@@ -196,12 +196,18 @@ import Testing
         story.submit("e")
         story.wait(.seconds(1))
         #expect(story.orders() == [])
+        story.disconnect(.closedLocally, on: 2)
+        story.disconnect(.closedLocally, on: 3)
+        _ = story.orders()
+        // What was to be kept comes back as far as the limit allows.
         story.machine.limitConnections(to: 2, at: story.now)
         #expect(story.orders() == ["connect 4"])
+        #expect(!story.machine.isWarm)
         // One that is being opened when the limit falls is not kept.
         story.machine.limitConnections(to: 1, at: story.now)
         story.open(4)
         #expect(story.orders() == ["close 4"])
+        #expect(story.machine.isWarm)
     }
 
     // MARK: Connections that fail
