@@ -115,7 +115,8 @@ extension PoolMachine {
     mutating func limitConnections(to count: Int, at now: MonotonicTime) {
         settings.connectionLimit = max(1, count)
         leaveSurplus(at: now)
-        openWantedConnections(at: now)
+        // Nothing is opened for a client that has sent nothing.
+        if !connections.isEmpty { openWantedConnections(at: now) }
         serve(at: now)
     }
 

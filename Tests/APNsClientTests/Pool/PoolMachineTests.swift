@@ -180,6 +180,9 @@ import Testing
 
     @Test func `connections beyond a lower limit end what they have, and a higher one lets others be opened`() {
         var story = PoolStory()
+        // Nothing is opened before something is to be sent.
+        story.machine.limitConnections(to: 4, at: story.now)
+        #expect(story.orders() == [])
         story.machine.warmUp(to: 3, at: story.now)
         for id in 1...3 { story.open(id, streams: 1) }
         story.submit("a", "b", "c")
