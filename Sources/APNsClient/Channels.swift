@@ -131,6 +131,6 @@ extension PushClient {
                 expiration: expiration
             )
         }
-        return PushReceipt(try await send(broadcast, id: id, options: options), id: id)
+        return try await send(broadcast, id: id, options: options).receipt
     }
 }

@@ -149,10 +149,8 @@ public final class PushClient: Sendable {
     ) async throws(APNsError) -> PushReceipt {
         let id = notification.id ?? identifiers.next()
         let body = try encode(notification, topic: topic, id: id)
-        let template = requests.template(for: notification, topic: topic)
-        let limits = limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate)
-        let push = PendingPush(to: token, id: id, template: template, body: body, limits: limits)
-        return PushReceipt(try await pool.send(push), id: id)
+        let draft = draft(of: notification, body: body, topic: topic, options: options)
+        return try await pool.send(PendingPush(draft, id: id, to: token)).receipt
     }
 
     /// Opens connections before the first push needs one, so that it need not wait for names and handshakes.
@@ -232,6 +230,20 @@ public final class PushClient: Sendable {
         return body
     }
 
+    /// What the pushes of a notification have in common.
+    func draft(
+        of notification: PushNotification,
+        body: [UInt8],
+        topic: Topic,
+        options: SendOptions
+    ) -> PushDraft {
+        PushDraft(
+            requests.template(for: notification, topic: topic),
+            body: body,
+            limits: limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate)
+        )
+    }
+
     func limits(of options: SendOptions, isUrgent: Bool) -> SendLimits {
         SendLimits(
             retry: options.retry ?? configuration.retry,
@@ -247,7 +259,7 @@ public final class PushClient: Sendable {
         }
         let fields = requests.broadcast(broadcast, id: id)
         let limits = limits(of: options, isUrgent: broadcast.priority == .immediate)
-        return try await pool.send(PendingPush(id: id, fields: fields, body: broadcast.payload, limits: limits))
+        return try await pool.send(PendingPush(PushDraft(fields, body: broadcast.payload, limits: limits), id: id))
     }
 
     /// Sends a request about channels.
@@ -258,9 +270,8 @@ public final class PushClient: Sendable {
         let id = identifiers.next()
         let fields = channelRequests.channel(request, id: id)
         let limits = limits(of: options, isUrgent: false)
-        return try await channelPool.send(
-            PendingPush(id: id, fields: fields, body: request.body, limits: limits)
-        )
+        let draft = PushDraft(fields, body: request.body, limits: limits)
+        return try await channelPool.send(PendingPush(draft, id: id))
     }
 
     /// What `body` writes, or what keeps it from being written, as a client's error.

@@ -29,7 +29,7 @@ import Testing
         #expect(read == value && !isNull)
     }
 
-    @Test(arguments: ["", "a", "Zürich 🦤", "\0", "before\0after", String(repeating: "long ", count: 100_000)])
+    @Test(arguments: ["", "a", "Zürich 🦤", "\0", "before\0after"])
     func `texts come back`(value: String) throws {
         let connection = try openTable()
         let insert = try connection.prepare("INSERT INTO value (value) VALUES (?)")
@@ -41,7 +41,7 @@ import Testing
         #expect(hasRow && read == value && type == "text" && !isNull)
     }
 
-    @Test(arguments: [[], [0], [1, 0, 2], Array(0...255), [UInt8](repeating: 7, count: 1 << 20)] as [[UInt8]])
+    @Test(arguments: [[], [0], [1, 0, 2], Array(0...255)] as [[UInt8]])
     func `bytes come back`(value: [UInt8]) throws {
         let connection = try openTable()
         let insert = try connection.prepare("INSERT INTO value (value) VALUES (?)")
@@ -51,6 +51,18 @@ import Testing
         let hasRow = try select.step()
         let (read, type, isNull) = (select.blob(at: 0), select.text(at: 1), select.isNull(at: 0))
         #expect(hasRow && read == value && type == "blob" && !isNull)
+    }
+
+    @Test func `much comes back`() throws {
+        let connection = try openTable()
+        let text = String(repeating: "long ", count: 100_000)
+        let bytes = [UInt8](repeating: 7, count: 1 << 20)
+        let select = try connection.prepare("SELECT ?, ?")
+        try select.bind(text, at: 1)
+        try select.bind(bytes, at: 2)
+        let hasRow = try select.step()
+        let isSame = select.text(at: 0) == text && select.blob(at: 1) == bytes
+        #expect(hasRow && isSame)
     }
 
     @Test func `NULL comes back, whatever type was left out`() throws {

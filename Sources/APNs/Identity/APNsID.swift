@@ -98,26 +98,27 @@ public struct APNsID: Sendable, Hashable {
         }
     }
 
-    private static let textLength = 36
+    /// Bytes of the canonical text.
+    package static let textLength = 36
 
-    /// Adds the canonical text to the bytes.
+    /// Writes the canonical text.
     ///
-    /// - Parameter bytes: Where to.
-    public func write(into bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: APNsID.textLength) { text in
-            func append(_ word: UInt64, isDivided: Bool) {
-                let digits = UInt32(truncatingIfNeeded: word).hexadecimalDigits
-                for shift in stride(from: UInt64(56), through: 0, by: -8) {
-                    if isDivided, shift == 24 { text.append(UInt8(ascii: "-")) }
-                    text.append(UInt8(truncatingIfNeeded: digits >> shift))
-                }
-            }
-            append(high >> 32, isDivided: false)
-            text.append(UInt8(ascii: "-"))
-            append(high, isDivided: true)
-            text.append(UInt8(ascii: "-"))
-            append(low >> 32, isDivided: true)
-            append(low, isDivided: false)
+    /// - Parameter text: Where to, with room for ``textLength`` bytes.
+    package func write(into text: inout OutputSpan<UInt8>) {
+        APNsID.write(high >> 32, isDivided: false, into: &text)
+        text.append(UInt8(ascii: "-"))
+        APNsID.write(high, isDivided: true, into: &text)
+        text.append(UInt8(ascii: "-"))
+        APNsID.write(low >> 32, isDivided: true, into: &text)
+        APNsID.write(low, isDivided: false, into: &text)
+    }
+
+    /// Writes eight digits, those of the lower half.
+    private static func write(_ half: UInt64, isDivided: Bool, into text: inout OutputSpan<UInt8>) {
+        let digits = UInt32(truncatingIfNeeded: half).hexadecimalDigits
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            if isDivided, shift == 24 { text.append(UInt8(ascii: "-")) }
+            text.append(UInt8(truncatingIfNeeded: digits >> shift))
         }
     }
 }
@@ -135,10 +136,8 @@ public struct APNsIDError: Error, Sendable, Hashable, CustomStringConvertible {
 extension APNsID: CustomStringConvertible {
     /// The canonical text.
     public var description: String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(APNsID.textLength)
-        write(into: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        let text = [UInt8](capacity: APNsID.textLength) { write(into: &$0) }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -39,13 +39,15 @@ internal import Wire
 
     // MARK: From any thread
 
-    /// Takes devices to send to.
-    func add(_ letters: [Letter]) {
+    /// Takes devices to send to, and leaves an empty list.
+    func add(_ letters: inout [Letter]) {
         guard !letters.isEmpty else { return }
         let isFirst = mailbox.withLock { mailbox in
-            defer { mailbox.append(contentsOf: letters) }
-            return mailbox.isEmpty
+            let isFirst = mailbox.isEmpty
+            if isFirst { swap(&mailbox, &letters) } else { mailbox.append(contentsOf: letters) }
+            return isFirst
         }
+        letters.removeAll(keepingCapacity: true)
         if isFirst { pool.loop.execute { self.emptyMailbox() } }
     }
 
@@ -68,21 +70,18 @@ internal import Wire
     }
 
     private func accept(_ letter: Letter) {
-        let ticket = BulkTicket(lane: self, index: letter.index, token: letter.recipient.token)
-        guard !isStopped else {
-            settled(ticket, .failure(APNsError(.cancelled, description: "the sending was stopped")))
-            return
-        }
         do throws(APNsError) {
+            guard !isStopped else { throw APNsError(.cancelled, description: "the sending was stopped") }
+            let ticket = BulkTicket(lane: self, index: letter.index)
             pushes.append(try writer.push(for: letter.recipient, ticket: ticket))
         } catch {
-            settled(ticket, .failure(error))
+            ended(BulkOutcome(index: letter.index, token: letter.recipient.token, result: .failure(error)))
         }
     }
 
     /// A push has ended.
-    func settled(_ ticket: BulkTicket, _ result: Result<PushReceipt, APNsError>) {
-        outcomes.append(BulkOutcome(index: ticket.index, token: ticket.token, result: result))
+    func ended(_ outcome: BulkOutcome) {
+        outcomes.append(outcome)
         if outcomes.count == batch {
             pool.loop.atEndOfTurn { self.deliverOutcomes() }
         } else if outcomes.count == 1 {
@@ -104,5 +103,4 @@ internal import Wire
 struct BulkTicket {
     let lane: BulkLane
     let index: Int
-    let token: DeviceToken
 }

@@ -21,7 +21,6 @@ final class BulkReader {
 
     /// The next outcome that is at hand; nil when there is none.
     func next() -> BulkOutcome? {
-        if Task.isCancelled { transfer.stop() }
         guard position < outcomes.count else { return nil }
         position += 1
         unreported += 1
@@ -44,7 +43,9 @@ final class BulkReader {
         }
     }
 
+    /// Tells what was read, and whether the reading task is cancelled: for many at once, since each costs.
     private func report() {
+        if Task.isCancelled { transfer.stop() }
         guard unreported > 0 else { return }
         transfer.outcomesRead(unreported)
         unreported = 0

@@ -59,7 +59,8 @@ final class BulkTransfer: Sendable {
                         sourceEnded(unused: grant.count - offset, of: grant, nil)
                         return
                     }
-                    lanes[grant.lane].add([BulkLane.Letter(recipient: recipient, index: grant.first + offset)])
+                    var letters = [BulkLane.Letter(recipient: recipient, index: grant.first + offset)]
+                    lanes[grant.lane].add(&letters)
                 } catch {
                     sourceEnded(unused: grant.count - offset, of: grant, error)
                     return
@@ -73,12 +74,12 @@ final class BulkTransfer: Sendable {
         var devices = source.makeIterator()
         var letters: [BulkLane.Letter] = []
         while let grant = await nextGrant() {
-            while letters.count < grant.count, !Task.isCancelled, let device = devices.next() {
+            let isCancelled = Task.isCancelled
+            while letters.count < grant.count, !isCancelled, let device = devices.next() {
                 letters.append(BulkLane.Letter(recipient: recipient(device), index: grant.first + letters.count))
             }
-            lanes[grant.lane].add(letters)
             let unused = grant.count - letters.count
-            letters.removeAll(keepingCapacity: true)
+            lanes[grant.lane].add(&letters)
             guard unused == 0 else { return sourceEnded(unused: unused, of: grant, nil) }
         }
     }

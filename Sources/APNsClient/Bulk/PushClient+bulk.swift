@@ -114,7 +114,9 @@ extension PushClient {
         return BulkSend(transfer: transfer)
     }
 
-    /// Enough for each connection to have the thousand streams that APNs allows, and for some to wait; but no more than
-    /// many connections can be kept busy with, so that memory stays the same however many there may be.
-    private var usualWindow: Int { min(500 + 1_500 * configuration.connectionLimit, 8_000) }
+    /// Enough for each connection to have the thousand streams that APNs allows, and some more to be made ready.
+    ///
+    /// More would wait, and be cold in the processor's caches when their turn came; and with a bound for any number of
+    /// connections memory stays the same.
+    private var usualWindow: Int { min(250 + 1_000 * configuration.connectionLimit, 8_000) }
 }

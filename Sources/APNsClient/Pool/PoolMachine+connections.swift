@@ -74,7 +74,7 @@ extension PoolMachine {
             let isEnough = push.progress.failedConnects > push.limits.retry.limit(isUrgent: push.limits.isUrgent)
             if isEnough || isClosing || error.kind.isPermanent {
                 settledInQueue += 1
-                settle(push, .failure(failure), at: now)
+                settle(push, failure, at: now)
             } else if push.progress.lastError == nil {
                 push.progress.lastError = failure
             }

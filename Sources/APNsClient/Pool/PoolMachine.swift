@@ -37,8 +37,8 @@ struct PoolMachine {
         case close(ConnectionID, WireError)
         /// APNs called the provider token of this time of issue expired.
         case renewToken(issuedAt: Int64)
-        /// Tell the caller how the push ended.
-        case settle(PendingPush, Result<Acceptance, APNsError>)
+        /// Tell the caller how the push ended: with its ``PendingPush/failure``, or well.
+        case settle(PendingPush)
         /// Tell whoever listens.
         case report(ClientEvent)
     }
@@ -110,7 +110,7 @@ struct PoolMachine {
             return
         }
         if let error = circuit.refusal(at: now) {
-            settle(push, .failure(error), at: now)
+            settle(push, error, at: now)
             return
         }
         push.progress.deadline = now.advanced(by: push.limits.timeout)
@@ -174,7 +174,7 @@ struct PoolMachine {
         if let index = index(of: id) { connections[index].remove(push, at: now) }
         if !push.progress.isSettled {
             push.progress.attempts -= 1
-            settle(push, .failure(error), at: now)
+            settle(push, error, at: now)
         }
         closeIfDrained(id, at: now)
     }
@@ -183,16 +183,16 @@ struct PoolMachine {
     mutating func failWaiting(_ error: APNsError, at now: MonotonicTime) {
         for push in waiting.all where !push.progress.isSettled {
             settledInQueue += 1
-            settle(push, .failure(error), at: now)
+            settle(push, error, at: now)
         }
         serve(at: now)
     }
 
-    /// APNs answered, or something in its place did.
+    /// APNs answered, or something in its place did; a push without a refusal is accepted.
     mutating func answered(
         _ push: PendingPush,
         on id: ConnectionID,
-        _ result: Result<Acceptance, APNsError>,
+        refusal: APNsError?,
         at now: MonotonicTime
     ) {
         if let index = index(of: id) {
@@ -200,15 +200,13 @@ struct PoolMachine {
             connections[index].heard(at: now)
             connections[index].hasBeenAnswered = true
         }
-        switch result {
-        case .success:
+        breakCircuit(after: refusal, at: now)
+        if let refusal {
+            heed(refusal, from: push, on: id, at: now)
+            if !push.progress.isSettled { retryOrSettle(push, refusal, at: now) }
+        } else {
             backoff.succeeded()
-            breakCircuit(after: nil, at: now)
-            if !push.progress.isSettled { settle(push, result, at: now) }
-        case .failure(let error):
-            breakCircuit(after: error, at: now)
-            heed(error, from: push, on: id, at: now)
-            if !push.progress.isSettled { retryOrSettle(push, error, at: now) }
+            if !push.progress.isSettled { settle(push, nil, at: now) }
         }
         closeIfDrained(id, at: now)
         serve(at: now)
@@ -228,7 +226,7 @@ struct PoolMachine {
             push.progress.lastError = error
             let isWorthwhile = push.progress.timesUnprocessed < PoolMachine.unprocessedLimit && !isClosing
             if failure.cause.kind.isPermanent {
-                settle(push, .failure(error), at: now)
+                settle(push, error, at: now)
             } else if failure.isUnprocessed, isWorthwhile {
                 push.progress.timesUnprocessed += 1
                 counters.resends += 1
@@ -308,7 +306,7 @@ struct PoolMachine {
         )
         // A try after the deadline would be none.
         guard let wait, now.advanced(by: wait) < push.progress.deadline, !isClosing else {
-            settle(push, .failure(error), at: now)
+            settle(push, error, at: now)
             return
         }
         push.progress.retries += 1
@@ -358,30 +356,27 @@ struct PoolMachine {
             error.reason = last.reason
             error.description += "; the last try: \(last.description)"
         }
-        settle(push, .failure(error), at: now)
+        settle(push, error, at: now)
     }
 
-    mutating func settle(_ push: PendingPush, _ result: Result<Acceptance, APNsError>, at now: MonotonicTime) {
+    /// Ends a push: with a failure, or well.
+    mutating func settle(_ push: PendingPush, _ failure: APNsError?, at now: MonotonicTime) {
         push.progress.move(to: .settled, at: now)
         unsettled -= 1
-        switch result {
-        case .success(var acceptance):
-            acceptance.attempts = push.progress.attempts
-            acceptance.unknownTries = push.progress.unknownTries
-            acceptance.timing = push.progress.timing
-            counters.accepted += 1
-            orders.append(.settle(push, .success(acceptance)))
-        case .failure(var error):
-            error.id = push.id
-            error.attempts = push.progress.attempts
-            error.unknownTries = push.progress.unknownTries
-            error.timing = push.progress.timing
+        if var failure {
+            failure.id = push.id
+            failure.attempts = push.progress.attempts
+            failure.unknownTries = push.progress.unknownTries
+            failure.timing = push.progress.timing
             // What was known of the last try does not undo what is not known of an earlier one.
-            if error.unknownTries > 0, error.outcome != .answered { error.outcome = .unknown }
-            if error.outcome != .answered { circuit.unanswered() }
-            counters.count(error)
-            orders.append(.settle(push, .failure(error)))
+            if failure.unknownTries > 0, failure.outcome != .answered { failure.outcome = .unknown }
+            if failure.outcome != .answered { circuit.unanswered() }
+            counters.count(failure)
+            push.failure = failure
+        } else {
+            counters.accepted += 1
         }
+        orders.append(.settle(push))
         closeAllIfFinished()
     }
 
@@ -390,7 +385,7 @@ struct PoolMachine {
         orders.append(.report(.circuitOpened(stop)))
         for push in waiting.all where !push.progress.isSettled {
             settledInQueue += 1
-            settle(push, .failure(stop), at: now)
+            settle(push, stop, at: now)
         }
     }
 

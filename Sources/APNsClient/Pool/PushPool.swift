@@ -31,8 +31,6 @@ actor PushPool {
     /// When the last provider token was issued that was used.
     private var tokenIssuedAt: Int64?
     private var tokensUsed = 0
-    /// Memory that is used again for each push.
-    private var text: [UInt8] = []
     /// Pushes whose turn has come while there was no provider token to send them with.
     private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
     private var isFetchingToken = false
@@ -142,7 +140,8 @@ actor PushPool {
 
     /// Takes pushes that a lane has made.
     func submit(_ pushes: [PendingPush]) {
-        for push in pushes { machine.submitted(push, at: loop.now) }
+        let now = loop.now
+        for push in pushes { machine.submitted(push, at: now) }
         carryOut()
     }
 
@@ -175,7 +174,7 @@ actor PushPool {
     private func carryOut(_ order: PoolMachine.Order) {
         switch order {
         case .open(let push, let id): open(push, on: id)
-        case .settle(let push, let result): push.settle(result)
+        case .settle(let push): push.settle()
         case .connect(let id): connect(id)
         case .reset(let push, let id):
             if let stream = push.stream { connection(id)?.cancel(stream) }
@@ -209,14 +208,14 @@ actor PushPool {
             }
             push.progress.isHeldBack = false
             push.tokenIssuedAt = authorization.issuedAt
-            fields = push.fields(using: &text)
-            fields.append("authorization", authorization.value[...])
+            fields = push.fields
+            fields.append(contentsOf: authorization.fields)
         } else {
-            fields = push.fields(using: &text)
+            fields = push.fields
         }
         do throws(WireError) {
             guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
-            push.stream = try connection.send(fields, body: push.body) { stream, outcome in
+            push.stream = try connection.send(consume fields, body: push.draft.body) { stream, outcome in
                 self.ended(push, on: id, stream, outcome)
             }
         } catch {
@@ -230,32 +229,32 @@ actor PushPool {
         _ stream: HTTP2Stream,
         _ outcome: StreamOutcome
     ) {
-        push.stream = nil
         switch outcome {
         case .answered:
             let answer = APNsAnswer(stream: stream, clock: clock)
-            let result = answer.result(for: push.id)
-            if case .failure(let error) = result, error.status == 403, let skew = answer.clockSkew {
-                report(.clockSkew(skew))
+            let refusal = answer.refusal(of: push.id)
+            if let refusal {
+                push.stream = nil
+                if refusal.status == 403, let skew = answer.clockSkew { report(.clockSkew(skew)) }
             }
-            machine.answered(push, on: id, result, at: loop.now)
+            machine.answered(push, on: id, refusal: refusal, at: loop.now)
         case .broken(let failure):
+            push.stream = nil
             machine.broken(push, on: id, failure, at: loop.now)
         }
-        carryOut()
     }
 
     // MARK: Provider tokens
 
     /// A provider token as it is sent.
     private struct Authorization {
-        let value: [UInt8]
+        let fields: HTTPFields
         let issuedAt: Int64
         /// When the mint is to be asked again.
         let end: MonotonicTime
 
         init(_ token: MintedToken, at now: MonotonicTime) {
-            value = Array("bearer ".utf8) + token.text
+            fields = ["authorization": "bearer " + String(decoding: token.text, as: UTF8.self)]
             issuedAt = token.issuedAt
             // What waited for the token goes out with it, however soon the mint wants to be asked again.
             end = now.advanced(by: max(token.validity, .seconds(1)))
@@ -348,7 +347,7 @@ actor PushPool {
             machine.disconnected(id, error, at: now)
             for (push, intended) in awaitingToken where intended == id { machine.notOpened(push, on: id, at: now) }
             awaitingToken.removeAll { $0.1 == id }
-        case .request:
+        case .request, .caughtUp:
             break
         }
         carryOut()

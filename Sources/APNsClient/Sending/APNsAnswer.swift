@@ -10,13 +10,11 @@ struct APNsAnswer {
     /// This machine's clock.
     let clock: WallClock
 
-    /// What APNs accepted, or why it did not.
-    func result(for id: APNsID) -> Result<Acceptance, APNsError> {
+    /// Why APNs did not accept the request; nil when it did.
+    func refusal(of id: APNsID) -> APNsError? {
         let status = stream.fields.status
-        guard !(200...299).contains(status) else {
-            return .success(Acceptance(fields: stream.fields, body: stream.body))
-        }
-        return .failure(refusal(status: status, id: Acceptance(fields: stream.fields).id(or: id)))
+        guard !(200...299).contains(status) else { return nil }
+        return refusal(status: status, id: stream.fields.answeredID ?? id)
     }
 
     /// How far this machine's clock is ahead of the server's; nil when that is little, or the server does not say.
@@ -56,5 +54,13 @@ struct APNsAnswer {
         guard let end = HTTPDate.seconds(text) else { return nil }
         let start = stream.fields["date"].flatMap(HTTPDate.seconds) ?? clock.secondsSince1970()
         return .seconds(max(0, end - start))
+    }
+}
+
+extension HTTPFields {
+    /// The request's identifier, as APNs returned it; nil when it returned none.
+    var answeredID: APNsID? {
+        let text = bytes(of: "apns-id") ?? bytes(of: "apns-request-id")
+        return text.flatMap { try? APNsID(utf8: $0) }
     }
 }

@@ -54,13 +54,12 @@ extension PushClient {
     ) async throws(APNsError) -> ForwardedAnswer {
         let isAboutChannels = if case .channels = request.target { true } else { false }
         let writer = isAboutChannels ? channelRequests : requests
-        let push = PendingPush(
-            id: request.id,
-            fields: writer.forwarded(request),
+        let draft = PushDraft(
+            writer.forwarded(request),
             body: request.body,
             limits: limits(of: options, isUrgent: request.headers.priority ?? "10" == "10")
         )
-        let acceptance = try await (isAboutChannels ? channelPool : pool).send(push)
+        let acceptance = try await (isAboutChannels ? channelPool : pool).send(PendingPush(draft, id: request.id))
         return ForwardedAnswer(fields: acceptance.fields, body: acceptance.body)
     }
 }
@@ -105,8 +104,7 @@ extension RequestWriter {
         switch request.target {
         case .device(let token):
             fields = self.fields(method: "POST")
-            fields.append(":path", "/3/device/" + token.hex, isIndexed: false)
-            fields.append("apns-id", request.id.description, isIndexed: false)
+            fields.append(to: token, id: request.id)
         case .broadcast(let channel, let bundle):
             fields = self.fields(method: "POST")
             fields.append(":path", "/4/broadcasts/apps/" + bundle)

@@ -7,82 +7,57 @@ internal import Wire
 /// it again; from then on only that loop does. A cancellation passes the reference on to the loop and looks at nothing.
 @safe final class PendingPush: @unchecked Sendable {
     let id: APNsID
-    /// What is to be sent, but for the provider token, which the connection adds.
-    private enum Request {
-        case written(HTTPFields)
-        /// Written when it goes out: while it waits, and for an answer, the fields would only take room.
-        case device(DeviceToken, RequestWriter.Template)
-    }
-
-    private let request: Request
+    let draft: PushDraft
+    /// The device; nil when the draft says it all.
+    let token: DeviceToken?
     /// Whom it belongs to, when it is one of many that nobody waits for by itself.
     let ticket: BulkTicket?
-    let body: [UInt8]
-    let limits: SendLimits
 
     /// What the pool decides by.
     var progress = PushProgress()
-    /// Its stream, while one is open.
+    /// Its stream, while one is open, and with the answer that accepts it until its caller has been told.
     var stream: HTTP2Stream?
     /// When the provider token it went out with was issued.
     var tokenIssuedAt: Int64?
+    /// Why it failed, once it is settled; nil when it was accepted.
+    var failure: APNsError?
     /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.
     private var continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>?
 
-    init(id: APNsID, fields: HTTPFields, body: [UInt8], limits: SendLimits) {
+    init(_ draft: PushDraft, id: APNsID, to token: DeviceToken? = nil, ticket: BulkTicket? = nil) {
         self.id = id
-        request = .written(fields)
-        self.body = body
-        self.limits = limits
-        ticket = nil
-    }
-
-    /// A push to a device.
-    init(
-        to token: DeviceToken,
-        id: APNsID,
-        template: RequestWriter.Template,
-        body: [UInt8],
-        limits: SendLimits,
-        ticket: BulkTicket? = nil
-    ) {
-        self.id = id
-        request = .device(token, template)
-        self.body = body
-        self.limits = limits
+        self.draft = draft
+        self.token = token
         self.ticket = ticket
     }
 
-    /// What goes out; `text` is memory for what has to be put together.
-    func fields(using text: inout [UInt8]) -> HTTPFields {
-        switch request {
-        case .written(let fields): fields
-        case .device(let token, let template): template.push(to: token, id: id, using: &text)
-        }
-    }
+    var limits: SendLimits { draft.limits }
+
+    /// The fields that go out, but for the provider token.
+    var fields: HTTPFields { draft.fields(to: token, id: id) }
 
     /// Gives it the caller that waits.
     func wait(with continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>) {
         unsafe self.continuation = continuation
     }
 
-    /// Tells the caller how it ended.
-    func settle(_ result: Result<Acceptance, APNsError>) {
-        if let ticket {
-            ticket.lane.settled(ticket, result.map { PushReceipt($0, id: id) })
+    /// Tells the caller how it ended, once.
+    func settle() {
+        let answer = stream.take()
+        let result: Result<PushReceipt, APNsError>
+        if let failure {
+            result = .failure(failure)
+        } else if let answer {
+            result = .success(PushReceipt(answer.fields, of: self))
         } else {
-            unsafe continuation.take()?.resume(returning: result)
+            return
+        }
+        if let ticket, let token {
+            ticket.lane.ended(BulkOutcome(index: ticket.index, token: token, result: result))
+        } else {
+            unsafe continuation.take()?.resume(returning: result.map { Acceptance($0, answer) })
         }
     }
-}
-
-/// How long a push may take and how often it may be tried.
-struct SendLimits {
-    var retry = RetryPolicy.standard
-    /// Whether it has priority 10, which is also what APNs takes a missing priority for.
-    var isUrgent = true
-    /// Bound on everything together, from the call to the answer.
-    var timeout = Duration.seconds(60)
 }
 
 /// How far a push has come, and when.

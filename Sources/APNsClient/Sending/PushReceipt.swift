@@ -18,11 +18,12 @@ public struct PushReceipt: Sendable, Hashable {
     /// Where the time went.
     public let timing: SendTiming
 
-    init(_ acceptance: Acceptance, id: APNsID) {
-        self.id = acceptance.id(or: id)
-        uniqueID = acceptance.fields["apns-unique-id"]
-        attempts = acceptance.attempts
-        unknownTries = acceptance.unknownTries
-        timing = acceptance.timing
+    /// What the fields of an answer say of the push.
+    init(_ fields: HTTPFields, of push: PendingPush) {
+        id = fields.answeredID ?? push.id
+        uniqueID = fields["apns-unique-id"]
+        attempts = push.progress.attempts
+        unknownTries = push.progress.unknownTries
+        timing = push.progress.timing
     }
 }

@@ -14,34 +14,20 @@ struct RequestWriter: Sendable {
 
     /// A push to a device.
     func push(_ notification: PushNotification, to token: DeviceToken, topic: Topic, id: APNsID) -> HTTPFields {
-        var text: [UInt8] = []
-        return template(for: notification, topic: topic).push(to: token, id: id, using: &text)
+        template(for: notification, topic: topic).push(to: token, id: id)
     }
 
-    /// What the pushes of a notification to many devices have in common; each of them holds on to it.
-    final class Template: Sendable {
+    /// The fields that the pushes of a notification have in common.
+    struct Template {
         /// What stands before the path, and behind the identifier.
-        private let head: HTTPFields
-        private let tail: HTTPFields
+        let head: HTTPFields
+        let tail: HTTPFields
 
-        fileprivate init(head: HTTPFields, tail: HTTPFields) {
-            self.head = head
-            self.tail = tail
-        }
-
-        /// A push to a device; `text` is memory for what has to be put together.
-        func push(to token: DeviceToken, id: APNsID, using text: inout [UInt8]) -> HTTPFields {
+        /// A push to a device.
+        func push(to token: DeviceToken, id: APNsID) -> HTTPFields {
             var fields = HTTPFields(capacity: 768)
             fields.append(contentsOf: head)
-            // Path and identifier are written one after the other into the same bytes.
-            text.removeAll(keepingCapacity: true)
-            text.reserveCapacity(256)
-            text.append(contentsOf: "/3/device/".utf8)
-            text.append(contentsOf: token.hex.utf8)
-            let pathEnd = text.count
-            id.write(into: &text)
-            fields.append(":path", text[..<pathEnd], isIndexed: false)
-            fields.append("apns-id", text[pathEnd...], isIndexed: false)
+            fields.append(to: token, id: id)
             fields.append(contentsOf: tail)
             return fields
         }
@@ -94,5 +80,13 @@ struct RequestWriter: Sendable {
         fields.append(":method", method)
         fields.append(contentsOf: commonFields)
         return fields
+    }
+}
+
+extension HTTPFields {
+    /// Adds which device a push is for, and its identifier.
+    mutating func append(to token: DeviceToken, id: APNsID) {
+        append(":path", after: "/3/device/", token.hex, isIndexed: false)
+        append("apns-id", capacity: APNsID.textLength, isIndexed: false) { id.write(into: &$0) }
     }
 }

@@ -32,7 +32,7 @@ extension PushClient {
         case .push(let notification, let token):
             return try await send(notification, to: token, topic: topic, options: options)
         case .broadcast(let broadcast):
-            return PushReceipt(try await send(broadcast, id: id, options: options), id: id)
+            return try await send(broadcast, id: id, options: options).receipt
         }
     }
 

@@ -66,8 +66,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let alarm = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private let noWait = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
 
-    /// Where connections of this loop read into, one after the other.
-    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
+    /// Where connections of this loop read into, one after the other: no more at a time than stays in the processor's
+    /// nearest cache, with all that it touches, until it has been dealt with.
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 * 1024, alignment: 64)
 
     /// Starts the thread; it runs until ``shutdown()``.
     ///
@@ -112,6 +113,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             { context in
                 guard let context else { return }
                 let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+                blockSignals()
                 start.body(start.loop)
             },
             start
@@ -271,7 +273,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     private func run() {
         threadID.store(currentThreadID(), ordering: .relaxed)
-        blockSignals()
         uv_prepare_start(beforePoll) { handle in EventLoop.from(handle?.pointee.data)?.finishTurn() }
         uv_check_start(afterPoll) { handle in EventLoop.from(handle?.pointee.data)?.polled() }
         uv_run(loop, UV_RUN_DEFAULT)
@@ -353,15 +354,15 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             nil
         )
     }
+}
 
-    /// A peer that vanished must be an error of the write, not a signal that ends the process; and signals that the
-    /// program waits for belong to its own threads.
-    private func blockSignals() {
-        var all = sigset_t()
-        sigfillset(&all)
-        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGPROF] { sigdelset(&all, signal) }
-        pthread_sigmask(SIG_BLOCK, &all, nil)
-    }
+/// A peer that vanished must be an error of the write, not a signal that ends the process; and signals that the
+/// program waits for belong to its own threads.
+private func blockSignals() {
+    var all = sigset_t()
+    sigfillset(&all)
+    for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGPROF] { sigdelset(&all, signal) }
+    pthread_sigmask(SIG_BLOCK, &all, nil)
 }
 
 /// What a new thread of a loop begins with.

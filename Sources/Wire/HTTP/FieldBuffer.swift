@@ -18,8 +18,8 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         return unsafeDowncast(buffer, to: FieldBuffer.self)
     }
 
-    static func size(of field: HTTPFields.Field) -> Int {
-        FieldHeader.byteCount + field.name.count + field.value.count
+    static func size(ofName name: Int, value: Int) -> Int {
+        FieldHeader.byteCount + name + value
     }
 
     /// How much is in use; read by its address, since the property `header` would have each look proved exclusive.
@@ -31,16 +31,31 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
 
     /// Writes a field behind the others; there must be room.
     func append(_ field: HTTPFields.Field) {
+        append(field.name, capacity: field.value.count, isIndexed: field.isIndexed) { value in
+            value.copyMemory(from: UnsafeRawBufferPointer(field.value))
+            return field.value.count
+        }
+    }
+
+    /// Writes a field whose value `write` puts in place, telling how long it is; there must be room.
+    func append(
+        _ name: UnsafeBufferPointer<UInt8>,
+        capacity: Int,
+        isIndexed: Bool,
+        _ write: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
         withUnsafeMutablePointers { extent, start in
-            let header = FieldHeader(field)
-            var end = UnsafeMutableRawPointer(start) + extent.pointee.used
-            end.storeBytes(of: header.packed, as: UInt64.self)
-            end += FieldHeader.byteCount
-            if let name = field.name.baseAddress { end.copyMemory(from: name, byteCount: header.nameLength) }
-            end += header.nameLength
-            if let value = field.value.baseAddress { end.copyMemory(from: value, byteCount: header.valueLength) }
-            end += header.valueLength
-            extent.pointee.used = UnsafeRawPointer(end) - UnsafeRawPointer(start)
+            let header = UnsafeMutableRawPointer(start) + extent.pointee.used
+            let nameLength = Int(UInt16(clamping: name.count))
+            let value = header + FieldHeader.byteCount + nameLength
+            UnsafeMutableRawBufferPointer(start: header + FieldHeader.byteCount, count: nameLength)
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(name)[..<nameLength]))
+            let valueLength = write(UnsafeMutableRawBufferPointer(start: value, count: capacity))
+            header.storeBytes(
+                of: FieldHeader(nameLength: nameLength, valueLength: valueLength, isIndexed: isIndexed).packed,
+                as: UInt64.self
+            )
+            extent.pointee.used += FieldHeader.byteCount + nameLength + valueLength
             extent.pointee.count += 1
         }
     }
@@ -69,10 +84,10 @@ private struct FieldHeader {
         UInt64(nameLength) | (isIndexed ? 0 : 1 << 16) | UInt64(valueLength) << 32
     }
 
-    init(_ field: HTTPFields.Field) {
-        nameLength = Int(UInt16(clamping: field.name.count))
-        valueLength = Int(UInt32(clamping: field.value.count))
-        isIndexed = field.isIndexed
+    init(nameLength: Int, valueLength: Int, isIndexed: Bool) {
+        self.nameLength = nameLength
+        self.valueLength = valueLength
+        self.isIndexed = isIndexed
     }
 
     init(packed: UInt64) {

@@ -41,17 +41,54 @@ package struct HTTPFields: @unchecked Sendable {
         }
     }
 
-    /// Adds a field whose value is already bytes.
-    package mutating func append(_ name: StaticString, _ value: ArraySlice<UInt8>, isIndexed: Bool = true) {
-        name.withUTF8Buffer { name in
-            value.withUnsafeBufferPointer { value in
-                append(Field(name: name, value: value, isIndexed: isIndexed))
+    /// Adds a field whose value is a text behind a beginning, which need not be joined before.
+    package mutating func append(
+        _ name: StaticString,
+        after prefix: StaticString,
+        _ text: String,
+        isIndexed: Bool = true
+    ) {
+        var text = text
+        text.withUTF8 { text in
+            let capacity = prefix.utf8CodeUnitCount + text.count
+            append(name, capacity: capacity, isIndexed: isIndexed) { (value: UnsafeMutableRawBufferPointer) in
+                prefix.withUTF8Buffer { value.copyMemory(from: UnsafeRawBufferPointer($0)) }
+                UnsafeMutableRawBufferPointer(rebasing: value[prefix.utf8CodeUnitCount...])
+                    .copyMemory(from: UnsafeRawBufferPointer(text))
+                return capacity
             }
         }
     }
 
+    /// Adds a field whose value is written in place, no longer than `capacity`.
+    package mutating func append(
+        _ name: StaticString,
+        capacity: Int,
+        isIndexed: Bool = true,
+        writing write: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        append(name, capacity: capacity, isIndexed: isIndexed) { (value: UnsafeMutableRawBufferPointer) in
+            let bytes = value.bindMemory(to: UInt8.self)
+            var span = OutputSpan(buffer: bytes, initializedCount: 0)
+            write(&span)
+            return span.finalize(for: bytes)
+        }
+    }
+
+    private mutating func append(
+        _ name: StaticString,
+        capacity: Int,
+        isIndexed: Bool,
+        _ write: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
+        name.withUTF8Buffer { name in
+            uniqueBuffer(adding: FieldBuffer.size(ofName: name.count, value: capacity))
+                .append(name, capacity: capacity, isIndexed: isIndexed, write)
+        }
+    }
+
     mutating func append(_ field: Field) {
-        uniqueBuffer(adding: FieldBuffer.size(of: field)).append(field)
+        uniqueBuffer(adding: FieldBuffer.size(ofName: field.name.count, value: field.value.count)).append(field)
     }
 
     /// Adds all fields of another list after these.

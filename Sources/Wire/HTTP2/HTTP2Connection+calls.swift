@@ -1,5 +1,11 @@
-/// What owners ask for, which goes out at the end of the turn.
+/// What owners ask, and what they ask for, which goes out at the end of the turn.
 extension HTTP2Connection {
+    /// How many streams are open.
+    package var openStreamCount: Int { session.openStreamCount }
+
+    /// Streams the peer allows at once, by its last settings.
+    package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
+
     /// Ends a stream that is no longer wanted; its completion is called with a failure.
     package func cancel(_ stream: HTTP2Stream) {
         reset(stream, .cancel)

@@ -4,12 +4,8 @@
 /// It lives on its loop: every call and every report is there. The transport decides nothing but TLS, the session
 /// decides everything that HTTP/2 decides, and the owner the rest.
 package final class HTTP2Connection {
-    /// Size of one TLS record (RFC 8446 §5.1): output is written in pieces that fill it.
-    private static let recordLength = 16 * 1024
     /// Reads before other connections of the loop get their turn.
     private static let readsPerTurn = 64
-    /// Frames of a client that are moved to the output together: what they are made from is at hand still.
-    private static let gatheredFrames = 12
     /// Frames for a client that may gather before they are written and more of what it sends is read.
     private static let outputFrames = 1_000
     /// How long a server waits for a client that it has left to leave, too.
@@ -44,7 +40,7 @@ package final class HTTP2Connection {
     private var coalescing = ReadCoalescing()
     private var readTimer: LoopTimer?
     /// Output the socket did not take yet.
-    @exclusivity(unchecked) private var unwritten: [UInt8] = []
+    @exclusivity(unchecked) private var output = HTTP2Output()
     /// Whether the socket takes no output for now.
     private var isStalled = false
     /// Memory for the next list of events.
@@ -128,12 +124,6 @@ package final class HTTP2Connection {
     /// What was agreed on in the TLS handshake; nil in the clear, and once the connection is closed.
     package var security: TransportSecurity? { transport?.value.security }
 
-    /// How many streams are open.
-    package var openStreamCount: Int { session.openStreamCount }
-
-    /// Streams the peer allows at once, by its last settings.
-    package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
-
     /// Sends a request (clients only).
     ///
     /// - Parameters:
@@ -144,17 +134,15 @@ package final class HTTP2Connection {
     /// - Throws: ``WireError`` when the connection takes no more requests.
     @discardableResult
     package func send(
-        _ fields: HTTPFields,
+        _ fields: consuming HTTPFields,
         body: [UInt8],
         completion: @escaping (HTTP2Stream, StreamOutcome) -> Void
     ) throws(WireError) -> HTTP2Stream {
+        writeEarly()
         guard isOpen else { throw ending ?? WireError(.closedLocally, "the connection is not open") }
         let stream = HTTP2Stream(sending: fields, body: body)
         stream.completion = completion
         try session.open(stream)
-        if session.outputFrameCount >= HTTP2Connection.gatheredFrames, unwritten.count < HTTP2Connection.recordLength {
-            gatherOutput()
-        }
         scheduleFlush()
         return stream
     }
@@ -328,25 +316,34 @@ package final class HTTP2Connection {
 
     private func flush() {
         while isConnected, let transport {
-            if unwritten.isEmpty { gatherOutput() }
-            if unwritten.isEmpty {
-                flushTransport(transport)
-                return
-            }
-            switch unwritten.withUnsafeBytes({ transport.value.write($0) }) {
-            case .moved(let count) where count == unwritten.count:
-                unwritten.removeAll(keepingCapacity: true)
-            case .moved(let count):
-                unwritten.removeFirst(count)
-            case .mustWait(let toWrite):
-                outputStalled(toWrite)
-                return
-            case .ended:
-                finish(WireError(.closedByPeer, "the peer closed the connection"))
-            case .failed(let error):
-                hearOut(error)
-            }
+            if output.isEmpty { output.gather(from: session) }
+            guard !output.isEmpty else { return flushTransport(transport) }
+            guard writeOutput(to: transport) else { return }
         }
+    }
+
+    /// Has requests leave the session as they come, and the transport take them record by record.
+    ///
+    /// What waited for the end of the turn would be cold in the processor's caches by then. The transport keeps what it
+    /// has until it is flushed, or full.
+    private func writeEarly() {
+        output.gatherMany(from: session)
+        if isConnected, let transport, output.isFull, !isStalled { _ = writeOutput(to: transport) }
+    }
+
+    /// Hands the transport what has been gathered; false when it takes no more for now.
+    private func writeOutput(to transport: Box<Transport>) -> Bool {
+        switch output.write(to: transport.value) {
+        case .moved:
+            return true
+        case .mustWait(let toWrite):
+            outputStalled(toWrite)
+        case .ended:
+            finish(WireError(.closedByPeer, "the peer closed the connection"))
+        case .failed(let error):
+            hearOut(error)
+        }
+        return false
     }
 
     private func outputStalled(_ toWrite: Bool) {
@@ -389,15 +386,6 @@ package final class HTTP2Connection {
         }
     }
 
-    /// Moves frames from the session to the output, as many as fill one record.
-    private func gatherOutput() {
-        while unwritten.count < HTTP2Connection.recordLength {
-            let frame = session.nextOutput()
-            guard !frame.isEmpty else { return }
-            unwritten.append(contentsOf: frame)
-        }
-    }
-
     // MARK: Reporting
 
     private func reportEvents() {
@@ -409,20 +397,23 @@ package final class HTTP2Connection {
             events.removeAll(keepingCapacity: true)
             swap(&events, &spareEvents)
         }
-        for event in events {
-            switch event {
-            case .message(let stream):
-                if role == .server, session.takes(stream) { onEvent?(.request(stream)) }
-            case .closed(let stream, let code):
-                stream.end(session.outcome(of: stream, closedWith: code))
-            case .goAway(let goAway):
-                onEvent?(.goAway(goAway))
-            case .settings:
-                watch?.greeted()
-                onEvent?(.settings)
-            case .pong:
-                onEvent?(.pong)
-            }
+        for event in events { report(event) }
+        if !events.isEmpty { onEvent?(.caughtUp) }
+    }
+
+    private func report(_ event: HTTP2Event) {
+        switch event {
+        case .request(let stream):
+            if session.takes(stream) { onEvent?(.request(stream)) }
+        case .closed(let stream, let code):
+            stream.end(session.outcome(of: stream, closedWith: code))
+        case .goAway(let goAway):
+            onEvent?(.goAway(goAway))
+        case .settings:
+            watch?.greeted()
+            onEvent?(.settings)
+        case .pong:
+            onEvent?(.pong)
         }
     }
 
@@ -445,5 +436,6 @@ package final class HTTP2Connection {
         for stream in session.takeOpenStreams() {
             stream.end(session.outcome(of: stream, brokenBy: reason))
         }
+        report?(.caughtUp)
     }
 }

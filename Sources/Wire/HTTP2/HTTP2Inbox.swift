@@ -17,20 +17,16 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
     /// The last of the peer's streams that is acted on; what a GOAWAY leaves out, the peer sends elsewhere.
     var lastTakenStreamID = Int32.max
-    @exclusivity(unchecked) private var receiving: HTTP2Stream?
+    /// The stream that fields are coming in for, one by one: nghttp2 would search for it each time.
+    ///
+    /// It is among the open ones, which own it.
+    @exclusivity(unchecked) private var receiving: Unmanaged<HTTP2Stream>?
     /// Every open stream, each knowing its place, so that adding and removing cost no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
 
     init(role: HTTP2Session.Role, limits: HTTP2Limits) {
         self.role = role
         self.limits = limits
-    }
-
-    /// The stream that fields are coming in for; they come one by one, and nghttp2 would search for it each time.
-    func receivingStream(_ session: OpaquePointer?, _ id: Int32) -> HTTP2Stream? {
-        if let receiving, receiving.id == id { return receiving }
-        receiving = HTTP2Session.stream(session, id)
-        return receiving
     }
 
     /// Calls `body` with the inbox that a callback was given; 0 without one.
@@ -51,6 +47,7 @@ final class HTTP2Inbox {
     func remove(_ stream: HTTP2Stream) {
         guard !stream.isClosed, stream.place < open.count else { return }
         stream.isClosed = true
+        receiving = nil
         let last = open.removeLast()
         guard last !== stream else { return }
         open[stream.place] = last
@@ -79,24 +76,27 @@ final class HTTP2Inbox {
         guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
             let stream = HTTP2Stream()
+            receiving = Unmanaged.passUnretained(stream)
             stream.fields = HTTPFields(capacity: usualFieldBytes)
             stream.id = frame.hd.stream_id
             stream.began = now
             nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
             add(stream)
-        } else if role == .client, let stream = HTTP2Session.stream(session, frame.hd.stream_id),
-            stream.fields[":status"]?.hasPrefix("1") == true
-        {
+        } else if let stream = HTTP2Session.stream(session, frame.hd.stream_id) {
+            receiving = Unmanaged.passUnretained(stream)
             // The final response replaces an informational one (RFC 9110 §15.2).
-            stream.fields = HTTPFields()
+            if role == .client, (100..<200).contains(stream.fields.status) { stream.fields = HTTPFields() }
         }
         return 0
     }
 
-    func received(_ field: HTTPFields.Field, on stream: HTTP2Stream) -> CInt {
-        stream.fields.append(field)
-        let isTooMuch = stream.fields.byteCount > limits.fieldBytes
-        return isTooMuch ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
+    func received(_ field: HTTPFields.Field) -> CInt {
+        guard let receiving else { return 0 }
+        return receiving._withUnsafeGuaranteedRef { stream in
+            stream.fields.append(field)
+            let isTooMuch = stream.fields.byteCount > limits.fieldBytes
+            return isTooMuch ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
+        }
     }
 
     func received(_ bytes: UnsafeBufferPointer<UInt8>, on stream: HTTP2Stream) {
@@ -104,20 +104,21 @@ final class HTTP2Inbox {
         stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: bytes.prefix(room)))
         guard bytes.count > room, !stream.isBodyTooLong else { return }
         stream.isBodyTooLong = true
-        if role == .server { events.append(.message(stream)) }
+        if role == .server { events.append(.request(stream)) }
     }
 
     func received(_ frame: nghttp2_frame, _ session: OpaquePointer?) {
         let isAcknowledgement = frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
+            receiving = nil
             guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0,
                 let stream = HTTP2Session.stream(session, frame.hd.stream_id)
             else { return }
             stream.isMessageComplete = true
             usualFieldBytes = max(usualFieldBytes, stream.fields.byteCount)
-            // A server has heard of a too long message already.
-            if role == .client || !stream.isBodyTooLong { events.append(.message(stream)) }
+            // It has heard of a too long message already.
+            if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
         case NGHTTP2_SETTINGS where !isAcknowledgement:
             events.append(.settings)
         case NGHTTP2_PING where isAcknowledgement:

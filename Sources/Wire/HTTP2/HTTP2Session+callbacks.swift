@@ -12,8 +12,8 @@ extension HTTP2Session {
             }
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            session,
-            frame,
+            _,
+            _,
             name,
             nameLength,
             value,
@@ -21,15 +21,12 @@ extension HTTP2Session {
             _,
             context in
             HTTP2Inbox.with(context) { inbox in
-                guard let frame, let stream = inbox.receivingStream(session, frame.pointee.hd.stream_id) else {
-                    return 0
-                }
                 let field = HTTPFields.Field(
                     name: UnsafeBufferPointer(start: name, count: nameLength),
                     value: UnsafeBufferPointer(start: value, count: valueLength),
                     isIndexed: true
                 )
-                return inbox.received(field, on: stream)
+                return inbox.received(field)
             }
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {

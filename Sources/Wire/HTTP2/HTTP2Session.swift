@@ -2,8 +2,8 @@ internal import CNghttp2
 
 /// What a session tells its owner, in the order of arrival.
 enum HTTP2Event {
-    /// The peer's message is complete; or, on a server, its body passed the bound (see `isBodyTooLong`).
-    case message(HTTP2Stream)
+    /// A client's request is complete, or its body passed the bound (see `isBodyTooLong`).
+    case request(HTTP2Stream)
     /// The stream is over.
     case closed(HTTP2Stream, HTTP2ErrorCode)
     /// The peer will take no more streams, and has acted on none above the last one it names (RFC 9113 §6.8).

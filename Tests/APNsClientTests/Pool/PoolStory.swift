@@ -23,7 +23,7 @@ struct PoolStory {
         if let push = pushes[name] { return push }
         let id = APNsID(randomBits: (0, UInt64(pushes.count)))
         let limits = SendLimits(retry: retry, isUrgent: false, timeout: timeout)
-        let push = PendingPush(id: id, fields: [:], body: [], limits: limits)
+        let push = PendingPush(PushDraft([:] as HTTPFields, body: [], limits: limits), id: id)
         pushes[name] = push
         return push
     }
@@ -40,7 +40,7 @@ struct PoolStory {
 
     mutating func accept(_ name: String, on id: Int = 1) {
         let push = push(name)
-        machine.answered(push, on: id, .success(Acceptance()), at: now)
+        machine.answered(push, on: id, refusal: nil, at: now)
     }
 
     mutating func refuse(_ name: String, _ reason: Reason, on id: Int = 1, retryAfter: Duration? = nil) {
@@ -49,7 +49,7 @@ struct PoolStory {
         error.reason = reason
         error.status = reason.status
         error.retryAfter = retryAfter
-        machine.answered(push, on: id, .failure(error), at: now)
+        machine.answered(push, on: id, refusal: error, at: now)
     }
 
     mutating func breakOff(_ name: String, isUnprocessed: Bool = false, on id: Int = 1) {
@@ -88,8 +88,9 @@ struct PoolStory {
             case .ping(let id): "ping \(id)"
             case .close(let id, _): "close \(id)"
             case .renewToken: "renew token"
-            case .settle(let push, .success): "accept \(name(of: push))"
-            case .settle(let push, .failure(let error)): "fail \(name(of: push)): \(error.code), \(error.outcome)"
+            case .settle(let push):
+                push.failure.map { "fail \(name(of: push)): \($0.code), \($0.outcome)" }
+                    ?? "accept \(name(of: push))"
             case .report: nil
             }
         }

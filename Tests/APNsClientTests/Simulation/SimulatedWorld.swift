@@ -37,7 +37,7 @@ struct SimulatedWorld {
         var processed = 0
         /// Times it went onto a wire.
         var opened = 0
-        var results: [Result<Acceptance, APNsError>] = []
+        var failures: [APNsError?] = []
     }
 
     /// A rule that was broken.
@@ -90,7 +90,7 @@ struct SimulatedWorld {
                 timeout: .milliseconds(Int.random(in: 1...60_000, using: &random))
             )
             let id = APNsID(randomBits: (0, UInt64(index)))
-            let push = PendingPush(id: id, fields: [:], body: [], limits: limits)
+            let push = PendingPush(PushDraft([:] as HTTPFields, body: [], limits: limits), id: id)
             places[ObjectIdentifier(push)] = index
             truths.append(Truth(push: push))
             let time = Duration.milliseconds(Int.random(in: 0...span, using: &random))
@@ -137,7 +137,7 @@ struct SimulatedWorld {
     }
 
     private var isOver: Bool {
-        truths.allSatisfy { $0.isSubmitted && !$0.results.isEmpty } && peers.allSatisfy { $0.value.streams.isEmpty }
+        truths.allSatisfy { $0.isSubmitted && !$0.failures.isEmpty } && peers.allSatisfy { $0.value.streams.isEmpty }
     }
 
     private mutating func happen(_ event: Event) throws(Violation) {
@@ -213,7 +213,7 @@ struct SimulatedWorld {
         case .ping(let id): if peers[id]?.isDead == false { schedule(.pong(id), after: delay()) }
         case .close(let id, let reason): disconnect(id, reason)
         case .renewToken, .report: break
-        case .settle(let push, let result): try settle(push, result)
+        case .settle(let push): try settle(push)
         }
     }
 
@@ -226,8 +226,8 @@ struct SimulatedWorld {
         case .ping(let id): "ping connection \(id)"
         case .close(let id, let error): "close connection \(id): \(error)"
         case .renewToken: "renew the token"
-        case .settle(let push, .success): "settle push \(name(push)): accepted"
-        case .settle(let push, .failure(let error)): "settle push \(name(push)): \(error.outcome), \(error)"
+        case .settle(let push):
+            "settle push \(name(push)): " + (push.failure.map { "\($0.outcome), \($0)" } ?? "accepted")
         case .report(let event): "report \(event)"
         }
     }
@@ -312,18 +312,18 @@ struct SimulatedWorld {
         peers[id]?.hasAnswered = true
         lastFailure = nil
         truths[index].processed += happens(weather.refusal) ? 0 : 1
-        machine.answered(push, on: id, answer(to: index), at: now)
+        machine.answered(push, on: id, refusal: refusal(of: index), at: now)
     }
 
-    private mutating func answer(to index: Int) -> Result<Acceptance, APNsError> {
+    private mutating func refusal(of index: Int) -> APNsError? {
         let id = truths[index].push.id
-        if truths[index].processed > 0, lastAnswerAccepts(index) { return .success(Acceptance()) }
+        if truths[index].processed > 0, lastAnswerAccepts(index) { return nil }
         let reason = Self.reasons.randomElement(using: &random) ?? .internalServerError
         var error = APNsError(.refused, id: id, description: "refused", outcome: .answered)
         error.reason = reason
         error.status = reason.status
         if happens(0.1) { error.retryAfter = .milliseconds(Int.random(in: 0...3_000, using: &random)) }
-        return .failure(error)
+        return error
     }
 
     /// Whether the try that was just answered is one that was acted on.
@@ -384,11 +384,11 @@ struct SimulatedWorld {
 
     // MARK: Judgement
 
-    private mutating func settle(_ push: PendingPush, _ result: Result<Acceptance, APNsError>) throws(Violation) {
+    private mutating func settle(_ push: PendingPush) throws(Violation) {
         guard let index = places[ObjectIdentifier(push)] else { return }
-        truths[index].results.append(result)
+        truths[index].failures.append(push.failure)
         let truth = truths[index]
-        guard truth.results.count == 1 else { throw Violation(description: "push \(index) was settled twice") }
+        guard truth.failures.count == 1 else { throw Violation(description: "push \(index) was settled twice") }
         // A push that was never accepted has no deadline.
         let deadline = push.progress.deadline
         let slack = PoolMachine.sweepInterval + jumped
@@ -397,30 +397,29 @@ struct SimulatedWorld {
         }
         let mayResend = push.limits.retry.unknownOutcome == .resend
         if truth.processed > 1, !mayResend { throw Violation(description: "push \(index) was acted on twice") }
-        switch result {
-        case .success(let acceptance):
+        guard let failure = push.failure else {
             guard truth.processed > 0 else { throw Violation(description: "push \(index) was not acted on") }
-            if truth.processed > 1, acceptance.unknownTries == 0 {
+            if truth.processed > 1, push.progress.unknownTries == 0 {
                 throw Violation(description: "push \(index) was acted on twice and does not say so")
             }
-        case .failure(let error):
-            switch error.outcome {
-            case .neverSent:
-                if truth.opened > 0 { throw Violation(description: "push \(index) was sent: \(error)") }
-            case .unprocessed:
-                if truth.processed > 0 { throw Violation(description: "push \(index) was acted on: \(error)") }
-            case .answered:
-                if truth.processed > 0, error.unknownTries == 0 {
-                    throw Violation(description: "push \(index) was acted on and then refused: \(error)")
-                }
-            case .unknown:
-                if truth.opened == 0 { throw Violation(description: "push \(index) was never sent: \(error)") }
+            return
+        }
+        switch failure.outcome {
+        case .neverSent:
+            if truth.opened > 0 { throw Violation(description: "push \(index) was sent: \(failure)") }
+        case .unprocessed:
+            if truth.processed > 0 { throw Violation(description: "push \(index) was acted on: \(failure)") }
+        case .answered:
+            if truth.processed > 0, failure.unknownTries == 0 {
+                throw Violation(description: "push \(index) was acted on and then refused: \(failure)")
             }
+        case .unknown:
+            if truth.opened == 0 { throw Violation(description: "push \(index) was never sent: \(failure)") }
         }
     }
 
     private func judge() throws(Violation) {
-        for (index, truth) in truths.enumerated() where truth.isSubmitted && truth.results.isEmpty {
+        for (index, truth) in truths.enumerated() where truth.isSubmitted && truth.failures.isEmpty {
             throw Violation(description: "push \(index) never ended")
         }
         if machine.waitingCount != 0 { throw Violation(description: "\(machine.waitingCount) pushes still wait") }

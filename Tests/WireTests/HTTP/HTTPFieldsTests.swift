@@ -55,7 +55,10 @@ import Testing
 
     @Test func `bytes that are not UTF-8 are kept, and replaced only in text`() {
         var fields = HTTPFields()
-        fields.append("a", [0xFF, 0x41][...])
+        fields.append("a", capacity: 2) { value in
+            value.append(0xFF)
+            value.append(0x41)
+        }
         #expect(fields.bytes(of: "a") == [0xFF, 0x41])
         #expect(fields["a"] == "\u{FFFD}A")
     }

@@ -79,8 +79,9 @@ import Testing
         let run = try await ProgramRun.curl([
             "--data-binary", "@\(file.path)", "http://127.0.0.1:\(listener.port)/",
         ])
-        #expect(run.status == 0)
-        #expect(run.output == body)
+        // Not one by one: what differs between two megabytes takes hours to find out.
+        let isWhole = run.output == body
+        #expect(run.status == 0 && isWhole)
     }
 
     @Test func `a chunked body comes back whole`() async throws {

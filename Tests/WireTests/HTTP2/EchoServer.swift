@@ -79,6 +79,10 @@ actor EchoServer {
         for connection in connections { connection.close(WireError(.closedLocally, "cut")) }
     }
 
+    func abort() {
+        for connection in connections { connection.abort() }
+    }
+
     func close(grace: Duration = .seconds(5)) async {
         guard let listener else { return }
         self.listener = nil
@@ -127,7 +131,7 @@ actor TestClient {
         case .settings: settingsCount += 1
         case .goAway(let goAway): goAways.append(goAway)
         case .pong: pongs += 1
-        case .request: break
+        case .request, .caughtUp: break
         case .closed(let error):
             closedBy = error
             opening.take()?.resume(throwing: error)
@@ -172,6 +176,32 @@ actor TestClient {
             } catch {
                 continuation.resume(throwing: error)
             }
+        }
+    }
+
+    /// Sends many requests in one turn, after something else, and waits until the connection has closed.
+    ///
+    /// - Returns: How often each has ended.
+    func send(_ count: Int, of body: [UInt8], after somethingElse: @Sendable () -> Void) async -> [Int] {
+        let request = HTTPRequest(method: "POST", scheme: "https", authority: "localhost", target: "/").fields
+        let ends = Ends(count)
+        somethingElse()
+        for number in 0..<count {
+            do {
+                try connection?.send(request, body: body) { _, _ in ends.counts[number] += 1 }
+            } catch {
+                ends.counts[number] += 1
+            }
+        }
+        await wait { $0.closedBy != nil }
+        return ends.counts
+    }
+
+    private final class Ends {
+        var counts: [Int]
+
+        init(_ count: Int) {
+            counts = Array(repeating: 0, count: count)
         }
     }
 

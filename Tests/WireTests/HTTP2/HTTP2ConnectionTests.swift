@@ -177,6 +177,22 @@ import Testing
         loop.shutdown()
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `each of many requests at once ends once, though the server goes`(
+        tls: Bool,
+        withReset: Bool
+    ) async throws {
+        let pair = try Pair()
+        try await pair.connect(tls: tls)
+        // Far more than a record each, so that the first go out, and fail to, while the last are handed in. A process
+        // that writes to who has gone twice gets a signal that ends it, unless the signal is held back.
+        let ends = await pair.client.send(300, of: [UInt8](repeating: 7, count: 9_000)) {
+            pair.server.assumeIsolated { if withReset { $0.abort() } else { $0.cut() } }
+        }
+        #expect(ends == [Int](repeating: 1, count: 300))
+        await pair.close()
+    }
+
     @Test func `a connection cut by the server ends what is open on it`() async throws {
         let pair = try Pair()
         try await pair.connect()

@@ -47,6 +47,10 @@ final class RudeServer: @unchecked Sendable {
     }
 
     private func acceptOnThisThread() throws {
+        // A client that has gone is an error here, too.
+        var signals = sigset_t()
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
         guard case .accepted(let accepted, _) = listening.accept() else { throw Failure.accept }
         let socket = Box(accepted)
         _ = fcntl(socket.value.descriptor, F_SETFL, 0)
