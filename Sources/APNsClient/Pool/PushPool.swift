@@ -223,6 +223,7 @@ actor PushPool {
         }
     }
 
+    /// The stream of a push has ended; what that leads to is done for many at once, when the connection has caught up.
     private func ended(
         _ push: PendingPush,
         on id: PoolMachine.ConnectionID,

@@ -41,7 +41,7 @@ internal import Wire
         unsafe self.continuation = continuation
     }
 
-    /// Tells the caller how it ended, once.
+    /// Tells the caller how it ended.
     func settle() {
         let answer = stream.take()
         let result: Result<PushReceipt, APNsError>
@@ -50,7 +50,7 @@ internal import Wire
         } else if let answer {
             result = .success(PushReceipt(answer.fields, of: self))
         } else {
-            return
+            preconditionFailure("a push that was accepted has its answer")
         }
         if let ticket, let token {
             ticket.lane.ended(BulkOutcome(index: ticket.index, token: token, result: result))

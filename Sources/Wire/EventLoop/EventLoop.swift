@@ -14,8 +14,8 @@ internal import Synchronization
 ///
 /// A loop is a `SerialExecutor`, so an actor can live on it and needs no lock against its own socket; a
 /// ``LoopTaskExecutor`` has whole tasks run there without changing threads. Each turn of the loop runs the jobs that
-/// came in and then, once, whatever was registered with ``atEndOfTurn(_:)``: that is where connections write, so
-/// that many sends share one system call.
+/// came in and then, once, whatever was registered with ``atEndOfTurn(_:)``: that is where connections flush what they
+/// have to say, so that many sends share one system call.
 ///
 /// It is `@unchecked Sendable` because `bound` is touched only on the loop's own thread, which every entry to it
 /// checks, and everything else is immutable, atomic or behind the mutex.

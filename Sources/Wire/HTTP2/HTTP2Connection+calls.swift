@@ -1,4 +1,4 @@
-/// What owners ask, and what they ask for, which goes out at the end of the turn.
+/// What owners ask about a connection, and what they have it send at the end of the turn.
 extension HTTP2Connection {
     /// How many streams are open.
     package var openStreamCount: Int { session.openStreamCount }

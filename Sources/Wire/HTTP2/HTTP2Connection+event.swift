@@ -13,7 +13,8 @@ extension HTTP2Connection {
         case pong
         /// The connection is over, in order or by an error; what was open on it ends right after.
         case closed(WireError)
-        /// All streams have ended that what arrived has ended: the time to act on it, for many at once.
+        /// All has been told that arrived together, always the last event, also after `closed`: the time to act on many
+        /// ends of streams at once.
         case caughtUp
     }
 }

@@ -1,5 +1,5 @@
 /// One HTTP/2 connection, client or server: moves bytes between its transport and its session, gathers what many
-/// callers send into one write per turn of the loop, and reports what happens.
+/// callers send in a turn of the loop into few writes, and reports what happens.
 ///
 /// It lives on its loop: every call and every report is there. The transport decides nothing but TLS, the session
 /// decides everything that HTTP/2 decides, and the owner the rest.
@@ -39,7 +39,7 @@ package final class HTTP2Connection {
     @exclusivity(unchecked) private var isFlushScheduled = false
     private var coalescing = ReadCoalescing()
     private var readTimer: LoopTimer?
-    /// Output the socket did not take yet.
+    /// What the transport has not taken yet.
     @exclusivity(unchecked) private var output = HTTP2Output()
     /// Whether the socket takes no output for now.
     private var isStalled = false
@@ -324,11 +324,12 @@ package final class HTTP2Connection {
 
     /// Has requests leave the session as they come, and the transport take them record by record.
     ///
-    /// What waited for the end of the turn would be cold in the processor's caches by then. The transport keeps what it
-    /// has until it is flushed, or full.
+    /// What waited for the end of the turn would be cold in the processor's caches by then. With TLS the transport
+    /// keeps what it has until it is flushed, or full.
     private func writeEarly() {
+        guard isConnected, let transport else { return }
         output.gatherMany(from: session)
-        if isConnected, let transport, output.isFull, !isStalled { _ = writeOutput(to: transport) }
+        if output.isFull, !isStalled { _ = writeOutput(to: transport) }
     }
 
     /// Hands the transport what has been gathered; false when it takes no more for now.
@@ -397,6 +398,8 @@ package final class HTTP2Connection {
             events.removeAll(keepingCapacity: true)
             swap(&events, &spareEvents)
         }
+        // Held on to, since the owner may end the connection on the way.
+        let onEvent = onEvent
         for event in events { report(event) }
         if !events.isEmpty { onEvent?(.caughtUp) }
     }

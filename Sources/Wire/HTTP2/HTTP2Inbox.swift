@@ -47,7 +47,8 @@ final class HTTP2Inbox {
     func remove(_ stream: HTTP2Stream) {
         guard !stream.isClosed, stream.place < open.count else { return }
         stream.isClosed = true
-        receiving = nil
+        // Fields may come in pieces, and other streams end in between.
+        if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
         let last = open.removeLast()
         guard last !== stream else { return }
         open[stream.place] = last
@@ -60,6 +61,7 @@ final class HTTP2Inbox {
 
     func takeOpenStreams() -> [HTTP2Stream] {
         defer { open = [] }
+        receiving = nil
         for stream in open { stream.isClosed = true }
         return open
     }

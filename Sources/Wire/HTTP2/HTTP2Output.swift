@@ -21,7 +21,7 @@ struct HTTP2Output {
         }
     }
 
-    /// The same, but only when it is worth while.
+    /// The same, but only when `gatheredFrames` wait.
     mutating func gatherMany(from session: borrowing HTTP2Session) {
         if session.outputFrameCount >= HTTP2Output.gatheredFrames { gather(from: session) }
     }
@@ -30,7 +30,6 @@ struct HTTP2Output {
     mutating func write(to transport: borrowing Transport) -> Transport.Outcome {
         let outcome = bytes.withUnsafeBytes { transport.write($0) }
         if case .moved(let count) = outcome {
-            // All, as a rule; to move nothing to the front would not be free.
             if count == bytes.count { bytes.removeAll(keepingCapacity: true) } else { bytes.removeFirst(count) }
         }
         return outcome

@@ -63,15 +63,19 @@ final class TransportExchange {
 
     private func proceed(_ loop: EventLoop) {
         guard shakeHands(), write() else { return }
-        var count = 0
-        let outcome = transport.value.fill(loop.readBuffer, &count)
-        answer += loop.readBuffer[..<count]
-        let isAll = if case .ended = outcome { true } else { false }
-        if !answer.isEmpty, count > 0 || isAll, isEnough?(answer, isAll) ?? true { return finish(nil) }
-        switch outcome {
-        case .moved, .mustWait: watcher?.wait(for: .readable)
-        case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection without an answer"))
-        case .failed(let error): finish(error)
+        while true {
+            var count = 0
+            let outcome = transport.value.fill(loop.readBuffer, &count)
+            answer += loop.readBuffer[..<count]
+            let isAll = if case .ended = outcome { true } else { false }
+            if !answer.isEmpty, count > 0 || isAll, isEnough?(answer, isAll) ?? true { return finish(nil) }
+            switch outcome {
+            case .moved: continue  // There may be more in OpenSSL's buffer, of which the socket will not tell.
+            case .mustWait: watcher?.wait(for: .readable)
+            case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection without an answer"))
+            case .failed(let error): finish(error)
+            }
+            return
         }
     }
 

@@ -107,6 +107,9 @@ actor TestClient {
     private(set) var settingsCount = 0
     private(set) var pongs = 0
     private(set) var closedBy: WireError?
+    private var abortsAtGoAway = false
+    /// What was told, and in which order, as far as it matters here.
+    private(set) var story: [String] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     init(on loop: EventLoop) {
@@ -129,9 +132,12 @@ actor TestClient {
         switch event {
         case .ready: opening.take()?.resume()
         case .settings: settingsCount += 1
-        case .goAway(let goAway): goAways.append(goAway)
+        case .goAway(let goAway):
+            goAways.append(goAway)
+            if abortsAtGoAway { connection?.abort() }
         case .pong: pongs += 1
-        case .request, .caughtUp: break
+        case .caughtUp: story.append("caught up")
+        case .request: break
         case .closed(let error):
             closedBy = error
             opening.take()?.resume(throwing: error)
@@ -167,6 +173,7 @@ actor TestClient {
                     fields: fields
                 )
                 try connection?.send(request.fields, body: body) { stream, outcome in
+                    self.story.append("ended")
                     switch outcome {
                     case .answered:
                         continuation.resume(returning: HTTPResponse(fields: stream.fields, body: stream.body))
@@ -204,6 +211,8 @@ actor TestClient {
             counts = Array(repeating: 0, count: count)
         }
     }
+
+    func abortAtGoAway() { abortsAtGoAway = true }
 
     func ping() { connection?.ping() }
     var peerConcurrentStreams: UInt32? { connection?.peerConcurrentStreams }

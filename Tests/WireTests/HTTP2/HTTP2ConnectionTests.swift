@@ -159,6 +159,17 @@ import Testing
         await pair.close()
     }
 
+    @Test func `that everything is told comes last, though its owner ends the connection meanwhile`() async throws {
+        let pair = try Pair()
+        try await pair.connect()
+        await pair.client.abortAtGoAway()
+        await pair.server.leaveAtNextRequest()
+        _ = try await pair.client.get("/")
+        await pair.client.wait { $0.closedBy != nil }
+        #expect(await pair.client.story.suffix(2) == ["ended", "caught up"])
+        await pair.close()
+    }
+
     @Test(arguments: [false, true]) func `what a server says before it goes is heard, though writing fails`(tls: Bool)
         async throws
     {

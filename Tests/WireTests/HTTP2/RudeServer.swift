@@ -59,11 +59,16 @@ final class RudeServer: @unchecked Sendable {
         client = Box(transport)
     }
 
+    /// Says this, in one TLS record if that is long enough.
+    func say(_ words: [UInt8]) {
+        _ = words.withUnsafeBytes { client?.value.write($0) }
+        _ = client?.value.flush()
+    }
+
     /// Leaves at once.
     func leave() {
         let words = RawHTTP2.frame(.settings) + RawHTTP2.frame(.goAway, [UInt8](repeating: 0, count: 8))
-        _ = words.withUnsafeBytes { client?.value.write($0) }
-        _ = client?.value.flush()
+        say(words)
         client?.value.resetOnClose()
         client = nil
     }
