@@ -17,7 +17,7 @@ import time
 
 from measuring import Figure, Sample, of_client, of_server, peak_megabytes, server_seconds
 from peers import ALERT, CONNECTIONS, h2load
-from servers import free_port
+from servers import free_port, wait_for
 
 FIGURES = [
     Figure("relay-json", "pushes a second kept, in batches of JSON lines", "relay-json", "sqlite-json", "rate", 0.5),
@@ -55,6 +55,7 @@ class Relay:
         }))
         self.process = world.start(
             self.http_port, world.martlet, "relay", "--configuration", str(configuration), cores="0,1")
+        wait_for(self.port)
 
     def __enter__(self):
         return self

@@ -91,19 +91,24 @@ class World:
         process = subprocess.Popen(["taskset", "-c", cores, *command], stdout=subprocess.DEVNULL)
         self.processes.append(process)
         process.port = port
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                return process
-            except OSError:
-                time.sleep(0.05)
-        sys.exit(f"bench: {command[0]} did not start")
+        wait_for(port)
+        return process
 
     def stop(self):
         for process in self.processes:
             process.terminate()
         for process in self.processes:
             process.wait()
+
+
+def wait_for(port):
+    """Returns when somebody listens there."""
+    for _ in range(200):
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+    sys.exit(f"bench: nobody listens on port {port}")
 
 
 def free_port():
