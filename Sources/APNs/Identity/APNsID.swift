@@ -105,21 +105,31 @@ public struct APNsID: Sendable, Hashable {
     ///
     /// - Parameter text: Where to, with room for ``textLength`` bytes.
     package func write(into text: inout OutputSpan<UInt8>) {
-        APNsID.write(high >> 32, isDivided: false, into: &text)
+        let digits = (
+            UInt32(truncatingIfNeeded: high >> 32).hexadecimalDigits,
+            UInt32(truncatingIfNeeded: high).hexadecimalDigits,
+            UInt32(truncatingIfNeeded: low >> 32).hexadecimalDigits, UInt32(truncatingIfNeeded: low).hexadecimalDigits
+        )
+        APNsID.writeFour(digits.0 >> 32, into: &text)
+        APNsID.writeFour(digits.0, into: &text)
         text.append(UInt8(ascii: "-"))
-        APNsID.write(high, isDivided: true, into: &text)
+        APNsID.writeFour(digits.1 >> 32, into: &text)
         text.append(UInt8(ascii: "-"))
-        APNsID.write(low >> 32, isDivided: true, into: &text)
-        APNsID.write(low, isDivided: false, into: &text)
+        APNsID.writeFour(digits.1, into: &text)
+        text.append(UInt8(ascii: "-"))
+        APNsID.writeFour(digits.2 >> 32, into: &text)
+        text.append(UInt8(ascii: "-"))
+        APNsID.writeFour(digits.2, into: &text)
+        APNsID.writeFour(digits.3 >> 32, into: &text)
+        APNsID.writeFour(digits.3, into: &text)
     }
 
-    /// Writes eight digits, those of the lower half.
-    private static func write(_ half: UInt64, isDivided: Bool, into text: inout OutputSpan<UInt8>) {
-        let digits = UInt32(truncatingIfNeeded: half).hexadecimalDigits
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            if isDivided, shift == 24 { text.append(UInt8(ascii: "-")) }
-            text.append(UInt8(truncatingIfNeeded: digits >> shift))
-        }
+    /// Writes the four digits in the lower half.
+    private static func writeFour(_ digits: UInt64, into text: inout OutputSpan<UInt8>) {
+        text.append(UInt8(truncatingIfNeeded: digits >> 24))
+        text.append(UInt8(truncatingIfNeeded: digits >> 16))
+        text.append(UInt8(truncatingIfNeeded: digits >> 8))
+        text.append(UInt8(truncatingIfNeeded: digits))
     }
 }
 
