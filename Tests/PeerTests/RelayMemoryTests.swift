@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 
 /// What a relay holds in memory while Apple is away.
-@Suite(.timeLimit(.minutes(2))) struct RelayMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct RelayMemoryTests {
     /// So few in a request that its answer is not long in coming, however busy the machine is.
-    private static let lines = 200
+    private static let lines = 500
     private static let few = 10_000
-    private static let many = 40_000
+    private static let many = 30_000
 
     @Test func `memory does not grow with what waits`() async throws {
         let relay = try await RelayProcess(
@@ -29,8 +29,8 @@ import Testing
             }
             memory.append(try #require(relay.memory))
         }
-        // In memory the others would be 30 MB at least.
-        #expect(memory[1] - memory[0] < 16 << 20, "\(memory)")
+        // In memory the others would be 20 MB at least.
+        #expect(memory[1] - memory[0] < 12 << 20, "\(memory)")
         #expect(await relay.stop() == 0)
     }
 }
