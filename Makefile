@@ -4,7 +4,7 @@ SWIFT ?= swift
 # Warnings stop the build here; for those who depend on the package they stay warnings.
 export MARTLET_STRICT = 1
 # All tests at once starve one another, and peers take each other for dead.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 12
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 6
 # These keep both hands full for a minute or two, and go after the others.
 BUSY_TESTS = PeerTests\.(CrashTests|PageTests|FleetTests)|RelayTests\.LoadTests
 # Python programs of the tests and benchmarks come from here, made by Scripts/prerequisites.
