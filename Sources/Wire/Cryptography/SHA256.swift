@@ -13,6 +13,7 @@ package enum SHA256 {
         of bytes: [UInt8],
         key: [UInt8]
     ) throws(CryptographyError) -> [UInt8] {
+        prepareOpenSSL()
         var code = [UInt8](repeating: 0, count: 32)
         guard HMAC(EVP_sha256(), key, CInt(clamping: key.count), bytes, bytes.count, &code, nil) != nil else {
             throw CryptographyError("cannot authenticate: \(openSSLMessage())")
@@ -26,6 +27,7 @@ package enum SHA256 {
     /// - Returns: The hash.
     /// - Throws: ``CryptographyError`` when OpenSSL cannot do it.
     package static func hash(_ bytes: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        prepareOpenSSL()
         var hash = [UInt8](repeating: 0, count: 32)
         guard EVP_Digest(bytes, bytes.count, &hash, nil, EVP_sha256(), nil) == 1 else {
             throw CryptographyError("cannot hash: \(openSSLMessage())")

@@ -108,7 +108,7 @@ struct Transport: ~Copyable {
     /// - Returns: `.moved` when the buffer is full, else why there is no more.
     func fill(_ buffer: UnsafeMutableRawBufferPointer, _ count: inout Int) -> Outcome {
         // OpenSSL explains a failure through its list of errors, which older entries would falsify.
-        ERR_clear_error()
+        if ssl != nil { ERR_clear_error() }
         while count < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
             let outcome = read(into: rest)
