@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `martlet send --tokens` as people run it, killed and resumed.
-@Suite(.timeLimit(.minutes(5))) struct SendManyTests {
+@Suite(.timeLimit(.minutes(1))) struct SendManyTests {
     private static let martlet =
         URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
 
@@ -206,7 +206,7 @@ import Testing
     @Test func `memory does not grow with the list`() async throws {
         let bench = try await Bench(.init(keptPushes: 10))
         var memory: [Int] = []
-        for count in [5_000, 50_000] {
+        for count in [8_000, 80_000] {
             let enough = await bench.apns.pushCount + count * 9 / 10
             let sending = try ChildProcess(Self.martlet, bench.words(try bench.list(tokens(count)), []))
             var most = 0
@@ -218,7 +218,7 @@ import Testing
             if most > 0 { memory.append(most) }
         }
         // Less than the tokens of so many more devices would take, let alone their outcomes.
-        if memory.count == 2 { #expect(memory[1] < memory[0] + 4_500_000, "\(memory)") }
+        if memory.count == 2 { #expect(memory[1] < memory[0] + 6_000_000, "\(memory)") }
         await bench.apns.stop()
     }
 

@@ -3,11 +3,10 @@ import TestSupport
 import Testing
 
 /// What a relay holds in memory while Apple is away.
-@Suite(.timeLimit(.minutes(5))) struct RelayMemoryTests {
-    /// So few in a request that its answer is not long in coming, however busy the machine is.
-    private static let lines = 500
+@Suite(.timeLimit(.minutes(2))) struct RelayMemoryTests {
+    private static let lines = 1_000
     private static let few = 10_000
-    private static let many = 30_000
+    private static let many = 50_000
 
     @Test func `memory does not grow with what waits`() async throws {
         let relay = try await RelayProcess(
@@ -29,8 +28,8 @@ import Testing
             }
             memory.append(try #require(relay.memory))
         }
-        // In memory the others would be 20 MB at least.
-        #expect(memory[1] - memory[0] < 12 << 20, "\(memory)")
+        // In memory the others would be 40 MB at least.
+        #expect(memory[1] - memory[0] < 16 << 20, "\(memory)")
         #expect(await relay.stop() == 0)
     }
 }

@@ -57,12 +57,16 @@ import Testing
         let connection = try openTable()
         let text = String(repeating: "long ", count: 100_000)
         let bytes = [UInt8](repeating: 7, count: 1 << 20)
-        let select = try connection.prepare("SELECT ?, ?")
-        try select.bind(text, at: 1)
-        try select.bind(bytes, at: 2)
-        let hasRow = try select.step()
-        let isSame = select.text(at: 0) == text && select.blob(at: 1) == bytes
-        #expect(hasRow && isSame)
+        let insert = try connection.prepare("INSERT INTO value (value) VALUES (?), (?)")
+        try insert.bind(text, at: 1)
+        try insert.bind(bytes, at: 2)
+        try insert.run()
+        let select = try connection.prepare("SELECT value, typeof(value) FROM value ORDER BY rowid")
+        let hasText = try select.step()
+        let isText = hasText && select.text(at: 0) == text && select.text(at: 1) == "text"
+        let hasBytes = try select.step()
+        let isBytes = hasBytes && select.blob(at: 0) == bytes && select.text(at: 1) == "blob"
+        #expect(isText && isBytes)
     }
 
     @Test func `NULL comes back, whatever type was left out`() throws {

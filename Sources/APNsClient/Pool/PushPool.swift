@@ -215,7 +215,7 @@ actor PushPool {
         }
         do throws(WireError) {
             guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
-            push.stream = try connection.send(consume fields, body: push.draft.body) { stream, outcome in
+            push.stream = try connection.send(fields, body: push.draft.body) { stream, outcome in
                 self.ended(push, on: id, stream, outcome)
             }
         } catch {

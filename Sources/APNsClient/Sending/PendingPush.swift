@@ -45,12 +45,14 @@ internal import Wire
     func settle() {
         let answer = stream.take()
         let result: Result<PushReceipt, APNsError>
-        if let failure {
-            result = .failure(failure)
-        } else if let answer {
+        if failure == nil, let answer {
             result = .success(PushReceipt(answer.fields, of: self))
         } else {
-            preconditionFailure("a push that was accepted has its answer")
+            // What was accepted has its answer; were it ever lost, nobody could tell what became of the push.
+            let lost = {
+                APNsError(.connectionLost, id: self.id, description: "the answer was lost", outcome: .unknown)
+            }
+            result = .failure(failure ?? lost())
         }
         if let ticket, let token {
             ticket.lane.ended(BulkOutcome(index: ticket.index, token: token, result: result))

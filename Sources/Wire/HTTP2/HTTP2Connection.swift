@@ -134,7 +134,7 @@ package final class HTTP2Connection {
     /// - Throws: ``WireError`` when the connection takes no more requests.
     @discardableResult
     package func send(
-        _ fields: consuming HTTPFields,
+        _ fields: HTTPFields,
         body: [UInt8],
         completion: @escaping (HTTP2Stream, StreamOutcome) -> Void
     ) throws(WireError) -> HTTP2Stream {

@@ -29,7 +29,7 @@ package final class HTTP2Stream {
     /// What a client does when the stream has ended.
     @exclusivity(unchecked) var completion: ((HTTP2Stream, StreamOutcome) -> Void)?
 
-    init(sending fields: consuming HTTPFields = HTTPFields(), body: [UInt8] = []) {
+    init(sending fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
         outgoingFields = fields
         outgoingBody = body
     }

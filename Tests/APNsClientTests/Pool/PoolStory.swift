@@ -23,7 +23,7 @@ struct PoolStory {
         if let push = pushes[name] { return push }
         let id = APNsID(randomBits: (0, UInt64(pushes.count)))
         let limits = SendLimits(retry: retry, isUrgent: false, timeout: timeout)
-        let push = PendingPush(PushDraft([:] as HTTPFields, body: [], limits: limits), id: id)
+        let push = PendingPush(PushDraft(HTTPFields(), body: [], limits: limits), id: id)
         pushes[name] = push
         return push
     }

@@ -90,7 +90,7 @@ struct SimulatedWorld {
                 timeout: .milliseconds(Int.random(in: 1...60_000, using: &random))
             )
             let id = APNsID(randomBits: (0, UInt64(index)))
-            let push = PendingPush(PushDraft([:] as HTTPFields, body: [], limits: limits), id: id)
+            let push = PendingPush(PushDraft(HTTPFields(), body: [], limits: limits), id: id)
             places[ObjectIdentifier(push)] = index
             truths.append(Truth(push: push))
             let time = Duration.milliseconds(Int.random(in: 0...span, using: &random))
