@@ -64,6 +64,7 @@ struct HTTP2Session: ~Copyable {
     private static let connectionWindow: Int32 = 1 << 20
 
     private let raw: OpaquePointer
+    private let memory: HTTP2Memory
     private let inbox: HTTP2Inbox
     private let fieldList = FieldList()
 
@@ -83,16 +84,19 @@ struct HTTP2Session: ~Copyable {
 
         let inbox = HTTP2Inbox(role: role, limits: limits)
         let context = Unmanaged.passUnretained(inbox).toOpaque()
+        let memory = HTTP2Memory()
+        var functions = memory.functions
         var session: OpaquePointer?
         let status =
             switch role {
-            case .client: nghttp2_session_client_new2(&session, callbacks, context, option)
-            case .server: nghttp2_session_server_new2(&session, callbacks, context, option)
+            case .client: nghttp2_session_client_new3(&session, callbacks, context, option, &functions)
+            case .server: nghttp2_session_server_new3(&session, callbacks, context, option, &functions)
             }
         guard status == 0, let session else {
             throw WireError(.system, "cannot make an HTTP/2 session: \(nghttp2Message(status))")
         }
         raw = session
+        self.memory = memory
         self.inbox = inbox
         var settings = [
             nghttp2_settings_entry(
