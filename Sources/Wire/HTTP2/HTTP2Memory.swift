@@ -10,103 +10,128 @@ internal import CNghttp2
 ///
 /// A push takes a session a dozen small blocks. Answers that come together give theirs back together, more than the C
 /// library keeps at hand, and the requests that follow take as many again.
+///
+/// Nobody may use a block when this goes.
 struct HTTP2Memory: ~Copyable {
-    /// Blocks are multiples of this in size, and those of a size are on a shelf together.
-    private static let granule = 32
-    private static let shelfCount = 16
-    /// The most that is kept for later: what a hundred pushes take, however many streams have been open.
-    static let keptLimit = 128 * 1024
-    /// What stands before each block: the number of its shelf, or 0 when it is too large for any.
-    private static let headerLength = 16
+    let shelves = HTTP2Shelves()
 
-    /// The first block of each shelf, each of which begins with the address of the next.
-    private struct Shelves {
-        var first: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-        var keptBytes = 0
-    }
-
-    private let shelves: UnsafeMutablePointer<Shelves>
-
-    init() {
-        let first = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: HTTP2Memory.shelfCount + 1)
-        first.initialize(repeating: nil, count: HTTP2Memory.shelfCount + 1)
-        shelves = .allocate(capacity: 1)
-        shelves.initialize(to: Shelves(first: first))
-    }
-
-    /// What is in use then must be given back to `free(_:)` by nobody.
     deinit {
-        for shelf in 1...HTTP2Memory.shelfCount {
-            while let block = shelves.pointee.first[shelf] {
-                shelves.pointee.first[shelf] = block.load(as: UnsafeMutableRawPointer?.self)
-                free(block - HTTP2Memory.headerLength)
-            }
-        }
-        shelves.pointee.first.deallocate()
-        shelves.deallocate()
+        shelves.clear()
     }
 
     /// The memory as nghttp2 asks for it; valid as long as this is.
     var functions: nghttp2_mem {
         nghttp2_mem(
-            mem_user_data: shelves,
-            malloc: { size, context in HTTP2Memory.allocate(size, context) },
-            free: { block, context in HTTP2Memory.giveBack(block, context) },
+            mem_user_data: shelves.start,
+            malloc: { size, context in HTTP2Shelves(context)?.block(of: size) },
+            free: { block, context in HTTP2Shelves(context)?.take(back: block) },
             calloc: { count, size, context in
                 let (total, isTooMuch) = count.multipliedReportingOverflow(by: size)
-                guard !isTooMuch, let block = HTTP2Memory.allocate(total, context) else { return nil }
+                guard !isTooMuch, let block = HTTP2Shelves(context)?.block(of: total) else { return nil }
                 return memset(block, 0, total)
             },
-            realloc: { block, size, context in HTTP2Memory.reallocate(block, size, context) }
+            realloc: { block, size, context in HTTP2Shelves(context)?.resize(block, to: size) }
         )
     }
+}
 
-    /// Bytes that wait to be given out again.
-    var keptBytes: Int { shelves.pointee.keptBytes }
+/// Blocks by their sizes, lent by the ``HTTP2Memory`` that owns them.
+struct HTTP2Shelves {
+    /// Blocks of a size that wait to be given out again, each beginning with the address of the next.
+    private struct Shelf {
+        var first: UnsafeMutableRawPointer?
+        var count = 0
 
-    private static func allocate(_ size: Int, _ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let shelves = context?.assumingMemoryBound(to: Shelves.self) else { return nil }
-        let shelf = (size + granule - 1) / granule
-        guard shelf <= shelfCount else { return label(malloc(size + headerLength), 0) }
-        guard shelf > 0, let block = shelves.pointee.first[shelf] else {
-            return label(malloc(max(1, shelf) * granule + headerLength), max(1, shelf))
+        mutating func pop() -> UnsafeMutableRawPointer? {
+            guard let block = first else { return nil }
+            first = block.load(as: UnsafeMutableRawPointer?.self)
+            count &-= 1
+            return block
         }
-        shelves.pointee.first[shelf] = block.load(as: UnsafeMutableRawPointer?.self)
-        shelves.pointee.keptBytes -= shelf * granule
-        return block
+
+        mutating func push(_ block: UnsafeMutableRawPointer) {
+            block.storeBytes(of: first, as: UnsafeMutableRawPointer?.self)
+            first = block
+            count &+= 1
+        }
     }
 
-    private static func label(_ memory: UnsafeMutableRawPointer?, _ shelf: Int) -> UnsafeMutableRawPointer? {
-        memory?.storeBytes(of: shelf, as: Int.self)
-        return memory.map { $0 + headerLength }
+    /// The sizes of blocks are multiples of this power of two.
+    private static let granuleBits = 5
+    private static let count = 16
+    /// Larger blocks are not kept.
+    static let largestSize = count << granuleBits
+    /// Blocks of a size that are kept: as many as the answers take that are read together, however many streams have
+    /// been open.
+    static let limit = 128
+    /// What stands before each block: the number of its shelf, or, when it is too large for any, of one after the last.
+    private static let headerLength = 16
+
+    private let shelves: UnsafeMutablePointer<Shelf>
+
+    fileprivate init() {
+        shelves = .allocate(capacity: HTTP2Shelves.count)
+        shelves.initialize(repeating: Shelf(), count: HTTP2Shelves.count)
     }
 
-    private static func giveBack(_ block: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?) {
-        guard let block, let shelves = context?.assumingMemoryBound(to: Shelves.self) else { return }
+    fileprivate init?(_ start: UnsafeMutableRawPointer?) {
+        guard let start else { return nil }
+        shelves = start.assumingMemoryBound(to: Shelf.self)
+    }
+
+    fileprivate var start: UnsafeMutableRawPointer { UnsafeMutableRawPointer(shelves) }
+
+    fileprivate func clear() {
+        for shelf in 0..<HTTP2Shelves.count {
+            while let block = shelves[shelf].pop() { free(block - HTTP2Shelves.headerLength) }
+        }
+        shelves.deallocate()
+    }
+
+    /// How many blocks wait to be given out again.
+    var keptCount: Int { UnsafeBufferPointer(start: shelves, count: HTTP2Shelves.count).reduce(0) { $0 + $1.count } }
+
+    /// Memory for this many bytes; nil without any.
+    func block(of size: Int) -> UnsafeMutableRawPointer? {
+        let shelf = max(0, size &- 1) &>> HTTP2Shelves.granuleBits
+        guard shelf < HTTP2Shelves.count else { return fresh(malloc(size + HTTP2Shelves.headerLength), shelf) }
+        return shelves[shelf].pop() ?? fresh(malloc(room(on: shelf) + HTTP2Shelves.headerLength), shelf)
+    }
+
+    /// Takes a block back, if it is one.
+    func take(back block: UnsafeMutableRawPointer?) {
+        guard let block else { return }
         let shelf = shelf(of: block)
-        guard shelf > 0, shelves.pointee.keptBytes < keptLimit else { return free(block - headerLength) }
-        block.storeBytes(of: shelves.pointee.first[shelf], as: UnsafeMutableRawPointer?.self)
-        shelves.pointee.first[shelf] = block
-        shelves.pointee.keptBytes += shelf * granule
+        if shelf < HTTP2Shelves.count, shelves[shelf].count < HTTP2Shelves.limit {
+            shelves[shelf].push(block)
+        } else {
+            free(block - HTTP2Shelves.headerLength)
+        }
     }
 
-    private static func reallocate(
-        _ block: UnsafeMutableRawPointer?,
-        _ size: Int,
-        _ context: UnsafeMutableRawPointer?
-    ) -> UnsafeMutableRawPointer? {
-        guard let block else { return allocate(size, context) }
+    /// A block with the same content, as far as it goes, and room for this many bytes; nil without memory.
+    func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer? {
+        guard let block else { return self.block(of: size) }
         let shelf = shelf(of: block)
-        guard shelf > 0 else { return realloc(block - headerLength, size + headerLength).map { $0 + headerLength } }
-        let room = shelf * granule
-        guard size > room else { return block }
-        guard let larger = allocate(size, context) else { return nil }
-        larger.copyMemory(from: block, byteCount: room)
-        giveBack(block, context)
+        guard shelf < HTTP2Shelves.count else {
+            return fresh(realloc(block - HTTP2Shelves.headerLength, size + HTTP2Shelves.headerLength), shelf)
+        }
+        guard size > room(on: shelf) else { return block }
+        guard let larger = self.block(of: size) else { return nil }
+        larger.copyMemory(from: block, byteCount: room(on: shelf))
+        take(back: block)
         return larger
     }
 
-    private static func shelf(of block: UnsafeMutableRawPointer) -> Int {
-        (block - headerLength).load(as: Int.self)
+    private func room(on shelf: Int) -> Int { (shelf + 1) << HTTP2Shelves.granuleBits }
+
+    private func fresh(_ memory: UnsafeMutableRawPointer?, _ shelf: Int) -> UnsafeMutableRawPointer? {
+        guard let memory else { return nil }
+        memory.storeBytes(of: min(shelf, HTTP2Shelves.count), as: Int.self)
+        return memory + HTTP2Shelves.headerLength
+    }
+
+    private func shelf(of block: UnsafeMutableRawPointer) -> Int {
+        (block - HTTP2Shelves.headerLength).load(as: Int.self)
     }
 }
