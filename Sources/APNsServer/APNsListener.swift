@@ -63,7 +63,7 @@ package final class APNsListener {
                 onEvent(client, .goAway(goAway))
             case .closed(let reason):
                 onEvent(connections.removeValue(forKey: key) ?? ClientConnection(id: 0, connection), .closed(reason))
-            case .settings, .pong, .caughtUp:
+            case .settings, .pong, .ended, .caughtUp:
                 break
             }
         }

@@ -221,6 +221,9 @@ private actor HTTP2Asker {
             connection.start { event in
                 if case .settings = event { waiting.take()?.resume() }
                 if case .closed = event { waiting.take()?.resume() }
+                if case .ended(let stream, let sender, _) = event {
+                    (sender as? Question)?.answered(stream.fields.status)
+                }
             }
         }
         return connection
@@ -232,9 +235,8 @@ private actor HTTP2Asker {
         all.append(contentsOf: fields)
         return try await withCheckedThrowingContinuation { continuation in
             do throws(WireError) {
-                try connection.send(all, body: Array(body.utf8)) { stream, outcome in
-                    continuation.resume(returning: stream.fields.status)
-                }
+                let question = Question { continuation.resume(returning: $0) }
+                try connection.send(all, body: Array(body.utf8), for: question)
             } catch {
                 continuation.resume(throwing: error)
             }
@@ -244,6 +246,14 @@ private actor HTTP2Asker {
     func close() {
         connection?.close(WireError(.closedLocally, "done"))
         connection = nil
+    }
+
+    private final class Question {
+        let answered: (Int) -> Void
+
+        init(answered: @escaping (Int) -> Void) {
+            self.answered = answered
+        }
     }
 }
 

@@ -25,7 +25,8 @@ internal import Wire
     weak var receiver: BulkTransfer?
     private var writer: BulkWriter
     private var letters: [Letter] = []
-    private var pushes: [PendingPush] = []
+    /// Memory for the next list of pushes.
+    private var sparePushes: [PendingPush] = []
     private var outcomes: [BulkOutcome] = []
     private var alarm: LoopTimer?
     private var isStopped = false
@@ -63,20 +64,21 @@ internal import Wire
 
     private func emptyMailbox() {
         mailbox.withLock { swap(&$0, &letters) }
-        for letter in letters { accept(letter) }
+        var pushes: [PendingPush] = []
+        swap(&pushes, &sparePushes)
+        for letter in letters {
+            do throws(APNsError) {
+                guard !isStopped else { throw APNsError(.cancelled, description: "the sending was stopped") }
+                let ticket = BulkTicket(lane: self, index: letter.index)
+                pushes.append(try writer.push(for: letter.recipient, ticket: ticket))
+            } catch {
+                ended(BulkOutcome(index: letter.index, token: letter.recipient.token, result: .failure(error)))
+            }
+        }
         letters.removeAll(keepingCapacity: true)
         pool.assumeIsolated { $0.submit(pushes) }
         pushes.removeAll(keepingCapacity: true)
-    }
-
-    private func accept(_ letter: Letter) {
-        do throws(APNsError) {
-            guard !isStopped else { throw APNsError(.cancelled, description: "the sending was stopped") }
-            let ticket = BulkTicket(lane: self, index: letter.index)
-            pushes.append(try writer.push(for: letter.recipient, ticket: ticket))
-        } catch {
-            ended(BulkOutcome(index: letter.index, token: letter.recipient.token, result: .failure(error)))
-        }
+        swap(&pushes, &sparePushes)
     }
 
     /// A push has ended.

@@ -70,13 +70,13 @@ extension PoolMachine {
     private mutating func connectFailed(_ error: WireError, at now: MonotonicTime) {
         for push in waiting.all where !push.progress.isSettled {
             push.progress.failedConnects += 1
-            let failure = APNsError(error, id: push.id, outcome: push.progress.lastError?.outcome ?? .neverSent)
+            let failure = APNsError(error, id: push.id, outcome: push.lastError?.outcome ?? .neverSent)
             let isEnough = push.progress.failedConnects > push.limits.retry.limit(isUrgent: push.limits.isUrgent)
             if isEnough || isClosing || error.kind.isPermanent {
                 settledInQueue += 1
                 settle(push, failure, at: now)
-            } else if push.progress.lastError == nil {
-                push.progress.lastError = failure
+            } else if push.lastError == nil {
+                push.lastError = failure
             }
         }
     }

@@ -223,7 +223,7 @@ struct PoolMachine {
         if !push.progress.isSettled {
             let outcome: APNsError.Outcome = failure.isUnprocessed ? .unprocessed : .unknown
             let error = APNsError(failure.cause, id: push.id, outcome: outcome)
-            push.progress.lastError = error
+            push.lastError = error
             let isWorthwhile = push.progress.timesUnprocessed < PoolMachine.unprocessedLimit && !isClosing
             if failure.cause.kind.isPermanent {
                 settle(push, error, at: now)
@@ -311,7 +311,7 @@ struct PoolMachine {
         }
         push.progress.retries += 1
         if error.outcome == .unknown { push.progress.unknownTries += 1 }
-        push.progress.lastError = error
+        push.lastError = error
         push.progress.move(to: .backingOff, at: now)
         let due = now.advanced(by: wait)
         backingOff.insert(push, due: due)
@@ -349,7 +349,7 @@ struct PoolMachine {
         var error = APNsError(code, id: push.id, description: description)
         if case .onWire = push.progress.place, !push.progress.isHeldBack {
             error.outcome = .unknown
-        } else if let last = push.progress.lastError {
+        } else if let last = push.lastError {
             // What is known of the last try is what is known of the push.
             error.outcome = last.outcome
             error.status = last.status

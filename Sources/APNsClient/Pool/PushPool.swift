@@ -215,15 +215,13 @@ actor PushPool {
         }
         do throws(WireError) {
             guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
-            push.stream = try connection.send(fields, body: push.draft.body) { stream, outcome in
-                self.ended(push, on: id, stream, outcome)
-            }
+            push.stream = try connection.send(fields, body: push.draft.body, for: push)
         } catch {
             machine.notOpened(push, on: id, at: loop.now)
         }
     }
 
-    /// The stream of a push has ended; what that leads to is done for many at once, when the connection has caught up.
+    /// The stream of a push has ended.
     private func ended(
         _ push: PendingPush,
         on id: PoolMachine.ConnectionID,
@@ -231,13 +229,13 @@ actor PushPool {
         _ outcome: StreamOutcome
     ) {
         switch outcome {
+        case .answered where stream.isAcceptance:
+            machine.answered(push, on: id, refusal: nil, at: loop.now)
         case .answered:
+            push.stream = nil
             let answer = APNsAnswer(stream: stream, clock: clock)
             let refusal = answer.refusal(of: push.id)
-            if let refusal {
-                push.stream = nil
-                if refusal.status == 403, let skew = answer.clockSkew { report(.clockSkew(skew)) }
-            }
+            if refusal.status == 403, let skew = answer.clockSkew { report(.clockSkew(skew)) }
             machine.answered(push, on: id, refusal: refusal, at: loop.now)
         case .broken(let failure):
             push.stream = nil
@@ -335,6 +333,10 @@ actor PushPool {
     private func handle(_ event: HTTP2Connection.Event, of connection: HTTP2Connection, _ id: Int) {
         let now = loop.now
         switch event {
+        case .ended(let stream, let sender, let outcome):
+            // What that leads to is done for many at once.
+            if let push = sender as? PendingPush { ended(push, on: id, stream, outcome) }
+            return
         case .ready:
             machine.connected(id, at: now)
         case .settings:

@@ -1,7 +1,7 @@
 internal import APNs
 internal import Wire
 
-/// Reads what APNs answers ("Handling notification responses from APNs").
+/// Reads why APNs refuses a request ("Handling notification responses from APNs").
 struct APNsAnswer {
     /// A difference between two clocks that no network explains.
     private static let tolerance: Int64 = 60
@@ -10,13 +10,6 @@ struct APNsAnswer {
     /// This machine's clock.
     let clock: WallClock
 
-    /// Why APNs did not accept the request; nil when it did.
-    func refusal(of id: APNsID) -> APNsError? {
-        let status = stream.fields.status
-        guard !(200...299).contains(status) else { return nil }
-        return refusal(status: status, id: stream.fields.answeredID ?? id)
-    }
-
     /// How far this machine's clock is ahead of the server's; nil when that is little, or the server does not say.
     var clockSkew: Duration? {
         guard let date = stream.fields["date"].flatMap(HTTPDate.seconds) else { return nil }
@@ -24,8 +17,15 @@ struct APNsAnswer {
         return abs(skew) > APNsAnswer.tolerance ? .seconds(skew) : nil
     }
 
-    private func refusal(status: Int, id: APNsID) -> APNsError {
-        var error = APNsError(.refused, id: id, description: "", outcome: .answered)
+    /// Why APNs did not accept the request of this identifier.
+    func refusal(of id: APNsID) -> APNsError {
+        let status = stream.fields.status
+        var error = APNsError(
+            .refused,
+            id: stream.fields.answeredID ?? id,
+            description: "",
+            outcome: .answered
+        )
         error.status = status
         error.retryAfter = stream.fields["retry-after"].flatMap(wait)
         guard let answer = try? JSONReader.read(stream.body), let reason = answer["reason"]?.stringValue else {
@@ -55,6 +55,11 @@ struct APNsAnswer {
         let start = stream.fields["date"].flatMap(HTTPDate.seconds) ?? clock.secondsSince1970()
         return .seconds(max(0, end - start))
     }
+}
+
+extension HTTP2Stream {
+    /// Whether APNs accepts the request.
+    var isAcceptance: Bool { (200...299).contains(fields.status) }
 }
 
 extension HTTPFields {

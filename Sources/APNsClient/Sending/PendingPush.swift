@@ -15,6 +15,8 @@ internal import Wire
 
     /// What the pool decides by.
     var progress = PushProgress()
+    /// How the last try ended, for when there is no time for another.
+    var lastError: APNsError?
     /// Its stream, while one is open, and with the answer that accepts it until its caller has been told.
     var stream: HTTP2Stream?
     /// When the provider token it went out with was issued.
@@ -63,6 +65,9 @@ internal import Wire
 }
 
 /// How far a push has come, and when.
+///
+/// It holds nothing that has to be let go: then the compiler can prove that accesses to it exclude each other, of which
+/// a push has many.
 struct PushProgress {
     /// Where a push is.
     enum Place: Equatable {
@@ -89,9 +94,6 @@ struct PushProgress {
     var failedConnects = 0
     /// Its place among the pushes on the same connection.
     var index = 0
-    /// How the last try ended, for when there is no time for another.
-    var lastError: APNsError?
-
     /// Whether it has a place on a connection, and waits there for a provider token.
     var isHeldBack = false
 

@@ -116,8 +116,9 @@ package struct HTTPFields: @unchecked Sendable {
 
     /// Lends the fields in order; their pointers are valid as long as this value is not changed or given up.
     func withFields<Result>(_ body: (FieldIterator) -> Result) -> Result {
-        guard let buffer else { return body(FieldIterator(remaining: UnsafeRawBufferPointer(start: nil, count: 0))) }
-        return withExtendedLifetime(buffer) { body(FieldIterator(remaining: buffer.bytes)) }
+        // Owned by this value meanwhile, so that it need not be owned once more.
+        defer { withExtendedLifetime(self) {} }
+        return body(FieldIterator(remaining: buffer?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)))
     }
 
     private func first<Result>(_ name: StaticString, _ read: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {

@@ -1,13 +1,12 @@
 internal import CNghttp2
 
-/// Turns fields into nghttp2's form, in memory that is used again for each message.
+/// Turns the fields of a connection's messages into nghttp2's form.
 final class FieldList {
     private static let inPlace = UInt8(
         NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
     )
     private static let unindexed = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
 
-    @exclusivity(unchecked) private var list: [nghttp2_nv] = []
     @exclusivity(unchecked) private var hasSentFields = false
 
     /// Lends the fields in nghttp2's form, which points into their memory: they have to live, unchanged, until their
@@ -19,23 +18,25 @@ final class FieldList {
         of fields: HTTPFields,
         _ body: (UnsafeBufferPointer<nghttp2_nv>) -> CInt
     ) -> CInt {
-        list.removeAll(keepingCapacity: true)
         let isFirst = !hasSentFields
         hasSentFields = true
-        return fields.withFields { fields in
-            for field in fields {
-                let mayIndex = field.isIndexed || isFirst
-                list.append(
-                    nghttp2_nv(
-                        name: UnsafeMutablePointer(mutating: field.name.baseAddress),
-                        value: UnsafeMutablePointer(mutating: field.value.baseAddress),
-                        namelen: field.name.count,
-                        valuelen: field.value.count,
-                        flags: mayIndex ? FieldList.inPlace : FieldList.inPlace | FieldList.unindexed
+        return withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) { list in
+            fields.withFields { fields in
+                for (index, field) in fields.enumerated() {
+                    let mayIndex = field.isIndexed || isFirst
+                    list.initializeElement(
+                        at: index,
+                        to: nghttp2_nv(
+                            name: UnsafeMutablePointer(mutating: field.name.baseAddress),
+                            value: UnsafeMutablePointer(mutating: field.value.baseAddress),
+                            namelen: field.name.count,
+                            valuelen: field.value.count,
+                            flags: mayIndex ? FieldList.inPlace : FieldList.inPlace | FieldList.unindexed
+                        )
                     )
-                )
+                }
+                return body(UnsafeBufferPointer(list))
             }
-            return list.withUnsafeBufferPointer(body)
         }
     }
 }

@@ -31,7 +31,7 @@ package final class HTTP2Connection {
     let session: HTTP2Session
     /// A server's notes on how long its client keeps it waiting.
     private(set) var watch: HTTP2Watch?
-    private var transport: Box<Transport>?
+    @exclusivity(unchecked) private var transport: Box<Transport>?
     private var watcher: SocketWatcher?
     private var onEvent: ((Event) -> Void)?
     @exclusivity(unchecked) private var state = State.idle
@@ -129,19 +129,18 @@ package final class HTTP2Connection {
     /// - Parameters:
     ///   - fields: All fields, pseudo fields first.
     ///   - body: The body.
-    ///   - completion: Called exactly once, when the stream has ended, unless this call throws.
+    ///   - sender: Whoever the stream's ``Event/ended(_:sender:_:)`` will name.
     /// - Returns: The stream, to ``cancel(_:)`` it.
     /// - Throws: ``WireError`` when the connection takes no more requests.
     @discardableResult
     package func send(
         _ fields: HTTPFields,
         body: [UInt8],
-        completion: @escaping (HTTP2Stream, StreamOutcome) -> Void
+        for sender: AnyObject
     ) throws(WireError) -> HTTP2Stream {
         writeEarly()
         guard isOpen else { throw ending ?? WireError(.closedLocally, "the connection is not open") }
-        let stream = HTTP2Stream(sending: fields, body: body)
-        stream.completion = completion
+        let stream = HTTP2Stream(sending: fields, body: body, for: sender)
         try session.open(stream)
         scheduleFlush()
         return stream
@@ -398,18 +397,19 @@ package final class HTTP2Connection {
             events.removeAll(keepingCapacity: true)
             swap(&events, &spareEvents)
         }
-        // Held on to, since the owner may end the connection on the way.
-        let onEvent = onEvent
-        for event in events { report(event) }
-        if !events.isEmpty { onEvent?(.caughtUp) }
+        // The owner may end the connection on the way, and is still told how its requests ended.
+        let owner = onEvent
+        for event in events { report(event, to: owner) }
+        if !events.isEmpty { owner?(.caughtUp) }
     }
 
-    private func report(_ event: HTTP2Event) {
+    private func report(_ event: HTTP2Event, to owner: ((Event) -> Void)?) {
         switch event {
         case .request(let stream):
             if session.takes(stream) { onEvent?(.request(stream)) }
         case .closed(let stream, let code):
-            stream.end(session.outcome(of: stream, closedWith: code))
+            guard role == .client else { return }
+            owner?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, closedWith: code)))
         case .goAway(let goAway):
             onEvent?(.goAway(goAway))
         case .settings:
@@ -437,7 +437,8 @@ package final class HTTP2Connection {
         let report = onEvent.take()
         report?(.closed(reason))
         for stream in session.takeOpenStreams() {
-            stream.end(session.outcome(of: stream, brokenBy: reason))
+            guard role == .client else { continue }
+            report?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, brokenBy: reason)))
         }
         report?(.caughtUp)
     }

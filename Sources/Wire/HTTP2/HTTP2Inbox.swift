@@ -44,15 +44,18 @@ final class HTTP2Inbox {
         open.append(stream)
     }
 
-    func remove(_ stream: HTTP2Stream) {
+    /// The stream is over: it is no longer among the open ones, and among the events instead.
+    func closed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed, stream.place < open.count else { return }
         stream.isClosed = true
         // Fields may come in pieces, and other streams end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
-        let last = open.removeLast()
-        guard last !== stream else { return }
-        open[stream.place] = last
-        last.place = stream.place
+        let place = stream.place
+        open.withUnsafeMutableBufferPointer { open in
+            open[open.count - 1].place = place
+            open.swapAt(place, open.count - 1)
+        }
+        events.append(.closed(open.removeLast(), code))
     }
 
     func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
@@ -84,10 +87,12 @@ final class HTTP2Inbox {
             stream.began = now
             nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
             add(stream)
-        } else if let stream = HTTP2Session.stream(session, frame.hd.stream_id) {
-            receiving = Unmanaged.passUnretained(stream)
-            // The final response replaces an informational one (RFC 9110 §15.2).
-            if role == .client, (100..<200).contains(stream.fields.status) { stream.fields = HTTPFields() }
+        } else {
+            HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
+                receiving = Unmanaged.passUnretained(stream)
+                // The final response replaces an informational one (RFC 9110 §15.2).
+                if role == .client, (100..<200).contains(stream.fields.status) { stream.fields = HTTPFields() }
+            }
         }
         return 0
     }
@@ -114,13 +119,13 @@ final class HTTP2Inbox {
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
             receiving = nil
-            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0,
-                let stream = HTTP2Session.stream(session, frame.hd.stream_id)
-            else { return }
-            stream.isMessageComplete = true
-            usualFieldBytes = max(usualFieldBytes, stream.fields.byteCount)
-            // It has heard of a too long message already.
-            if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
+            guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+            HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
+                stream.isMessageComplete = true
+                usualFieldBytes = max(usualFieldBytes, stream.fields.byteCount)
+                // It has heard of a too long message already.
+                if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
+            }
         case NGHTTP2_SETTINGS where !isAcknowledgement:
             events.append(.settings)
         case NGHTTP2_PING where isAcknowledgement:

@@ -37,8 +37,9 @@ extension HTTP2Session {
             count,
             context in
             HTTP2Inbox.with(context) { inbox in
-                guard let stream = HTTP2Session.stream(session, id) else { return 0 }
-                inbox.received(UnsafeBufferPointer(start: bytes, count: count), on: stream)
+                HTTP2Session.withStream(session, id) { stream in
+                    inbox.received(UnsafeBufferPointer(start: bytes, count: count), on: stream)
+                }
                 return 0
             }
         }
@@ -62,9 +63,9 @@ extension HTTP2Session {
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, id, code, context in
             HTTP2Inbox.with(context) { inbox in
-                guard let stream = HTTP2Session.stream(session, id) else { return 0 }
-                inbox.remove(stream)
-                inbox.events.append(.closed(stream, HTTP2ErrorCode(rawValue: code)))
+                HTTP2Session.withStream(session, id) { stream in
+                    inbox.closed(stream, HTTP2ErrorCode(rawValue: code))
+                }
                 return 0
             }
         }
@@ -78,31 +79,34 @@ extension HTTP2Session {
         }
     }
 
-    static func stream(_ session: OpaquePointer?, _ id: Int32) -> HTTP2Stream? {
-        nghttp2_session_get_stream_user_data(session, id).map {
-            Unmanaged<HTTP2Stream>.fromOpaque($0).takeUnretainedValue()
-        }
+    /// Calls `body` with the stream of this number, if there is one.
+    ///
+    /// The inbox owns it, so that it need not be owned once more for each callback.
+    static func withStream(_ session: OpaquePointer?, _ id: Int32, _ body: (HTTP2Stream) -> Void) {
+        guard let context = nghttp2_session_get_stream_user_data(session, id) else { return }
+        Unmanaged<HTTP2Stream>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
     /// A request's fields are not needed once they have gone out, while it may be long until it is answered.
     private static func dropFields(_ session: OpaquePointer?, sentBy frame: nghttp2_frame_hd) {
         guard frame.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return }
-        stream(session, frame.stream_id)?.outgoingFields = HTTPFields()
+        withStream(session, frame.stream_id) { $0.outgoingFields = HTTPFields() }
     }
 
     /// An answer that ends before its request has: the rest of the request is not wanted (RFC 9113 §8.1).
     private static func resetUnfinishedRequest(_ session: OpaquePointer?, answeredBy frame: nghttp2_frame_hd) {
         let endsStream = frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         let isAnswer = frame.type == UInt8(NGHTTP2_HEADERS.rawValue) || frame.type == UInt8(NGHTTP2_DATA.rawValue)
-        guard endsStream, isAnswer, let stream = stream(session, frame.stream_id), !stream.isMessageComplete else {
-            return
+        guard endsStream, isAnswer else { return }
+        withStream(session, frame.stream_id) { stream in
+            guard !stream.isMessageComplete else { return }
+            nghttp2_submit_rst_stream(
+                session,
+                UInt8(NGHTTP2_FLAG_NONE.rawValue),
+                frame.stream_id,
+                HTTP2ErrorCode.noError.rawValue
+            )
         }
-        nghttp2_submit_rst_stream(
-            session,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            frame.stream_id,
-            HTTP2ErrorCode.noError.rawValue
-        )
     }
 }
 

@@ -26,17 +26,13 @@ package final class HTTP2Stream {
     var isClientsTurn: Bool { !isMessageComplete || !outgoingFields.isEmpty }
     /// Where the session keeps it among its open streams.
     @exclusivity(unchecked) var place = 0
-    /// What a client does when the stream has ended.
-    @exclusivity(unchecked) var completion: ((HTTP2Stream, StreamOutcome) -> Void)?
+    /// Whoever is told how it ended, until then (clients only).
+    @exclusivity(unchecked) var sender: AnyObject?
 
-    init(sending fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
+    init(sending fields: HTTPFields = HTTPFields(), body: [UInt8] = [], for sender: AnyObject? = nil) {
         outgoingFields = fields
         outgoingBody = body
-    }
-
-    /// Tells whoever sent it how it ended, once.
-    func end(_ outcome: StreamOutcome) {
-        completion.take()?(self, outcome)
+        self.sender = sender
     }
 }
 

@@ -136,6 +136,7 @@ actor TestClient {
             goAways.append(goAway)
             if abortsAtGoAway { connection?.abort() }
         case .pong: pongs += 1
+        case .ended(let stream, let sender, let outcome): (sender as? Sender)?.end(stream, outcome)
         case .caughtUp: story.append("caught up")
         case .request: break
         case .closed(let error):
@@ -172,7 +173,7 @@ actor TestClient {
                     target: path,
                     fields: fields
                 )
-                try connection?.send(request.fields, body: body) { stream, outcome in
+                let sender = Sender { stream, outcome in
                     self.story.append("ended")
                     switch outcome {
                     case .answered:
@@ -180,6 +181,7 @@ actor TestClient {
                     case .broken(let failure): continuation.resume(throwing: failure)
                     }
                 }
+                try connection?.send(request.fields, body: body, for: sender)
             } catch {
                 continuation.resume(throwing: error)
             }
@@ -195,13 +197,21 @@ actor TestClient {
         somethingElse()
         for number in 0..<count {
             do {
-                try connection?.send(request, body: body) { _, _ in ends.counts[number] += 1 }
+                try connection?.send(request, body: body, for: Sender { _, _ in ends.counts[number] += 1 })
             } catch {
                 ends.counts[number] += 1
             }
         }
         await wait { $0.closedBy != nil }
         return ends.counts
+    }
+
+    private final class Sender {
+        let end: (HTTP2Stream, StreamOutcome) -> Void
+
+        init(end: @escaping (HTTP2Stream, StreamOutcome) -> Void) {
+            self.end = end
+        }
     }
 
     private final class Ends {
