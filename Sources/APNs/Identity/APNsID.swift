@@ -104,32 +104,26 @@ public struct APNsID: Sendable, Hashable {
     /// Writes the canonical text.
     ///
     /// - Parameter text: Where to, with room for ``textLength`` bytes.
-    package func write(into text: inout OutputSpan<UInt8>) {
+    package func write(into text: inout MutableRawSpan) {
         let digits = (
             UInt32(truncatingIfNeeded: high >> 32).hexadecimalDigits,
             UInt32(truncatingIfNeeded: high).hexadecimalDigits,
             UInt32(truncatingIfNeeded: low >> 32).hexadecimalDigits, UInt32(truncatingIfNeeded: low).hexadecimalDigits
         )
-        APNsID.writeFour(digits.0 >> 32, into: &text)
-        APNsID.writeFour(digits.0, into: &text)
-        text.append(UInt8(ascii: "-"))
-        APNsID.writeFour(digits.1 >> 32, into: &text)
-        text.append(UInt8(ascii: "-"))
-        APNsID.writeFour(digits.1, into: &text)
-        text.append(UInt8(ascii: "-"))
-        APNsID.writeFour(digits.2 >> 32, into: &text)
-        text.append(UInt8(ascii: "-"))
-        APNsID.writeFour(digits.2, into: &text)
-        APNsID.writeFour(digits.3 >> 32, into: &text)
-        APNsID.writeFour(digits.3, into: &text)
+        text.storeBytes(of: digits.0.bigEndian, toByteOffset: 0, as: UInt64.self)
+        text.storeGroup(digits.1 >> 32, at: 8)
+        text.storeGroup(digits.1, at: 13)
+        text.storeGroup(digits.2 >> 32, at: 18)
+        text.storeGroup(digits.2, at: 23)
+        text.storeBytes(of: digits.3.bigEndian, toByteOffset: 28, as: UInt64.self)
     }
+}
 
-    /// Writes the four digits in the lower half.
-    private static func writeFour(_ digits: UInt64, into text: inout OutputSpan<UInt8>) {
-        text.append(UInt8(truncatingIfNeeded: digits >> 24))
-        text.append(UInt8(truncatingIfNeeded: digits >> 16))
-        text.append(UInt8(truncatingIfNeeded: digits >> 8))
-        text.append(UInt8(truncatingIfNeeded: digits))
+extension MutableRawSpan {
+    /// Writes a hyphen and the four digits in the lower half.
+    fileprivate mutating func storeGroup(_ digits: UInt64, at offset: Int) {
+        storeBytes(of: UInt8(ascii: "-"), toByteOffset: offset, as: UInt8.self)
+        storeBytes(of: UInt32(truncatingIfNeeded: digits).bigEndian, toByteOffset: offset + 1, as: UInt32.self)
     }
 }
 
@@ -146,8 +140,7 @@ public struct APNsIDError: Error, Sendable, Hashable, CustomStringConvertible {
 extension APNsID: CustomStringConvertible {
     /// The canonical text.
     public var description: String {
-        let text = [UInt8](capacity: APNsID.textLength) { write(into: &$0) }
-        return String(decoding: text, as: UTF8.self)
+        String(byteCount: APNsID.textLength) { write(into: &$0) }
     }
 }
 

@@ -10,8 +10,34 @@ public struct DeviceToken: Sendable, Hashable {
     /// Bytes a token may have: far more than any seen, and a bound on what is believed from outside.
     public static let maximumByteCount = 512
 
-    /// All digits in lower case, as they stand in the path of a request.
-    public let hex: String
+    /// What the digits stand for.
+    private let content: Content
+
+    /// Tokens of 32 bytes, as APNs gives them to apps today, need no memory of their own: a million are copied and kept
+    /// without a count of who refers to them.
+    private enum Content: Sendable, Hashable {
+        case usual(UInt64, UInt64, UInt64, UInt64)
+        case other(String)
+
+        /// What nothing but digits stand for.
+        init(_ digits: [UInt8]) {
+            guard digits.count == DeviceToken.usualDigitCount else {
+                self = .other(String(decoding: digits, as: UTF8.self).lowercased())
+                return
+            }
+            self = .usual(
+                digits[..<16].hexadecimalNumber,
+                digits[16..<32].hexadecimalNumber,
+                digits[32..<48].hexadecimalNumber,
+                digits[48...].hexadecimalNumber
+            )
+        }
+    }
+
+    /// All digits in lower case, as they stand in the path of a request; written anew each time.
+    public var hex: String {
+        String(byteCount: digitCount) { write(into: &$0) }
+    }
 
     /// A token from hexadecimal digits.
     ///
@@ -24,15 +50,9 @@ public struct DeviceToken: Sendable, Hashable {
         let digits = Array(hex.utf8)
         guard !digits.isEmpty else { throw .empty }
         guard digits.count <= 2 * DeviceToken.maximumByteCount else { throw .tooLong(byteCount: digits.count / 2) }
-        var hasUpperCase = false
-        var offset = 0
-        for digit in digits {
-            guard digit.isHexadecimalDigit else { throw .notHexadecimal(offset: offset) }
-            hasUpperCase = hasUpperCase || digit & 0xE0 == 0x40
-            offset += 1
-        }
+        if let offset = digits.firstIndex(where: { !$0.isHexadecimalDigit }) { throw .notHexadecimal(offset: offset) }
         guard digits.count.isMultiple(of: 2) else { throw .oddDigitCount(digits.count) }
-        self.hex = hasUpperCase ? hex.lowercased() : String(hex)
+        content = Content(digits)
     }
 
     /// A token from the bytes that an app receives in
@@ -46,7 +66,44 @@ public struct DeviceToken: Sendable, Hashable {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * bytes.count)
         for byte in bytes { digits.appendHexadecimal(byte) }
-        hex = String(decoding: digits, as: UTF8.self)
+        content = Content(digits)
+    }
+
+    private static let usualDigitCount = 64
+
+    /// How many digits there are.
+    package var digitCount: Int {
+        switch content {
+        case .usual: DeviceToken.usualDigitCount
+        case .other(let digits): digits.utf8.count
+        }
+    }
+
+    /// Writes all digits in lower case.
+    ///
+    /// - Parameter text: Where to, with room for ``digitCount`` bytes.
+    package func write(into text: inout MutableRawSpan) {
+        switch content {
+        case .usual(let first, let second, let third, let fourth):
+            text.storeDigits(of: first, at: 0)
+            text.storeDigits(of: second, at: 16)
+            text.storeDigits(of: third, at: 32)
+            text.storeDigits(of: fourth, at: 48)
+        case .other(let digits):
+            for (offset, digit) in digits.utf8.enumerated() {
+                text.storeBytes(of: digit, toByteOffset: offset, as: UInt8.self)
+            }
+        }
+    }
+}
+
+extension MutableRawSpan {
+    /// Writes the sixteen hexadecimal digits of a number.
+    fileprivate mutating func storeDigits(of number: UInt64, at offset: Int) {
+        let upper = UInt32(truncatingIfNeeded: number >> 32).hexadecimalDigits
+        let lower = UInt32(truncatingIfNeeded: number).hexadecimalDigits
+        storeBytes(of: upper.bigEndian, toByteOffset: offset, as: UInt64.self)
+        storeBytes(of: lower.bigEndian, toByteOffset: offset + 8, as: UInt64.self)
     }
 }
 

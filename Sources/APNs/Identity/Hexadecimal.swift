@@ -34,6 +34,26 @@ extension UInt32 {
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// What hexadecimal digits in ASCII stand for, of which there are no more than sixteen.
+    var hexadecimalNumber: UInt64 {
+        // The lower half of a letter counts from one, and letters have a bit that digits have not.
+        reduce(0) { $0 << 4 | UInt64($1 & 0x0F + $1 >> 6 &* 9) }
+    }
+}
+
+extension String {
+    /// A text of so many bytes, which `write` puts in place.
+    init(byteCount: Int, writing write: (inout MutableRawSpan) -> Void) {
+        var text = [UInt8](repeating: 0, count: byteCount)
+        var span = text.mutableSpan
+        // Safe, since whatever is written there is made of bytes.
+        var bytes = unsafe span.mutableBytes
+        write(&bytes)
+        self.init(decoding: text, as: UTF8.self)
+    }
+}
+
 extension [UInt8] {
     /// Adds the two lower-case digits of a byte.
     package mutating func appendHexadecimal(_ byte: UInt8) {

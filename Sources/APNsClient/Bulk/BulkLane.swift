@@ -97,7 +97,8 @@ internal import Wire
         guard !outcomes.isEmpty else { return }
         receiver?.deliver(outcomes, from: number)
         outcomes = []
-        outcomes.reserveCapacity(batch)
+        // With room for those that come in the turn that fills a batch.
+        outcomes.reserveCapacity(batch + batch / 2)
     }
 }
 

@@ -86,7 +86,7 @@ struct RequestWriter: Sendable {
 extension HTTPFields {
     /// Adds which device a push is for, and its identifier.
     mutating func append(to token: DeviceToken, id: APNsID) {
-        append(":path", after: "/3/device/", token.hex, isIndexed: false)
-        append("apns-id", capacity: APNsID.textLength, isIndexed: false) { id.write(into: &$0) }
+        append(":path", after: "/3/device/", count: token.digitCount, isIndexed: false) { token.write(into: &$0) }
+        append("apns-id", count: APNsID.textLength, isIndexed: false) { id.write(into: &$0) }
     }
 }

@@ -31,18 +31,17 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
 
     /// Writes a field behind the others; there must be room.
     func append(_ field: HTTPFields.Field) {
-        append(field.name, capacity: field.value.count, isIndexed: field.isIndexed) { value in
+        append(field.name, valueLength: field.value.count, isIndexed: field.isIndexed) { value in
             value.copyMemory(from: UnsafeRawBufferPointer(field.value))
-            return field.value.count
         }
     }
 
-    /// Writes a field whose value `write` puts in place, telling how long it is; there must be room.
+    /// Writes a field whose value `write` puts in place; there must be room.
     func append(
         _ name: UnsafeBufferPointer<UInt8>,
-        capacity: Int,
+        valueLength: Int,
         isIndexed: Bool,
-        _ write: (UnsafeMutableRawBufferPointer) -> Int
+        _ write: (UnsafeMutableRawBufferPointer) -> Void
     ) {
         withUnsafeMutablePointers { extent, start in
             let header = UnsafeMutableRawPointer(start) + extent.pointee.used
@@ -50,7 +49,7 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
             let value = header + FieldHeader.byteCount + nameLength
             UnsafeMutableRawBufferPointer(start: header + FieldHeader.byteCount, count: nameLength)
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(name)[..<nameLength]))
-            let valueLength = write(UnsafeMutableRawBufferPointer(start: value, count: capacity))
+            write(UnsafeMutableRawBufferPointer(start: value, count: valueLength))
             header.storeBytes(
                 of: FieldHeader(nameLength: nameLength, valueLength: valueLength, isIndexed: isIndexed).packed,
                 as: UInt64.self

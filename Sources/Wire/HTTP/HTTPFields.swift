@@ -41,49 +41,31 @@ package struct HTTPFields: @unchecked Sendable {
         }
     }
 
-    /// Adds a field whose value is a text behind a beginning, which need not be joined before.
+    /// Adds a field whose value is written in place.
+    ///
+    /// - Parameters:
+    ///   - name: The name, in lower case.
+    ///   - prefix: What the value begins with.
+    ///   - count: How many bytes follow it.
+    ///   - isIndexed: Whether the value is worth a place in the peer's compression table.
+    ///   - write: Writes those bytes, in place of zeros.
     package mutating func append(
         _ name: StaticString,
-        after prefix: StaticString,
-        _ text: String,
-        isIndexed: Bool = true
-    ) {
-        var text = text
-        text.withUTF8 { text in
-            let capacity = prefix.utf8CodeUnitCount + text.count
-            append(name, capacity: capacity, isIndexed: isIndexed) { (value: UnsafeMutableRawBufferPointer) in
-                prefix.withUTF8Buffer { value.copyMemory(from: UnsafeRawBufferPointer($0)) }
-                UnsafeMutableRawBufferPointer(rebasing: value[prefix.utf8CodeUnitCount...])
-                    .copyMemory(from: UnsafeRawBufferPointer(text))
-                return capacity
-            }
-        }
-    }
-
-    /// Adds a field whose value is written in place, no longer than `capacity`.
-    package mutating func append(
-        _ name: StaticString,
-        capacity: Int,
+        after prefix: StaticString = "",
+        count: Int,
         isIndexed: Bool = true,
-        writing write: (inout OutputSpan<UInt8>) -> Void
+        writing write: (inout MutableRawSpan) -> Void
     ) {
-        append(name, capacity: capacity, isIndexed: isIndexed) { (value: UnsafeMutableRawBufferPointer) in
-            let bytes = value.bindMemory(to: UInt8.self)
-            var span = OutputSpan(buffer: bytes, initializedCount: 0)
-            write(&span)
-            return span.finalize(for: bytes)
-        }
-    }
-
-    private mutating func append(
-        _ name: StaticString,
-        capacity: Int,
-        isIndexed: Bool,
-        _ write: (UnsafeMutableRawBufferPointer) -> Int
-    ) {
+        let length = prefix.utf8CodeUnitCount + count
         name.withUTF8Buffer { name in
-            uniqueBuffer(adding: FieldBuffer.size(ofName: name.count, value: capacity))
-                .append(name, capacity: capacity, isIndexed: isIndexed, write)
+            uniqueBuffer(adding: FieldBuffer.size(ofName: name.count, value: length))
+                .append(name, valueLength: length, isIndexed: isIndexed) { value in
+                    prefix.withUTF8Buffer { value.copyMemory(from: UnsafeRawBufferPointer($0)) }
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: value[prefix.utf8CodeUnitCount...])
+                    rest.initializeMemory(as: UInt8.self, repeating: 0)
+                    var span = rest.mutableBytes
+                    write(&span)
+                }
         }
     }
 

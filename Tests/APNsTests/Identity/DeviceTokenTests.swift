@@ -22,6 +22,22 @@ import Testing
         #expect(try DeviceToken(hex: token.hex) == token)
     }
 
+    @Test(arguments: [2, 31, 32, 33]) func `every digit counts`(byteCount: Int) throws {
+        let digits = (0..<2 * byteCount).map { "0123456789abcdef".utf8.map { $0 }[$0 * 7 % 16] }
+        let token = try DeviceToken(hex: String(decoding: digits, as: UTF8.self))
+        #expect(Array(token.hex.utf8) == digits)
+        #expect(try DeviceToken(hex: token.hex.uppercased()) == token)
+        for place in digits.indices {
+            for other in "0123456789abcdef".utf8 where other != digits[place] {
+                var changed = digits
+                changed[place] = other
+                let neighbour = try DeviceToken(hex: String(decoding: changed, as: UTF8.self))
+                let isOther = neighbour != token && Array(neighbour.hex.utf8) == changed
+                #expect(isOther, "\(place)")
+            }
+        }
+    }
+
     @Test(arguments: [
         ("", DeviceTokenError.empty),
         ("a", .oddDigitCount(1)),

@@ -55,12 +55,20 @@ import Testing
 
     @Test func `bytes that are not UTF-8 are kept, and replaced only in text`() {
         var fields = HTTPFields()
-        fields.append("a", capacity: 2) { value in
-            value.append(0xFF)
-            value.append(0x41)
+        fields.append("a", count: 2) { value in
+            value.storeBytes(of: 0xFF, toByteOffset: 0, as: UInt8.self)
+            value.storeBytes(of: 0x41, toByteOffset: 1, as: UInt8.self)
         }
         #expect(fields.bytes(of: "a") == [0xFF, 0x41])
         #expect(fields["a"] == "\u{FFFD}A")
+    }
+
+    @Test func `what is not written in place is zero`() {
+        var fields = HTTPFields()
+        fields.append("a", after: "b/", count: 3) {
+            $0.storeBytes(of: UInt8(ascii: "c"), toByteOffset: 1, as: UInt8.self)
+        }
+        #expect(fields["a"] == "b/\0c\0")
     }
 
     @Test func `equal lists have the same fields in the same order`() {
