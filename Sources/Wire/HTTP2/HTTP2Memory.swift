@@ -66,6 +66,8 @@ struct HTTP2Shelves {
     static let limit = 128
     /// What stands before each block: the number of its shelf, or, when it is too large for any, of one after the last.
     private static let headerLength = 16
+    /// What can be asked for: C's sizes go further than Swift's numbers.
+    private static let sizes = 0...Int.max - headerLength
 
     private let shelves: UnsafeMutablePointer<Shelf>
 
@@ -93,6 +95,7 @@ struct HTTP2Shelves {
 
     /// Memory for this many bytes; nil without any.
     func block(of size: Int) -> UnsafeMutableRawPointer? {
+        guard HTTP2Shelves.sizes.contains(size) else { return nil }
         let shelf = max(0, size &- 1) &>> HTTP2Shelves.granuleBits
         guard shelf < HTTP2Shelves.count else { return fresh(malloc(size + HTTP2Shelves.headerLength), shelf) }
         return shelves[shelf].pop() ?? fresh(malloc(room(on: shelf) + HTTP2Shelves.headerLength), shelf)
@@ -112,6 +115,7 @@ struct HTTP2Shelves {
     /// A block with the same content, as far as it goes, and room for this many bytes; nil without memory.
     func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer? {
         guard let block else { return self.block(of: size) }
+        guard HTTP2Shelves.sizes.contains(size) else { return nil }
         let shelf = shelf(of: block)
         guard shelf < HTTP2Shelves.count else {
             return fresh(realloc(block - HTTP2Shelves.headerLength, size + HTTP2Shelves.headerLength), shelf)

@@ -13,6 +13,14 @@ import Testing
         memory.shelves.take(back: block)
     }
 
+    @Test(arguments: [-1, Int.min, Int.max, Int.max - 15]) func `more than there can be is not given`(_ size: Int) {
+        let memory = HTTP2Memory()
+        let block = memory.shelves.block(of: 10)
+        #expect(memory.shelves.block(of: size) == nil)
+        #expect(memory.shelves.resize(block, to: size) == nil)
+        memory.shelves.take(back: block)
+    }
+
     @Test func `a large block is not kept`() throws {
         let memory = HTTP2Memory()
         memory.shelves.take(back: memory.shelves.block(of: HTTP2Shelves.largestSize + 1))
