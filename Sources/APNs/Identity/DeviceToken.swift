@@ -137,7 +137,7 @@ public enum DeviceTokenError: Error, Sendable, Hashable, CustomStringConvertible
 extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The first eight digits.
     public var description: String {
-        hex.utf8.count > 8 ? "\(hex.prefix(8))…" : hex
+        digitCount > 8 ? "\(hex.prefix(8))…" : hex
     }
 
     /// The first eight digits.

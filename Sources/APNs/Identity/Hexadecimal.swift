@@ -38,7 +38,7 @@ extension ArraySlice<UInt8> {
     /// What hexadecimal digits in ASCII stand for, of which there are no more than sixteen.
     var hexadecimalNumber: UInt64 {
         // The lower half of a letter counts from one, and letters have a bit that digits have not.
-        reduce(0) { $0 << 4 | UInt64($1 & 0x0F + $1 >> 6 &* 9) }
+        reduce(0) { $0 << 4 | UInt64(($1 & 0x0F) + ($1 >> 6) &* 9) }
     }
 }
 

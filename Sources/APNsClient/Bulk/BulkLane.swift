@@ -24,8 +24,8 @@ internal import Wire
     /// Who takes the outcomes, set once, before the first device comes; nobody wants them when it is gone.
     weak var receiver: BulkTransfer?
     private var writer: BulkWriter
+    /// Memory for the next list of letters, and of pushes.
     private var letters: [Letter] = []
-    /// Memory for the next list of pushes.
     private var sparePushes: [PendingPush] = []
     private var outcomes: [BulkOutcome] = []
     private var alarm: LoopTimer?

@@ -6,7 +6,7 @@ extension HTTP2Connection {
     /// Streams the peer allows at once, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
 
-    /// Ends a stream that is no longer wanted; its completion is called with a failure.
+    /// Ends a stream that is no longer wanted, which is reported as any other end, with a failure.
     package func cancel(_ stream: HTTP2Stream) {
         reset(stream, .cancel)
     }

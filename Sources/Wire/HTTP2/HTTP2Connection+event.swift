@@ -5,7 +5,7 @@ extension HTTP2Connection {
         case ready
         /// A client asks (servers only): the whole request is in the stream, see ``HTTP2Stream/isBodyTooLong``.
         case request(HTTP2Stream)
-        /// The stream of a request has ended (clients only): each has this once, with what it was sent for.
+        /// The stream of a request has ended (clients only): each has this once, with whoever sent it.
         case ended(HTTP2Stream, sender: AnyObject?, StreamOutcome)
         /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
         case settings

@@ -436,8 +436,7 @@ package final class HTTP2Connection {
         reportEvents()
         let report = onEvent.take()
         report?(.closed(reason))
-        for stream in session.takeOpenStreams() {
-            guard role == .client else { continue }
+        for stream in session.takeOpenStreams() where role == .client {
             report?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, brokenBy: reason)))
         }
         report?(.caughtUp)

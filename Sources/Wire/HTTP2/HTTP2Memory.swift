@@ -64,7 +64,7 @@ struct HTTP2Shelves {
     /// Blocks of a size that are kept: as many as the answers take that are read together, however many streams have
     /// been open.
     static let limit = 128
-    /// What stands before each block: the number of its shelf, or, when it is too large for any, of one after the last.
+    /// What stands before each block: the number of its shelf; the number after the last means that it has none.
     private static let headerLength = 16
     /// What can be asked for: C's sizes go further than Swift's numbers.
     private static let sizes = 0...Int.max - headerLength

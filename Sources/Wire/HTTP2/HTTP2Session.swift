@@ -64,6 +64,7 @@ struct HTTP2Session: ~Copyable {
     private static let connectionWindow: Int32 = 1 << 20
 
     private let raw: OpaquePointer
+    /// Held only to live as long as nghttp2's session, whose blocks it owns.
     private let memory: HTTP2Memory
     private let inbox: HTTP2Inbox
     private let fieldList = FieldList()
