@@ -183,7 +183,11 @@ let package = Package(
             swiftSettings: common
         ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: common),
-        .testTarget(name: "WireTests", dependencies: ["TestSupport", "Wire"], swiftSettings: common),
+        .testTarget(
+            name: "WireTests",
+            dependencies: ["APNs", "CNghttp2", "TestSupport", "Wire"],
+            swiftSettings: common
+        ),
         .target(
             name: "OutboxModel",
             dependencies: ["APNs", "Outbox"],

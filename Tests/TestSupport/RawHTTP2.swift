@@ -17,6 +17,7 @@ package enum RawHTTP2 {
     /// A frame as it came.
     package struct Frame: Sendable {
         package var kind: Kind?
+        package var flags: UInt8
         package var stream: UInt32
         package var payload: [UInt8]
     }
@@ -86,7 +87,12 @@ package enum RawHTTP2 {
             guard rest.count >= 9 + count else { break }
             let stream = head[5..<9].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             frames.append(
-                Frame(kind: Kind(rawValue: head[3]), stream: stream, payload: Array(rest.dropFirst(9).prefix(count)))
+                Frame(
+                    kind: Kind(rawValue: head[3]),
+                    flags: head[4],
+                    stream: stream,
+                    payload: Array(rest.dropFirst(9).prefix(count))
+                )
             )
             rest = rest.dropFirst(9 + count)
         }

@@ -1,6 +1,6 @@
 internal import CNghttp2
 
-/// Turns the fields of a connection's messages into nghttp2's form.
+/// Turns the fields of a server's answers into nghttp2's form.
 final class FieldList {
     private static let inPlace = UInt8(
         NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue

@@ -14,11 +14,7 @@ struct HTTP2Output {
 
     /// Takes frames from the session, as many as fill one record.
     mutating func gather(from session: borrowing HTTP2Session) {
-        while !isFull {
-            let frame = session.nextOutput()
-            guard !frame.isEmpty else { return }
-            bytes.append(contentsOf: frame)
-        }
+        while !isFull, session.writeFrame(to: &bytes) {}
     }
 
     /// The same, but only when `gatheredFrames` wait.

@@ -54,10 +54,7 @@ extension HTTP2Session {
             HTTP2Inbox.with(context) { inbox in
                 guard let frame else { return 0 }
                 inbox.sent(frame.pointee)
-                switch inbox.role {
-                case .client: HTTP2Session.dropFields(session, sentBy: frame.pointee.hd)
-                case .server: HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd)
-                }
+                if inbox.role == .server { HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd) }
                 return 0
             }
         }
@@ -85,12 +82,6 @@ extension HTTP2Session {
     static func withStream(_ session: OpaquePointer?, _ id: Int32, _ body: (HTTP2Stream) -> Void) {
         guard let context = nghttp2_session_get_stream_user_data(session, id) else { return }
         Unmanaged<HTTP2Stream>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
-    }
-
-    /// A request's fields are not needed once they have gone out, while it may be long until it is answered.
-    private static func dropFields(_ session: OpaquePointer?, sentBy frame: nghttp2_frame_hd) {
-        guard frame.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return }
-        withStream(session, frame.stream_id) { $0.outgoingFields = HTTPFields() }
     }
 
     /// An answer that ends before its request has: the rest of the request is not wanted (RFC 9113 §8.1).

@@ -68,6 +68,7 @@ struct HTTP2Session: ~Copyable {
     private let memory: HTTP2Memory
     private let inbox: HTTP2Inbox
     private let fieldList = FieldList()
+    private let encoder = HPACKEncoder()
 
     init(_ role: Role, limits: HTTP2Limits) throws(WireError) {
         var callbacks: OpaquePointer?
@@ -150,11 +151,19 @@ struct HTTP2Session: ~Copyable {
         swap(&inbox.events, &events)
     }
 
-    /// The next frame to write, valid until the next call; empty when there is none.
-    func nextOutput() -> UnsafeRawBufferPointer {
+    /// Adds the next frame to write to the output; false when there is none.
+    func writeFrame(to output: inout [UInt8]) -> Bool {
+        let lastRequest = inbox.lastSentStreamID
         var pointer: UnsafePointer<UInt8>?
         let count = nghttp2_session_mem_send(raw, &pointer)
-        return UnsafeRawBufferPointer(start: pointer, count: max(0, count))
+        guard count > 0 else { return false }
+        let frame = HTTP2HeadersFrame(start: output.count)
+        output.append(contentsOf: UnsafeBufferPointer(start: pointer, count: count))
+        let request = inbox.lastSentStreamID
+        if inbox.role == .client, request != lastRequest {
+            HTTP2Session.withStream(raw, request) { writeFields(of: $0, after: frame, to: &output) }
+        }
+        return true
     }
 
     /// How many frames wait to be written.
@@ -177,12 +186,13 @@ struct HTTP2Session: ~Copyable {
     /// - Throws: ``WireError`` when the session takes no more streams.
     func open(_ stream: HTTP2Stream) throws(WireError) {
         let context = Unmanaged.passUnretained(stream).toOpaque()
-        let id = fieldList.withNameValues(of: stream.outgoingFields) { fields in
-            guard !stream.outgoingBody.isEmpty else {
-                return nghttp2_submit_request(raw, nil, fields.baseAddress, fields.count, nil, context)
-            }
+        // The fields follow when it is written.
+        let id: Int32
+        if stream.outgoingBody.isEmpty {
+            id = nghttp2_submit_request(raw, nil, nil, 0, nil, context)
+        } else {
             var body = bodyProvider(context)
-            return nghttp2_submit_request(raw, nil, fields.baseAddress, fields.count, &body, context)
+            id = nghttp2_submit_request(raw, nil, nil, 0, &body, context)
         }
         guard id > 0 else {
             throw WireError(.closedLocally, "the connection takes no more requests: \(nghttp2Message(id))")
@@ -239,6 +249,17 @@ struct HTTP2Session: ~Copyable {
     func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed else { return }
         nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+    }
+
+    /// Completes the HEADERS frame of a request, which nghttp2 has made without fields: there is nothing in its block
+    /// but changes of the table's size, if the peer wants any.
+    ///
+    /// The fields are not needed any more then, while it may be long until the request is answered.
+    private func writeFields(of stream: HTTP2Stream, after frame: HTTP2HeadersFrame, to output: inout [UInt8]) {
+        encoder.resizeTable(output[frame.blockStart...])
+        encoder.encode(stream.outgoingFields, to: &output)
+        stream.outgoingFields = HTTPFields()
+        frame.complete(in: &output)
     }
 
     // MARK: Connection

@@ -1,0 +1,127 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// The fields that a block can name by a number: those that are the same for everybody, and those that earlier blocks
+/// have brought (RFC 7541 §2.3).
+struct HPACKTable {
+    /// What was found of a field.
+    struct Match {
+        /// The number of a field with the same name; 0 without any.
+        var index = 0
+        /// Whether that field has the same value, too.
+        var isWhole = false
+    }
+
+    private struct Entry {
+        /// Where among the octets its name is, with its value behind it.
+        var start: Int
+        var nameLength: Int
+        var valueLength: Int
+
+        var length: Int { nameLength + valueLength }
+    }
+
+    /// The fields of the static table that requests use (appendix A).
+    private static let staticFields: [(index: Int, name: String, value: String)] = [
+        (1, ":authority", ""), (2, ":method", "GET"), (3, ":method", "POST"), (4, ":path", "/"), (6, ":scheme", "http"),
+        (7, ":scheme", "https"), (23, "authorization", ""), (28, "content-length", ""), (31, "content-type", ""),
+    ]
+    /// How many fields the static table has; the newest of the dynamic table has the next number (§2.3.3).
+    private static let staticCount = 61
+    /// What a field of the dynamic table counts for beside its octets (§4.1).
+    private static let overhead = 32
+
+    /// The most that the fields of the dynamic table may count for: the same everywhere at first (RFC 9113 §6.5.2).
+    private(set) var capacity = 4_096
+    private var used = 0
+    /// Static fields, and then those of the dynamic table, the oldest first.
+    private var entries: [Entry] = []
+    private var octets: [UInt8] = []
+    private let staticIndexes = staticFields.map(\.index)
+    /// Where the fields of the last block were found, which those of the next resemble.
+    private var lastPositions = [Int](repeating: 0, count: 16)
+
+    init() {
+        for field in HPACKTable.staticFields {
+            let nameLength = field.name.utf8.count
+            entries.append(Entry(start: octets.count, nameLength: nameLength, valueLength: field.value.utf8.count))
+            octets += field.name.utf8
+            octets += field.value.utf8
+        }
+    }
+
+    /// What a field would count for.
+    static func size(of field: HTTPFields.Field) -> Int { field.name.count + field.value.count + overhead }
+
+    /// Looks for a field, the one at this place of its block.
+    ///
+    /// Of one that is not to be indexed only the name is looked for: its value is new.
+    mutating func match(_ field: HTTPFields.Field, at place: Int) -> Match {
+        let place = place % lastPositions.count
+        if isMatch(field, at: lastPositions[place]) { return match(at: lastPositions[place], isWhole: field.isIndexed) }
+        if let position = entries.indices.first(where: { isMatch(field, at: $0) }) {
+            lastPositions[place] = position
+            return match(at: position, isWhole: field.isIndexed)
+        }
+        let namesake = entries.indices.first { hasName(of: field, at: $0) }
+        return namesake.map { match(at: $0, isWhole: false) } ?? Match()
+    }
+
+    /// Adds a field, for which the oldest have to make room (§4.4).
+    mutating func insert(_ field: HTTPFields.Field) {
+        let size = HPACKTable.size(of: field)
+        removeOldest(until: capacity - size)
+        guard size <= capacity else { return }
+        entries.append(Entry(start: octets.count, nameLength: field.name.count, valueLength: field.value.count))
+        octets += field.name
+        octets += field.value
+        used += size
+    }
+
+    /// Changes the capacity, for which the oldest may have to go (§4.3).
+    mutating func resize(to capacity: Int) {
+        self.capacity = capacity
+        removeOldest(until: capacity)
+    }
+
+    private mutating func removeOldest(until limit: Int) {
+        let oldest = staticIndexes.count
+        while used > limit, oldest < entries.count {
+            let entry = entries.remove(at: oldest)
+            octets.removeSubrange(entry.start..<entry.start + entry.length)
+            for later in oldest..<entries.count { entries[later].start -= entry.length }
+            used -= entry.length + HPACKTable.overhead
+        }
+    }
+
+    // MARK: Looking
+
+    private func match(at position: Int, isWhole: Bool) -> Match {
+        let isStatic = position < staticIndexes.count
+        let index = isStatic ? staticIndexes[position] : HPACKTable.staticCount + entries.count - position
+        return Match(index: index, isWhole: isWhole)
+    }
+
+    private func isMatch(_ field: HTTPFields.Field, at position: Int) -> Bool {
+        guard position < entries.count, hasName(of: field, at: position) else { return false }
+        guard field.isIndexed else { return true }
+        let entry = entries[position]
+        return entry.valueLength == field.value.count && has(field.value, at: entry.start + entry.nameLength)
+    }
+
+    private func hasName(of field: HTTPFields.Field, at position: Int) -> Bool {
+        let entry = entries[position]
+        return entry.nameLength == field.name.count && has(field.name, at: entry.start)
+    }
+
+    /// Whether these octets are there; so many are.
+    private func has(_ text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+        octets.withUnsafeBufferPointer { octets in
+            guard let base = octets.baseAddress, let first = text.baseAddress else { return text.isEmpty }
+            return memcmp(base + start, first, text.count) == 0
+        }
+    }
+}
