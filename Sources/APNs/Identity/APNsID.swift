@@ -87,8 +87,8 @@ public struct APNsID: Sendable, Hashable {
     /// - Parameter bytes: The bytes, the highest first.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
-        high = bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }
-        low = bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+        high = bytes[..<8].bigEndianNumber
+        low = bytes[8...].bigEndianNumber
     }
 
     /// The 16 bytes, the highest first.

@@ -19,8 +19,23 @@ public struct DeviceToken: Sendable, Hashable {
         case usual(UInt64, UInt64, UInt64, UInt64)
         case other(String)
 
+        init(bytes: [UInt8]) {
+            guard 2 * bytes.count == DeviceToken.usualDigitCount else {
+                var digits: [UInt8] = []
+                for byte in bytes { digits.appendHexadecimal(byte) }
+                self = .other(String(decoding: digits, as: UTF8.self))
+                return
+            }
+            self = .usual(
+                bytes[..<8].bigEndianNumber,
+                bytes[8..<16].bigEndianNumber,
+                bytes[16..<24].bigEndianNumber,
+                bytes[24...].bigEndianNumber
+            )
+        }
+
         /// What nothing but digits stand for.
-        init(_ digits: [UInt8]) {
+        init(digits: [UInt8]) {
             guard digits.count == DeviceToken.usualDigitCount else {
                 self = .other(String(decoding: digits, as: UTF8.self).lowercased())
                 return
@@ -52,7 +67,7 @@ public struct DeviceToken: Sendable, Hashable {
         guard digits.count <= 2 * DeviceToken.maximumByteCount else { throw .tooLong(byteCount: digits.count / 2) }
         if let offset = digits.firstIndex(where: { !$0.isHexadecimalDigit }) { throw .notHexadecimal(offset: offset) }
         guard digits.count.isMultiple(of: 2) else { throw .oddDigitCount(digits.count) }
-        content = Content(digits)
+        content = Content(digits: digits)
     }
 
     /// A token from the bytes that an app receives in
@@ -63,10 +78,7 @@ public struct DeviceToken: Sendable, Hashable {
     public init(bytes: some Collection<UInt8>) throws(DeviceTokenError) {
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= DeviceToken.maximumByteCount else { throw .tooLong(byteCount: bytes.count) }
-        var digits: [UInt8] = []
-        digits.reserveCapacity(2 * bytes.count)
-        for byte in bytes { digits.appendHexadecimal(byte) }
-        content = Content(digits)
+        content = Content(bytes: Array(bytes))
     }
 
     private static let usualDigitCount = 64

@@ -35,6 +35,9 @@ extension UInt32 {
 }
 
 extension ArraySlice<UInt8> {
+    /// The number that up to eight bytes make, the highest first.
+    var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
+
     /// What hexadecimal digits in ASCII stand for, of which there are no more than sixteen.
     var hexadecimalNumber: UInt64 {
         // The lower half of a letter counts from one, and letters have a bit that digits have not.

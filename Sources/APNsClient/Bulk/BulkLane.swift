@@ -82,7 +82,7 @@ internal import Wire
     }
 
     /// A push has ended.
-    func ended(_ outcome: BulkOutcome) {
+    func ended(_ outcome: consuming BulkOutcome) {
         outcomes.append(outcome)
         if outcomes.count == batch {
             pool.loop.atEndOfTurn { self.deliverOutcomes() }
@@ -96,9 +96,10 @@ internal import Wire
         alarm = nil
         guard !outcomes.isEmpty else { return }
         receiver?.deliver(outcomes, from: number)
+        // With room for those that come in the turn that fills a batch, which are as many as last time.
+        let count = outcomes.count
         outcomes = []
-        // With room for those that come in the turn that fills a batch.
-        outcomes.reserveCapacity(batch + batch / 2)
+        outcomes.reserveCapacity(count)
     }
 }
 

@@ -97,6 +97,11 @@ struct PoolMachine {
 
     // MARK: Facts about pushes
 
+    /// A caller wants these sent.
+    mutating func submitted(_ pushes: [PendingPush], at now: MonotonicTime) {
+        for push in pushes { submitted(push, at: now) }
+    }
+
     /// A caller wants this sent.
     mutating func submitted(_ push: PendingPush, at now: MonotonicTime) {
         unsettled += 1

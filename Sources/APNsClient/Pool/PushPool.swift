@@ -140,8 +140,7 @@ actor PushPool {
 
     /// Takes pushes that a lane has made.
     func submit(_ pushes: [PendingPush]) {
-        let now = loop.now
-        for push in pushes { machine.submitted(push, at: now) }
+        machine.submitted(pushes, at: loop.now)
         carryOut()
     }
 

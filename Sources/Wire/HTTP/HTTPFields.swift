@@ -57,43 +57,37 @@ package struct HTTPFields: @unchecked Sendable {
         writing write: (inout MutableRawSpan) -> Void
     ) {
         let length = prefix.utf8CodeUnitCount + count
+        makeRoom(for: FieldBuffer.size(ofName: name.utf8CodeUnitCount, value: length))
         name.withUTF8Buffer { name in
-            uniqueBuffer(adding: FieldBuffer.size(ofName: name.count, value: length))
-                .append(name, valueLength: length, isIndexed: isIndexed) { value in
-                    prefix.withUTF8Buffer { value.copyMemory(from: UnsafeRawBufferPointer($0)) }
-                    let rest = UnsafeMutableRawBufferPointer(rebasing: value[prefix.utf8CodeUnitCount...])
-                    rest.initializeMemory(as: UInt8.self, repeating: 0)
-                    var span = rest.mutableBytes
-                    write(&span)
-                }
+            buffer?.append(name, valueLength: length, isIndexed: isIndexed) { value in
+                prefix.withUTF8Buffer { value.copyMemory(from: UnsafeRawBufferPointer($0)) }
+                let rest = UnsafeMutableRawBufferPointer(rebasing: value[prefix.utf8CodeUnitCount...])
+                rest.initializeMemory(as: UInt8.self, repeating: 0)
+                var span = rest.mutableBytes
+                write(&span)
+            }
         }
     }
 
     mutating func append(_ field: Field) {
-        uniqueBuffer(adding: FieldBuffer.size(ofName: field.name.count, value: field.value.count)).append(field)
+        makeRoom(for: FieldBuffer.size(ofName: field.name.count, value: field.value.count))
+        buffer?.append(field)
     }
 
     /// Adds all fields of another list after these.
     package mutating func append(contentsOf other: HTTPFields) {
-        guard let fields = other.buffer else { return }
-        uniqueBuffer(adding: fields.extent.used).append(contentsOf: fields)
+        makeRoom(for: other.byteCount)
+        if let fields = other.buffer { buffer?.append(contentsOf: fields) }
     }
 
-    /// The memory, made this one's own and large enough.
-    private mutating func uniqueBuffer(adding bytes: Int) -> FieldBuffer {
-        // Asked before the memory is named: a name would be a second owner.
+    /// Sees to it that the memory is this one's own, and has room for so many more bytes.
+    private mutating func makeRoom(for bytes: Int) {
         let isOwner = isKnownUniquelyReferenced(&buffer)
-        guard let buffer else { return replaceBuffer(capacity: Swift.max(bytes, 256)) }
-        let extent = buffer.extent
-        if isOwner, extent.capacity - extent.used >= bytes { return buffer }
-        return replaceBuffer(capacity: Swift.max(2 * extent.used, extent.used + bytes))
-    }
-
-    private mutating func replaceBuffer(capacity: Int) -> FieldBuffer {
-        let larger = FieldBuffer.make(capacity: capacity)
+        let extent = buffer?.extent ?? FieldBuffer.Extent(capacity: 0)
+        guard !isOwner || extent.capacity - extent.used < bytes else { return }
+        let larger = FieldBuffer.make(capacity: Swift.max(2 * extent.used, extent.used + bytes, 256))
         if let buffer { larger.append(contentsOf: buffer) }
         buffer = larger
-        return larger
     }
 
     /// Lends the fields in order; their pointers are valid as long as this value is not changed or given up.

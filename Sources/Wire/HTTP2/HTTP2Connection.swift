@@ -134,7 +134,7 @@ package final class HTTP2Connection {
     /// - Throws: ``WireError`` when the connection takes no more requests.
     @discardableResult
     package func send(
-        _ fields: HTTPFields,
+        _ fields: consuming HTTPFields,
         body: [UInt8],
         for sender: AnyObject
     ) throws(WireError) -> HTTP2Stream {
@@ -326,9 +326,9 @@ package final class HTTP2Connection {
     /// What waited for the end of the turn would be cold in the processor's caches by then. With TLS the transport
     /// keeps what it has until it is flushed, or full.
     private func writeEarly() {
-        guard isConnected, let transport else { return }
+        guard isConnected else { return }
         output.gatherMany(from: session)
-        if output.isFull, !isStalled { _ = writeOutput(to: transport) }
+        if output.isFull, !isStalled, let transport { _ = writeOutput(to: transport) }
     }
 
     /// Hands the transport what has been gathered; false when it takes no more for now.

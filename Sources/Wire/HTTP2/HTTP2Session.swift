@@ -256,9 +256,10 @@ struct HTTP2Session: ~Copyable {
     ///
     /// The fields are not needed any more then, while it may be long until the request is answered.
     private func writeFields(of stream: HTTP2Stream, after frame: HTTP2HeadersFrame, to output: inout [UInt8]) {
-        encoder.resizeTable(output[frame.blockStart...])
-        encoder.encode(stream.outgoingFields, to: &output)
-        stream.outgoingFields = HTTPFields()
+        if output.count > frame.blockStart { encoder.resizeTable(output[frame.blockStart...]) }
+        var fields = HTTPFields()
+        swap(&fields, &stream.outgoingFields)
+        encoder.encode(fields, to: &output)
         frame.complete(in: &output)
     }
 
@@ -321,14 +322,9 @@ struct HTTP2Session: ~Copyable {
             guard let context = source?.pointee.ptr, let buffer, let flags else {
                 return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
             }
-            let stream = Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
-            return stream.outgoingBody.withUnsafeBytes { bytes in
-                let count = min(capacity, bytes.count - stream.outgoingOffset)
-                if count > 0, let start = bytes.baseAddress {
-                    UnsafeMutableRawPointer(buffer).copyMemory(from: start + stream.outgoingOffset, byteCount: count)
-                    stream.outgoingOffset += count
-                }
-                if stream.outgoingOffset == bytes.count { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+            return Unmanaged<HTTP2Stream>.fromOpaque(context)._withUnsafeGuaranteedRef { stream in
+                let (count, isLast) = stream.takeBody(into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity))
+                if isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
                 return count
             }
         }

@@ -34,6 +34,18 @@ package final class HTTP2Stream {
         outgoingBody = body
         self.sender = sender
     }
+
+    /// Copies as much of the rest of the body as there is room for.
+    ///
+    /// - Returns: How many bytes, and whether they are the last.
+    func takeBody(into room: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {
+        let count = min(room.count, outgoingBody.count - outgoingOffset)
+        outgoingBody.withUnsafeBytes { bytes in
+            room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[outgoingOffset..<outgoingOffset + count]))
+        }
+        outgoingOffset += count
+        return (count, outgoingOffset == outgoingBody.count)
+    }
 }
 
 /// How a client's stream ended.
