@@ -3,6 +3,7 @@ import Foundation
 import Simulator
 import TestSupport
 import Testing
+import Wire
 
 /// What "Pointing clients at it" tells, with curl in the place of clients that only know Apple's names.
 @Suite(.timeLimit(.minutes(1))) struct ImpersonationTests {
@@ -63,6 +64,43 @@ import Testing
         #expect(trusted.text == "200", "\(trusted.complaint)")
         let untrusted = try await ProgramRun("env", environment + curl)
         #expect(untrusted.status == 60, "a certificate that is not trusted: \(untrusted.complaint)")
+        await bench.apns.stop()
+    }
+
+    /// What this machine says of its own authorities is left out, and somebody else's names them.
+    private static func sending(to bench: Bench, _ authorities: String...) async throws -> ProgramRun {
+        try await ProgramRun(
+            "env",
+            ["-u", "SSL_CERT_DIR", "-u", "SSL_CERT_FILE"] + authorities + [MartletProcess.program, "send"]
+                + [
+                    "--host", "localhost:\(bench.port)", "--to", "5d3a6a1c", "--topic", "com.example.app", "--title",
+                    "Hello",
+                ]
+        )
+    }
+
+    @Test func `Martlet's client trusts what the variables name, too`() async throws {
+        let bench = try await Bench()
+        // Authorities of others stand before it in the file.
+        let others = try (0..<3).map { _ in try CertificateAuthority().certificatePEM() }
+        let file = try bench.scratch.write(others.joined() + bench.apns.authorityPEM, to: "all.pem")
+        #expect(try await Self.sending(to: bench, "SSL_CERT_FILE=\(file)").status == 0)
+
+        let directory = bench.scratch.path + "/authorities"
+        let hash = try await ProgramRun("openssl", ["x509", "-noout", "-hash", "-in", bench.authority]).text
+        let name = hash.trimmingCharacters(in: .whitespacesAndNewlines) + ".0"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: bench.authority, toPath: "\(directory)/\(name)")
+        let none = "SSL_CERT_FILE=/dev/null"
+        #expect(try await Self.sending(to: bench, none, "SSL_CERT_DIR=\(directory)").status == 0)
+
+        let stranger = try bench.scratch.write(others.joined(), to: "others.pem")
+        for file in [stranger, "/nowhere", "/dev/null"] {
+            let untrusted = try await Self.sending(to: bench, "SSL_CERT_FILE=\(file)")
+            #expect(untrusted.status == 1)
+            #expect(untrusted.text.contains("is not trusted"), "\(untrusted.text)\(untrusted.complaint)")
+        }
+        #expect(await bench.apns.pushCount == 2)
         await bench.apns.stop()
     }
 

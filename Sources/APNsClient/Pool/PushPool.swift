@@ -197,7 +197,6 @@ actor PushPool {
             machine.notWanted(push, on: id, at: loop.now)
             return
         }
-        var fields: HTTPFields
         if needsToken {
             guard let authorization, loop.now < authorization.end else {
                 push.progress.isHeldBack = true
@@ -207,17 +206,19 @@ actor PushPool {
             }
             push.progress.isHeldBack = false
             push.tokenIssuedAt = authorization.issuedAt
-            fields = push.fields
-            fields.append(contentsOf: authorization.fields)
-        } else {
-            fields = push.fields
         }
         do throws(WireError) {
             guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
-            push.stream = try connection.send(fields, body: push.draft.body, for: push)
+            push.stream = try connection.send(fields(of: push), body: push.draft.body, for: push)
         } catch {
             machine.notOpened(push, on: id, at: loop.now)
         }
+    }
+
+    private func fields(of push: PendingPush) -> HTTPFields {
+        var fields = push.fields
+        if let authorization { fields.append(contentsOf: authorization.fields) }
+        return fields
     }
 
     /// The stream of a push has ended.

@@ -16,12 +16,8 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
 
     /// The point this much later; absurdly long durations end at the last point there is.
     package func advanced(by duration: Duration) -> MonotonicTime {
-        let (seconds, attoseconds) = duration.components
-        let (product, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !tooLong else { return MonotonicTime(nanoseconds: seconds < 0 ? .min : .max) }
-        let (delay, isOver) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        let (sum, isLate) = nanoseconds.addingReportingOverflow(delay)
-        return MonotonicTime(nanoseconds: isOver || isLate ? (seconds < 0 ? .min : .max) : sum)
+        let delay = duration.attoseconds / 1_000_000_000
+        return MonotonicTime(nanoseconds: Int64(clamping: Int128(nanoseconds) + delay))
     }
 
     /// How long after `earlier` this point is.

@@ -59,14 +59,13 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         }
     }
 
-    /// Writes the fields of another buffer behind these; there must be room.
-    func append(contentsOf other: FieldBuffer) {
-        let bytes = other.bytes
-        guard let source = bytes.baseAddress else { return }
+    /// Writes so many fields, as they lie in another buffer, behind these; there must be room.
+    func append(_ fields: UnsafeRawBufferPointer, fieldCount: Int) {
         withUnsafeMutablePointers { extent, start in
-            (UnsafeMutableRawPointer(start) + extent.pointee.used).copyMemory(from: source, byteCount: bytes.count)
-            extent.pointee.used += bytes.count
-            extent.pointee.count += other.extent.count
+            let room = UnsafeMutableRawBufferPointer(start: start + extent.pointee.used, count: fields.count)
+            room.copyMemory(from: fields)
+            extent.pointee.used += fields.count
+            extent.pointee.count += fieldCount
         }
     }
 }

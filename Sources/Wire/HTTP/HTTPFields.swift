@@ -77,7 +77,7 @@ package struct HTTPFields: @unchecked Sendable {
     /// Adds all fields of another list after these.
     package mutating func append(contentsOf other: HTTPFields) {
         makeRoom(for: other.byteCount)
-        if let fields = other.buffer { buffer?.append(contentsOf: fields) }
+        buffer?.append(other.bytes, fieldCount: other.count)
     }
 
     /// Sees to it that the memory is this one's own, and has room for so many more bytes.
@@ -86,7 +86,7 @@ package struct HTTPFields: @unchecked Sendable {
         let extent = buffer?.extent ?? FieldBuffer.Extent(capacity: 0)
         guard !isOwner || extent.capacity - extent.used < bytes else { return }
         let larger = FieldBuffer.make(capacity: Swift.max(2 * extent.used, extent.used + bytes, 256))
-        if let buffer { larger.append(contentsOf: buffer) }
+        larger.append(self.bytes, fieldCount: count)
         buffer = larger
     }
 
@@ -94,8 +94,11 @@ package struct HTTPFields: @unchecked Sendable {
     func withFields<Result>(_ body: (FieldIterator) -> Result) -> Result {
         // Owned by this value meanwhile, so that it need not be owned once more.
         defer { withExtendedLifetime(self) {} }
-        return body(FieldIterator(remaining: buffer?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)))
+        return body(FieldIterator(remaining: bytes))
     }
+
+    /// All fields as they lie in memory; valid as long as this value is not changed or given up.
+    private var bytes: UnsafeRawBufferPointer { buffer?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0) }
 
     private func first<Result>(_ name: StaticString, _ read: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
         withFields { fields in

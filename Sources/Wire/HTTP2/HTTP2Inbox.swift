@@ -82,7 +82,7 @@ final class HTTP2Inbox {
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
             let stream = HTTP2Stream()
             receiving = Unmanaged.passUnretained(stream)
-            stream.fields = HTTPFields(capacity: usualFieldBytes)
+            stream.incomingFields = HTTPFields(capacity: usualFieldBytes)
             stream.id = frame.hd.stream_id
             stream.began = now
             nghttp2_session_set_stream_user_data(session, stream.id, Unmanaged.passUnretained(stream).toOpaque())
@@ -91,7 +91,9 @@ final class HTTP2Inbox {
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 receiving = Unmanaged.passUnretained(stream)
                 // The final response replaces an informational one (RFC 9110 §15.2).
-                if role == .client, (100..<200).contains(stream.fields.status) { stream.fields = HTTPFields() }
+                if role == .client, (100..<200).contains(stream.incomingFields.status) {
+                    stream.incomingFields = HTTPFields()
+                }
             }
         }
         return 0
@@ -100,8 +102,8 @@ final class HTTP2Inbox {
     func received(_ field: HTTPFields.Field) -> CInt {
         guard let receiving else { return 0 }
         return receiving._withUnsafeGuaranteedRef { stream in
-            stream.fields.append(field)
-            let isTooMuch = stream.fields.byteCount > limits.fieldBytes
+            stream.incomingFields.append(field)
+            let isTooMuch = stream.incomingFields.byteCount > limits.fieldBytes
             return isTooMuch ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
         }
     }
@@ -122,7 +124,7 @@ final class HTTP2Inbox {
             guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 stream.isMessageComplete = true
-                usualFieldBytes = max(usualFieldBytes, stream.fields.byteCount)
+                usualFieldBytes = max(usualFieldBytes, stream.incomingFields.byteCount)
                 // It has heard of a too long message already.
                 if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
             }

@@ -323,7 +323,9 @@ struct HTTP2Session: ~Copyable {
                 return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
             }
             return Unmanaged<HTTP2Stream>.fromOpaque(context)._withUnsafeGuaranteedRef { stream in
-                let (count, isLast) = stream.takeBody(into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity))
+                let (count, isLast) = stream.takeBody(
+                    into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity)
+                )
                 if isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
                 return count
             }

@@ -5,7 +5,7 @@ package final class HTTP2Stream {
     /// The number on the wire (RFC 9113 §5.1.1); 0 before it has one.
     @exclusivity(unchecked) package internal(set) var id: Int32 = 0
     /// The fields that have arrived, pseudo fields first.
-    @exclusivity(unchecked) package internal(set) var fields = HTTPFields()
+    package var fields: HTTPFields { incomingFields }
     /// The body that has arrived, up to the session's bound.
     @exclusivity(unchecked) package internal(set) var body: [UInt8] = []
     /// Whether more body arrived than the session's bound, and was dropped.
@@ -15,6 +15,8 @@ package final class HTTP2Stream {
     /// Whether nothing more can happen on the stream.
     @exclusivity(unchecked) package internal(set) var isClosed = false
 
+    /// Stored under a name of their own, since other modules would have each look proved exclusive.
+    @exclusivity(unchecked) var incomingFields = HTTPFields()
     /// The fields to send; nghttp2 reads them here when it writes their frame.
     @exclusivity(unchecked) var outgoingFields: HTTPFields
     /// The body to send and how much of it has been handed to nghttp2.

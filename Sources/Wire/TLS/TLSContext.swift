@@ -61,7 +61,7 @@ package final class TLSContext: @unchecked Sendable {
     ) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: false)
         if isTLS13Required { _ = martlet_SSL_CTX_set_min_proto_version(tls.context, TLS1_3_VERSION) }
-        SSL_CTX_set_default_verify_paths(tls.context)
+        SystemAuthorities.add(to: SSL_CTX_get_cert_store(tls.context))
         SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
         let protocols: [UInt8] = [2] + Array("h2".utf8)
         SSL_CTX_set_alpn_protos(tls.context, protocols, CUnsignedInt(protocols.count))
@@ -77,7 +77,7 @@ package final class TLSContext: @unchecked Sendable {
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func http1Client(authorities: String? = nil) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: false, needsHTTP2: false)
-        SSL_CTX_set_default_verify_paths(tls.context)
+        SystemAuthorities.add(to: SSL_CTX_get_cert_store(tls.context))
         SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER, nil)
         if let authorities { try tls.trust(authorities) }
         return tls
