@@ -61,13 +61,13 @@ struct HPACKTable {
     /// Of one that is not to be indexed only the name is looked for: its value is new.
     mutating func match(_ field: HTTPFields.Field, at place: Int) -> Match {
         let place = place % lastPositions.count
-        if isMatch(field, at: lastPositions[place]) { return match(at: lastPositions[place], isWhole: field.isIndexed) }
+        if isMatch(field, at: lastPositions[place]) { return found(at: lastPositions[place], isWhole: field.isIndexed) }
         if let position = entries.indices.first(where: { isMatch(field, at: $0) }) {
             lastPositions[place] = position
-            return match(at: position, isWhole: field.isIndexed)
+            return found(at: position, isWhole: field.isIndexed)
         }
         let namesake = entries.indices.first { hasName(of: field, at: $0) }
-        return namesake.map { match(at: $0, isWhole: false) } ?? Match()
+        return namesake.map { found(at: $0, isWhole: false) } ?? Match()
     }
 
     /// Adds a field, for which the oldest have to make room (§4.4).
@@ -99,7 +99,7 @@ struct HPACKTable {
 
     // MARK: Looking
 
-    private func match(at position: Int, isWhole: Bool) -> Match {
+    private func found(at position: Int, isWhole: Bool) -> Match {
         let isStatic = position < staticIndexes.count
         let index = isStatic ? staticIndexes[position] : HPACKTable.staticCount + entries.count - position
         return Match(index: index, isWhole: isWhole)

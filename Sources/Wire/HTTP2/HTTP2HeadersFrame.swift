@@ -1,29 +1,39 @@
 internal import CNghttp2
 
-/// A HEADERS frame at the end of some output, whose block has become longer than its header says
-/// (RFC 9113 §6.2, §6.10).
+/// A HEADERS frame at the end of some output, whose block grows behind it (RFC 9113 §6.2).
 struct HTTP2HeadersFrame {
     /// Octets of a frame before its content (§4.1).
-    static let headerLength = 9
+    private static let headerLength = 9
     /// No peer may demand shorter frames (§6.5.2).
     private static let longestContent = 16_384
 
-    /// Where its header is.
-    let start: Int
+    private let start: Int
+    /// Whose fields it carries.
+    let streamID: Int32
 
+    /// What begins here, unless it is something else.
+    init?(at start: Int, in output: [UInt8]) {
+        // What a client says before its first frame has a space there (§3.4).
+        guard output.count - start >= HTTP2HeadersFrame.headerLength,
+            output[start + 3] == UInt8(NGHTTP2_HEADERS.rawValue)
+        else { return nil }
+        self.start = start
+        streamID = output[start + 5..<start + 9].reduce(0) { $0 << 8 | Int32($1) }
+    }
+
+    /// Where its block begins.
     var blockStart: Int { start + HTTP2HeadersFrame.headerLength }
 
-    /// Writes the block's length into the header; what one frame cannot hold goes into others behind it.
+    /// Writes the block's length into the header; what one frame cannot hold goes on in others (§6.10).
     func complete(in output: inout [UInt8]) {
         let length = output.count - blockStart
         guard length > HTTP2HeadersFrame.longestContent else { return setLength(length, at: start, in: &output) }
-        let streamID = output[(start + 5)..<blockStart]
-        let block = output[blockStart...]
         let endHeaders = UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue)
         output[start + 4] &= ~endHeaders
         setLength(HTTP2HeadersFrame.longestContent, at: start, in: &output)
-        output.removeSubrange((blockStart + HTTP2HeadersFrame.longestContent)...)
-        var rest = block.dropFirst(HTTP2HeadersFrame.longestContent)
+        let streamID = Array(output[start + 5..<blockStart])
+        var rest = Array(output[(blockStart + HTTP2HeadersFrame.longestContent)...])[...]
+        output.removeLast(rest.count)
         while !rest.isEmpty {
             let content = rest.prefix(HTTP2HeadersFrame.longestContent)
             rest = rest.dropFirst(content.count)

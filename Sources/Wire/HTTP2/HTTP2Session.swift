@@ -68,7 +68,8 @@ struct HTTP2Session: ~Copyable {
     private let memory: HTTP2Memory
     private let inbox: HTTP2Inbox
     private let fieldList = FieldList()
-    private let encoder = HPACKEncoder()
+    /// What encodes a client's requests; nghttp2 encodes a server's answers by itself.
+    private let encoder: HPACKEncoder?
 
     init(_ role: Role, limits: HTTP2Limits) throws(WireError) {
         var callbacks: OpaquePointer?
@@ -100,6 +101,7 @@ struct HTTP2Session: ~Copyable {
         raw = session
         self.memory = memory
         self.inbox = inbox
+        encoder = role == .client ? HPACKEncoder() : nil
         var settings = [
             nghttp2_settings_entry(
                 settings_id: CInt(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue),
@@ -153,17 +155,32 @@ struct HTTP2Session: ~Copyable {
 
     /// Adds the next frame to write to the output; false when there is none.
     func writeFrame(to output: inout [UInt8]) -> Bool {
-        let lastRequest = inbox.lastSentStreamID
         var pointer: UnsafePointer<UInt8>?
         let count = nghttp2_session_mem_send(raw, &pointer)
         guard count > 0 else { return false }
-        let frame = HTTP2HeadersFrame(start: output.count)
+        let start = output.count
         output.append(contentsOf: UnsafeBufferPointer(start: pointer, count: count))
-        let request = inbox.lastSentStreamID
-        if inbox.role == .client, request != lastRequest {
-            HTTP2Session.withStream(raw, request) { writeFields(of: $0, after: frame, to: &output) }
+        if let encoder, let frame = HTTP2HeadersFrame(at: start, in: output) {
+            writeFields(into: frame, with: encoder, &output)
         }
         return true
+    }
+
+    /// Completes the frame of a request, which nghttp2 has made without fields: there is nothing in its block but
+    /// changes of the table's size, if the peer wants any.
+    private func writeFields(
+        into frame: HTTP2HeadersFrame,
+        with encoder: HPACKEncoder,
+        _ output: inout [UInt8]
+    ) {
+        if output.count > frame.blockStart { encoder.resizeTable(output[frame.blockStart...]) }
+        HTTP2Session.withStream(raw, frame.streamID) { stream in
+            // They are not needed any more, while it may be long until the request is answered.
+            var fields = HTTPFields()
+            swap(&fields, &stream.outgoingFields)
+            encoder.encode(fields, to: &output)
+        }
+        frame.complete(in: &output)
     }
 
     /// How many frames wait to be written.
@@ -249,18 +266,6 @@ struct HTTP2Session: ~Copyable {
     func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed else { return }
         nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
-    }
-
-    /// Completes the HEADERS frame of a request, which nghttp2 has made without fields: there is nothing in its block
-    /// but changes of the table's size, if the peer wants any.
-    ///
-    /// The fields are not needed any more then, while it may be long until the request is answered.
-    private func writeFields(of stream: HTTP2Stream, after frame: HTTP2HeadersFrame, to output: inout [UInt8]) {
-        if output.count > frame.blockStart { encoder.resizeTable(output[frame.blockStart...]) }
-        var fields = HTTPFields()
-        swap(&fields, &stream.outgoingFields)
-        encoder.encode(fields, to: &output)
-        frame.complete(in: &output)
     }
 
     // MARK: Connection
