@@ -12,8 +12,8 @@ final class FieldList {
     /// Lends the fields in nghttp2's form, which points into their memory: they have to live, unchanged, until their
     /// frame has been written.
     ///
-    /// The first message puts the names of its unindexed fields into the peer's table once, as Apple advises; from
-    /// then on only their values travel ("Sending notification requests to APNs").
+    /// The first message puts the names of its unindexed fields into the peer's table once; from then on only their
+    /// values travel.
     func withNameValues(
         of fields: HTTPFields,
         _ body: (UnsafeBufferPointer<nghttp2_nv>) -> CInt

@@ -1,8 +1,9 @@
 /// Encodes the fields of a connection's requests in HPACK, the compression of HTTP/2 (RFC 7541).
 ///
 /// What requests have in common goes into the peer's table with the first of them and is one octet in those that
-/// follow, the provider token included, for it "may be indexed" ("Establishing a connection to APNs"). nghttp2's own
-/// encoder spells `authorization` out in each: 190 octets, packed bit by bit, would be a tenth of what a push costs.
+/// follow, the provider token included: "Establishing a connection to APNs" lets it be indexed, though the page on
+/// requests would have it sent without. nghttp2's own encoder spells it out in each request: 190 octets, packed bit by
+/// bit, would be a tenth of what a push costs.
 ///
 /// Other values are sent as they are: the Huffman code (§5.2) would make them a quarter shorter, and take more time
 /// than their encryption.

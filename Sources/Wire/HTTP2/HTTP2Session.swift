@@ -50,7 +50,7 @@ package struct HTTP2Limits: Sendable {
 
 /// One side of an HTTP/2 connection without any I/O: bytes in, events and bytes out; owns an `nghttp2_session`.
 ///
-/// nghttp2 calls back only while ``receive(_:)`` or ``nextOutput()`` runs. The callbacks do nothing but note what
+/// nghttp2 calls back only while ``receive(_:)`` or ``writeFrame(to:)`` runs. The callbacks do nothing but note what
 /// happened in the inbox, so nothing can enter the session a second time.
 struct HTTP2Session: ~Copyable {
     /// Which side of the connection this is.

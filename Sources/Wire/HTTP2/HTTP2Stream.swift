@@ -17,7 +17,7 @@ package final class HTTP2Stream {
 
     /// Stored under a name of their own, since other modules would have each look proved exclusive.
     @exclusivity(unchecked) var incomingFields = HTTPFields()
-    /// The fields to send; nghttp2 reads them here when it writes their frame.
+    /// The fields to send, which are read here when their frame is written.
     @exclusivity(unchecked) var outgoingFields: HTTPFields
     /// The body to send and how much of it has been handed to nghttp2.
     @exclusivity(unchecked) var outgoingBody: [UInt8]

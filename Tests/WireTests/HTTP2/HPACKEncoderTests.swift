@@ -37,7 +37,11 @@ import Testing
         let judge = try FieldDecoder()
         for length in [0, 1, 126, 127, 128, 3_000, 3_200, 5_000, 20_000, 60_000] {
             let fields: HTTPFields = ["apns-long": String(repeating: "y", count: length), "apns-topic": "t"]
-            for _ in 0..<2 { #expect(try judge.fields(of: Self.block(of: fields, encoder)) == fields) }
+            let blocks = (0..<2).map { _ in Self.block(of: fields, encoder) }
+            for block in blocks { #expect(try judge.fields(of: block) == fields) }
+            // Each is an octet then, or spelled out behind two numbers and before the other's octet.
+            #expect(length <= 3_000 ? blocks[1].count == 2 : blocks[1].count > length + 2)
+            #expect(blocks[1].last.map { $0 & 0x80 } == 0x80)
         }
     }
 
@@ -74,12 +78,12 @@ import Testing
         return rest < 128 ? [0x3F, UInt8(rest)] : [0x3F, UInt8(rest & 0x7F) | 0x80, UInt8(rest >> 7)]
     }
 
-    @Test(arguments: [0, 200, 4_096, 65_536])
-    func `a server that wants another table is understood`(tableSize: Int) throws {
+    @Test(arguments: [[0], [200], [4_096], [65_536], [0, 4_096], [300, 0, 250]])
+    func `a server that wants another table is understood`(tableSizes: [Int]) throws {
         let session = try HTTP2Session(.client, limits: .test)
         let judge = try FieldDecoder()
         for number in 0..<6 {
-            if number == 3 {
+            for tableSize in number == 3 ? tableSizes : [] {
                 let setting: [UInt8] = [0, 1] + RawHTTP2.bigEndian(UInt32(tableSize))
                 let settings = RawHTTP2.frame(.settings, setting)
                 try settings.withUnsafeBytes { try session.receive($0, at: .zero) }
@@ -89,6 +93,22 @@ import Testing
             let headers = try #require(frames.last)
             #expect(headers.kind == .headers)
             #expect(try judge.fields(of: headers.payload) == Self.push)
+        }
+    }
+
+    @Test func `a request that is taken back before it is written leaves nothing behind`() throws {
+        let session = try HTTP2Session(.client, limits: .test)
+        let judge = try FieldDecoder()
+        _ = try judge.fields(of: #require(Self.frames(sending: Self.push, on: session).last).payload)
+        let other: HTTPFields = [":method": "GET", "apns-topic": "com.example.other"]
+        let unwanted = HTTP2Stream(sending: other)
+        try session.open(unwanted)
+        session.reset(unwanted, .cancel)
+        for fields in [other, Self.push] {
+            let frames = try Self.frames(sending: fields, on: session)
+            let headers = frames.filter { $0.kind == .headers }
+            #expect(headers.count == 1)
+            #expect(try judge.fields(of: #require(headers.first).payload) == fields)
         }
     }
 
