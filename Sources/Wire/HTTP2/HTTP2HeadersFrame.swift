@@ -11,14 +11,14 @@ struct HTTP2HeadersFrame {
     /// Whose fields it carries.
     let streamID: Int32
 
-    /// What begins here, unless it is something else.
-    init?(at start: Int, in output: [UInt8]) {
+    /// A frame that is about to be put here; nil for one of another kind.
+    init?(_ frame: UnsafeRawBufferPointer, at start: Int) {
         // What a client says before its first frame has a space there (§3.4).
-        guard output.count - start >= HTTP2HeadersFrame.headerLength,
-            output[start + 3] == UInt8(NGHTTP2_HEADERS.rawValue)
-        else { return nil }
+        guard frame.count >= HTTP2HeadersFrame.headerLength, frame[3] == UInt8(NGHTTP2_HEADERS.rawValue) else {
+            return nil
+        }
         self.start = start
-        streamID = output[start + 5..<start + 9].reduce(0) { $0 << 8 | Int32($1) }
+        streamID = Int32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: Int32.self))
     }
 
     /// Where its block begins.

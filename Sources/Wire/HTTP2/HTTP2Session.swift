@@ -158,11 +158,10 @@ struct HTTP2Session: ~Copyable {
         var pointer: UnsafePointer<UInt8>?
         let count = nghttp2_session_mem_send(raw, &pointer)
         guard count > 0 else { return false }
-        let start = output.count
-        output.append(contentsOf: UnsafeBufferPointer(start: pointer, count: count))
-        if let encoder, let frame = HTTP2HeadersFrame(at: start, in: output) {
-            writeFields(into: frame, with: encoder, &output)
-        }
+        let frame = UnsafeRawBufferPointer(start: pointer, count: count)
+        let headers = HTTP2HeadersFrame(frame, at: output.count)
+        output.append(contentsOf: frame)
+        if let encoder, let headers { writeFields(into: headers, with: encoder, &output) }
         return true
     }
 
