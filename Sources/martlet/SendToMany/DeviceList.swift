@@ -30,7 +30,10 @@ struct DeviceList: AsyncSequence, Sendable {
         var list = self
         list.skipsBadLines = true
         list.rate = nil
-        for try await recipient in list { try look(recipient) }
+        for try await recipient in list {
+            try look(recipient)
+            ledger.passedOver()
+        }
     }
 
     final class Iterator: AsyncIteratorProtocol {

@@ -100,6 +100,11 @@ final class SendLedger: Sendable {
         }
     }
 
+    /// The device that was read last is not sent to: it will have no outcome.
+    func passedOver() {
+        state.withLock { state in state.lines[state.readCount - 1] = nil }
+    }
+
     func noteAnsweredBefore() {
         state.withLock { $0.tally.answeredBefore += 1 }
     }
