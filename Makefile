@@ -6,7 +6,7 @@ export MARTLET_STRICT = 1
 # All tests at once starve one another, and peers take each other for dead.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 6
 # These keep both hands full for a minute or two, and go after the others.
-BUSY_TESTS = PeerTests\.(CrashTests|PageTests|FleetTests)|RelayTests\.LoadTests
+BUSY_TESTS = PeerTests\.(CrashTests|PageTests|FleetTests|RelayMemoryTests)|RelayTests\.LoadTests
 # Python programs of the tests and benchmarks come from here, made by Scripts/prerequisites.
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a relay holds in memory while Apple is away.
-@Suite(.timeLimit(.minutes(5))) struct RelayMemoryTests {
+@Suite(.timeLimit(.minutes(2))) struct RelayMemoryTests {
     private static let lines = 1_000
     private static let few = 10_000
     private static let many = 50_000

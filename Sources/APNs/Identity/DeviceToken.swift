@@ -26,12 +26,7 @@ public struct DeviceToken: Sendable, Hashable {
                 self = .other(String(decoding: digits, as: UTF8.self))
                 return
             }
-            self = .usual(
-                bytes[..<8].bigEndianNumber,
-                bytes[8..<16].bigEndianNumber,
-                bytes[16..<24].bigEndianNumber,
-                bytes[24...].bigEndianNumber
-            )
+            self.init(quartersOf: bytes) { $0.bigEndianNumber }
         }
 
         /// What nothing but digits stand for.
@@ -40,11 +35,16 @@ public struct DeviceToken: Sendable, Hashable {
                 self = .other(String(decoding: digits, as: UTF8.self).lowercased())
                 return
             }
+            self.init(quartersOf: digits) { $0.hexadecimalNumber }
+        }
+
+        private init(quartersOf all: [UInt8], number: (ArraySlice<UInt8>) -> UInt64) {
+            let length = all.count / 4
             self = .usual(
-                digits[..<16].hexadecimalNumber,
-                digits[16..<32].hexadecimalNumber,
-                digits[32..<48].hexadecimalNumber,
-                digits[48...].hexadecimalNumber
+                number(all[..<length]),
+                number(all[length..<2 * length]),
+                number(all[2 * length..<3 * length]),
+                number(all[(3 * length)...])
             )
         }
     }

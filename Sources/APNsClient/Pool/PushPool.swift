@@ -209,16 +209,12 @@ actor PushPool {
         }
         do throws(WireError) {
             guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
-            push.stream = try connection.send(fields(of: push), body: push.draft.body, for: push)
+            var fields = push.fields
+            if let authorization { fields.append(contentsOf: authorization.fields) }
+            push.stream = try connection.send(fields, body: push.draft.body, for: push)
         } catch {
             machine.notOpened(push, on: id, at: loop.now)
         }
-    }
-
-    private func fields(of push: PendingPush) -> HTTPFields {
-        var fields = push.fields
-        if let authorization { fields.append(contentsOf: authorization.fields) }
-        return fields
     }
 
     /// The stream of a push has ended.

@@ -27,7 +27,7 @@ struct HPACKTable {
     /// The fields of the static table that requests use (appendix A).
     private static let staticFields: [(index: Int, name: String, value: String)] = [
         (1, ":authority", ""), (2, ":method", "GET"), (3, ":method", "POST"), (4, ":path", "/"), (6, ":scheme", "http"),
-        (7, ":scheme", "https"), (23, "authorization", ""), (28, "content-length", ""), (31, "content-type", ""),
+        (7, ":scheme", "https"), (23, "authorization", ""), (31, "content-type", ""),
     ]
     /// How many fields the static table has; the newest of the dynamic table has the next number (§2.3.3).
     private static let staticCount = 61
@@ -70,11 +70,10 @@ struct HPACKTable {
         return namesake.map { found(at: $0, isWhole: false) } ?? Match()
     }
 
-    /// Adds a field, for which the oldest have to make room (§4.4).
+    /// Adds a field that the capacity allows, for which the oldest have to make room (§4.4).
     mutating func insert(_ field: HTTPFields.Field) {
         let size = HPACKTable.size(of: field)
         removeOldest(until: capacity - size)
-        guard size <= capacity else { return }
         entries.append(Entry(start: octets.count, nameLength: field.name.count, valueLength: field.value.count))
         octets += field.name
         octets += field.value

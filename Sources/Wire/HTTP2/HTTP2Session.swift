@@ -161,7 +161,7 @@ struct HTTP2Session: ~Copyable {
         let frame = UnsafeRawBufferPointer(start: pointer, count: count)
         let headers = HTTP2HeadersFrame(frame, at: output.count)
         output.append(contentsOf: frame)
-        if let encoder, let headers { writeFields(into: headers, with: encoder, &output) }
+        if let encoder, let headers { writeFields(into: headers, with: encoder, to: &output) }
         return true
     }
 
@@ -170,7 +170,7 @@ struct HTTP2Session: ~Copyable {
     private func writeFields(
         into frame: HTTP2HeadersFrame,
         with encoder: HPACKEncoder,
-        _ output: inout [UInt8]
+        to output: inout [UInt8]
     ) {
         if output.count > frame.blockStart { encoder.resizeTable(output[frame.blockStart...]) }
         HTTP2Session.withStream(raw, frame.streamID) { stream in

@@ -8,7 +8,10 @@ internal import COpenSSL
 /// OpenSSL does not ask for an authority while the store has one of the same name: of two with one name, that which was
 /// given to the client hides the system's.
 enum SystemAuthorities {
-    /// OpenSSL's description of this source: safe to share because it is never changed and never freed.
+    /// OpenSSL's description of this source.
+    ///
+    /// It is `nonisolated(unsafe)` for being a bare pointer, and safe on any thread because nothing changes or frees
+    /// what it points to once it is made here.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         let method = X509_LOOKUP_meth_new("the system's authorities")
         X509_LOOKUP_meth_set_get_by_subject(method) { lookup, type, name, result in

@@ -89,7 +89,7 @@ import Testing
                 try settings.withUnsafeBytes { try session.receive($0, at: .zero) }
                 judge.allow(tableSize: tableSize)
             }
-            let frames = try Self.frames(sending: Self.push, on: session)
+            let frames = try Self.frames(of: Self.push, on: session)
             let headers = try #require(frames.last)
             #expect(headers.kind == .headers)
             #expect(try judge.fields(of: headers.payload) == Self.push)
@@ -99,13 +99,13 @@ import Testing
     @Test func `a request that is taken back before it is written leaves nothing behind`() throws {
         let session = try HTTP2Session(.client, limits: .test)
         let judge = try FieldDecoder()
-        _ = try judge.fields(of: #require(Self.frames(sending: Self.push, on: session).last).payload)
+        _ = try judge.fields(of: #require(Self.frames(of: Self.push, on: session).last).payload)
         let other: HTTPFields = [":method": "GET", "apns-topic": "com.example.other"]
         let unwanted = HTTP2Stream(sending: other)
         try session.open(unwanted)
         session.reset(unwanted, .cancel)
         for fields in [other, Self.push] {
-            let frames = try Self.frames(sending: fields, on: session)
+            let frames = try Self.frames(of: fields, on: session)
             let headers = frames.filter { $0.kind == .headers }
             #expect(headers.count == 1)
             #expect(try judge.fields(of: #require(headers.first).payload) == fields)
@@ -115,7 +115,7 @@ import Testing
     @Test func `fields that are too long for a frame go on in others`() throws {
         let session = try HTTP2Session(.client, limits: .test)
         let fields: HTTPFields = [":method": "POST", "x": String(repeating: "y", count: 40_000)]
-        let frames = try Self.frames(sending: fields, on: session).drop { $0.kind != .headers }
+        let frames = try Self.frames(of: fields, on: session).drop { $0.kind != .headers }
         #expect(frames.map(\.kind) == [.headers, .continuation, .continuation])
         #expect(frames.dropLast().map(\.payload.count) == [16_384, 16_384])
         #expect(frames.map { $0.flags & RawHTTP2.endsFields != 0 } == [false, false, true])
@@ -123,9 +123,7 @@ import Testing
         #expect(try FieldDecoder().fields(of: frames.flatMap(\.payload)) == fields)
     }
 
-    private static func frames(sending fields: HTTPFields, on session: borrowing HTTP2Session) throws -> [RawHTTP2
-        .Frame]
-    {
+    private static func frames(of fields: HTTPFields, on session: borrowing HTTP2Session) throws -> [RawHTTP2.Frame] {
         try session.open(HTTP2Stream(sending: fields))
         var output: [UInt8] = []
         while session.writeFrame(to: &output) {}
