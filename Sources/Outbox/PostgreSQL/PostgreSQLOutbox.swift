@@ -39,14 +39,12 @@ package actor PostgreSQLOutbox {
     }
 
     nonisolated let loop: EventLoop
-    /// Where connecting may wait for somebody who does not answer.
-    private let connecting: EventLoop
+    private let connections: Connections
     /// Part of `Actor`.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let address: String
     let options: Options
-    private var links: [Purpose: Link] = [:]
     private var problems: [Purpose: PostgreSQLError] = [:]
     var isClosed = false
     /// What the others are told of this node.
@@ -89,11 +87,11 @@ package actor PostgreSQLOutbox {
         self.options = options
         (news, newsOut) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(10_000))
         do {
-            loop = try EventLoop()
-            connecting = try EventLoop()
+            connections = try Connections()
         } catch {
             throw OutboxError(.unavailable, "\(error)")
         }
+        loop = connections.loop
         do throws(PostgreSQLError) {
             for purpose in Purpose.allCases { try await connect(purpose) }
             try await begin()
@@ -101,12 +99,6 @@ package actor PostgreSQLOutbox {
             disconnect()
             throw OutboxError(error, "the outbox in PostgreSQL cannot be used")
         }
-    }
-
-    isolated deinit {
-        for link in links.values { link.close() }
-        loop.shutdown()
-        connecting.shutdown()
     }
 
     private func begin() async throws(PostgreSQLError) {
@@ -134,7 +126,7 @@ package actor PostgreSQLOutbox {
     private func connect(_ purpose: Purpose) async throws(PostgreSQLError) {
         let session: Session
         do throws(PostgreSQLError) {
-            session = try await withTaskExecutorPreference(LoopTaskExecutor(connecting)) {
+            session = try await withTaskExecutorPreference(LoopTaskExecutor(connections.connecting)) {
                 () async throws(PostgreSQLError) in
                 try await Session.connected(to: address, name: "martlet \(options.name) \(purpose)")
             }
@@ -149,7 +141,7 @@ package actor PostgreSQLOutbox {
             throw .disconnected("\(error)")
         }
         link.onEnd = { [weak self] error in self?.assumeIsolated { $0.lost(purpose, error) } }
-        links[purpose] = link
+        connections.links[purpose] = link
         if purpose == .watching {
             link.onNotice = { [weak self] in self?.assumeIsolated { $0.poll() } }
             link.ask("LISTEN martlet", []) { _ in }
@@ -165,13 +157,13 @@ package actor PostgreSQLOutbox {
     /// No claim may be under way, as nobody would know of what it gives. The server may notice late that we have gone,
     /// and finish what it was asked, so that this is done again for a while.
     func releaseLostClaims() {
-        guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = links[.delivering] else { return }
+        guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = connections.links[.delivering] else { return }
         let known = held.map { Optional($0) }
         link.ask("SELECT martlet.release($1, $2, false)", [.integer(node), .integers(known)]) { _ in }
     }
 
     private func lost(_ purpose: Purpose, _ error: PostgreSQLError) {
-        links[purpose] = nil
+        connections.links[purpose] = nil
         problems[purpose] = error
         reconnect(purpose)
     }
@@ -184,7 +176,7 @@ package actor PostgreSQLOutbox {
     }
 
     private func tryToReconnect(_ purpose: Purpose) async {
-        guard !isClosed, links[purpose] == nil else { return }
+        guard !isClosed, connections.links[purpose] == nil else { return }
         do throws(PostgreSQLError) {
             try await connect(purpose)
         } catch {
@@ -194,8 +186,8 @@ package actor PostgreSQLOutbox {
 
     private func disconnect() {
         isClosed = true
-        let open = links.values
-        links = [:]
+        let open = connections.links.values
+        connections.links = [:]
         for link in open { link.close() }
         newsOut.finish()
     }
@@ -225,7 +217,7 @@ package actor PostgreSQLOutbox {
         _ parameters: [Parameter],
         _ read: @escaping @Sendable (Rows) -> Value
     ) async throws(PostgreSQLError) -> Value {
-        guard let link = links[purpose] else {
+        guard let link = connections.links[purpose] else {
             throw problems[purpose] ?? .disconnected("there is no connection")
         }
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<Answered<Value>, Never>) in
