@@ -197,11 +197,13 @@ public actor SimulatedAPNs {
     /// Where a client finds this simulator.
     public nonisolated var endpoint: APNsEndpoint {
         get async {
-            APNsEndpoint(
+            let port = await port
+            let channelPort = await channelPort
+            return APNsEndpoint(
                 host: "localhost",
-                port: await port,
+                port: port,
                 isEncrypted: configuration.isEncrypted,
-                channels: await channelPort.map { APNsEndpoint.Address(host: "localhost", port: $0) }
+                channels: channelPort.map { APNsEndpoint.Address(host: "localhost", port: $0) }
             )
         }
     }
@@ -217,9 +219,11 @@ public actor SimulatedAPNs {
     /// What points clients at it.
     package nonisolated var recipes: ClientRecipes {
         get async {
-            ClientRecipes(
-                endpoint: await endpoint,
-                inboxPort: await inboxPort ?? 0,
+            let endpoint = await endpoint
+            let inboxPort = await inboxPort
+            return ClientRecipes(
+                endpoint: endpoint,
+                inboxPort: inboxPort ?? 0,
                 authorityFile: authority.certificateFile ?? "ca.pem"
             )
         }

@@ -29,7 +29,8 @@ private struct Demo {
 
     func run() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
-        let clients = try Clients(for: apns, at: await apns.endpoint)
+        let endpoint = await apns.endpoint
+        let clients = try Clients(for: apns, at: endpoint)
         let channel = try await clients.usual.channels(of: DemoWorld.app).create()
         let world = try await DemoWorld(in: apns, channel: channel)
         let chapters = [
@@ -49,7 +50,8 @@ private struct Demo {
             number += chapter.pushes.count
         }
         await clients.close()
-        Terminal.output.write(closing(sent: number, received: await apns.pushCount, surprises: surprises))
+        let received = await apns.pushCount
+        Terminal.output.write(closing(sent: number, received: received, surprises: surprises))
         if Terminal.output.isInteractive { try await keepInboxOpen(of: apns) }
         await apns.stop()
         if surprises > 0 { throw CommandFailure() }

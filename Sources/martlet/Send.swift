@@ -77,16 +77,26 @@ extension Command {
         await withTaskGroup(of: (Int, SendAnswer).self) { group in
             for (index, token) in tokens.enumerated() {
                 group.addTask {
-                    do throws(APNsError) {
-                        return (index, SendAnswer(token, try await send(token)))
-                    } catch {
-                        return (index, SendAnswer(token, error))
-                    }
+                    // Not within the tuple: see Scripts/check-awaits.
+                    let answer = await answer(to: token, send)
+                    return (index, answer)
                 }
             }
             var answers: [Int: SendAnswer] = [:]
             for await (index, answer) in group { answers[index] = answer }
             return tokens.indices.compactMap { answers[$0] }
+        }
+    }
+
+    private static func answer(
+        to token: DeviceToken,
+        _ send: (DeviceToken) async throws(APNsError) -> PushReceipt
+    ) async -> SendAnswer {
+        do throws(APNsError) {
+            let receipt = try await send(token)
+            return SendAnswer(token, receipt)
+        } catch {
+            return SendAnswer(token, error)
         }
     }
 

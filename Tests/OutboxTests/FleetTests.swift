@@ -20,7 +20,8 @@ import Testing
     }
 
     @Test func `what one has claimed the others do not get, and see where it is`() async throws {
-        let (one, other) = (try await open(), try await open())
+        let one = try await open()
+        let other = try await open()
         let pushes = try (1...10).map { try OutboxPush.numbered($0) }
         _ = try await one.accept(pushes, at: 1_000)
         let first = try await one.claim(.orders, .immediate, limit: 4, at: 1_000).pushes
@@ -71,7 +72,9 @@ import Testing
     }
 
     @Test func `nodes know how many they are, and which one does what one alone may do`() async throws {
-        let stores = [try await open(lease: .seconds(3)), try await open(lease: .seconds(3))]
+        let first = try await open(lease: .seconds(3))
+        let second = try await open(lease: .seconds(3))
+        let stores = [first, second]
         for (index, store) in stores.enumerated() {
             for await news in store.news where news == .fleet(nodes: 2, leads: index == 0) { break }
         }
@@ -136,7 +139,10 @@ import Testing
 
     @Test(.timeLimit(.minutes(2)))
     func `many that take in and give out at once keep each key's order, and lose nothing`() async throws {
-        let stores = [try await open(), try await open(), try await open()]
+        let first = try await open()
+        let second = try await open()
+        let third = try await open()
+        let stores = [first, second, third]
         let (keys, perKey) = (12, 25)
         let wire = Wire()
         func number(_ key: Int, _ number: Int) -> UInt64 { UInt64(key * 1_000 + number + 1) }

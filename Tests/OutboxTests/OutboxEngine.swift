@@ -14,7 +14,8 @@ enum OutboxEngine: String, CaseIterable, Sendable {
         var place = Place(engine: self, directory: try ScratchDirectory(), disk: ModelOutbox.Disk())
         if self == .postgresql {
             let server = try await PostgreSQLServer.shared.value
-            place.database = (server, try await server.makeDatabase())
+            let database = try await server.makeDatabase()
+            place.database = (server, database)
             try await PostgreSQLOutbox.migrate(place.address)
         }
         return place

@@ -31,8 +31,9 @@ struct CrashWorld: Sendable {
         configuration.keptPushes = 1_000_000
         configuration.seed = seed
         apple = try await SimulatedAPNs.start(configuration)
+        let port = await apple.port
         relay = try await RelayProcess(
-            to: ["host": "127.0.0.1", "port": Int(await apple.port), "clear": true],
+            to: ["host": "127.0.0.1", "port": Int(port), "clear": true],
             ["answer-seconds": 1]
         )
         var calling = PushClient.Configuration()

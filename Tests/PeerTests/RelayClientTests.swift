@@ -25,8 +25,9 @@ import Wire
             let authorities = try scratch.write(apple.authorityPEM, to: "apple.pem")
             let own = try CertificateAuthority()
             let identity = try own.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
+            let port = await apple.port
             relay = try await RelayProcess(
-                to: ["host": "localhost", "port": Int(await apple.port), "authorities": authorities],
+                to: ["host": "localhost", "port": Int(port), "authorities": authorities],
                 [
                     "certificate": try scratch.write(identity.certificatePEM, to: "relay.pem"),
                     "certificate-key": try scratch.write(identity.keyPEM, to: "relay.key"),

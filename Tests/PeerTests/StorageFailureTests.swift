@@ -47,7 +47,8 @@ import Testing
 
     @Test func `a file that another relay has is refused, and the other goes on`() async throws {
         let scratch = try ScratchDirectory()
-        let (first, second) = (try await relay(in: scratch.path), try await relay(in: scratch.path))
+        let first = try await relay(in: scratch.path)
+        let second = try await relay(in: scratch.path)
         try await first.start()
         let run = try await ProgramRun(MartletProcess.program, second.arguments)
         #expect(run.status == 1 && run.complaint.contains("database is locked"), "\(run.complaint)")

@@ -60,7 +60,8 @@ struct RelayBench {
     func another(_ change: (inout RelayConfiguration) -> Void = { _ in }) async throws -> RelayBench {
         var configuration = await relay.configuration
         change(&configuration)
-        return RelayBench(self, try await PushRelay.start(configuration))
+        let relay = try await PushRelay.start(configuration)
+        return RelayBench(self, relay)
     }
 
     static func hash(_ key: String) throws -> String {

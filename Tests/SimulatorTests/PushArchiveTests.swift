@@ -13,7 +13,8 @@ import Testing
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(isEncrypted: false, keptPushes: keptPushes, dataFile: file)
         )
-        return (apns, try PushClient(await apns.endpoint, authentication: .token(.ephemeral())))
+        let endpoint = await apns.endpoint
+        return (apns, try PushClient(endpoint, authentication: .token(.ephemeral())))
     }
 
     private func send(_ count: Int, with client: PushClient) async throws {

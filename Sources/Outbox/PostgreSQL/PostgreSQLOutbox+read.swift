@@ -89,26 +89,29 @@ extension PostgreSQLOutbox {
     }
 
     package func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken] {
-        try await inquire(
+        let number = try await number(of: app)
+        return try await inquire(
             .watching,
             """
             SELECT cursor, token, since, learnt_at, reason FROM martlet.dead_token
             WHERE app = $1 AND cursor > $2 ORDER BY cursor LIMIT $3
             """,
-            [.integer(try await number(of: app)), .integer(cursor), .integer(Int64(limit))]
+            [.integer(number), .integer(cursor), .integer(Int64(limit))]
         ) { $0.all.compactMap { DeadToken($0) } }
     }
 
     package func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool {
-        try await inquire(
+        let number = try await number(of: app)
+        return try await inquire(
             .watching,
             "DELETE FROM martlet.dead_token WHERE app = $1 AND token = $2 RETURNING 1",
-            [.integer(try await number(of: app)), .text(token.hex)]
+            [.integer(number), .text(token.hex)]
         ) { $0.count > 0 }
     }
 
     package func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter] {
-        try await inquire(
+        let number = try await number(of: app)
+        return try await inquire(
             .watching,
             """
             SELECT p.number, 0, o.attempts, o.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token, p.channel,
@@ -118,7 +121,7 @@ extension PostgreSQLOutbox {
             FROM martlet.outcome o JOIN martlet.push p ON p.apns_id = o.apns_id AND p.app = o.app
             WHERE o.app = $1 AND o.state = 'dead' ORDER BY o.ended_at DESC LIMIT $2
             """,
-            [.integer(try await number(of: app)), .integer(Int64(limit))]
+            [.integer(number), .integer(Int64(limit))]
         ) { rows in
             rows.all.map { row in
                 let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 19)))

@@ -165,7 +165,8 @@ extension PushRelay {
         var conditions: [(lane: Lane, client: LaneClient, ClientCondition)] = []
         for lane in lanes {
             guard let client = clients[lane] else { continue }
-            conditions.append((lane, client, await client.client.condition))
+            let condition = await client.client.condition
+            conditions.append((lane, client, condition))
         }
         return conditions
     }

@@ -112,9 +112,10 @@ extension InboxAPI {
             let query = try call.pushQuery()
             try await checkRoom(call)
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
+            let events = await call.simulator.events(after: lastID)
             return .pieces(
                 ["content-type": "text/event-stream", "cache-control": "no-store"],
-                await call.simulator.events(after: lastID).map { EventStream.bytes(of: $0, matching: query) }
+                events.map { EventStream.bytes(of: $0, matching: query) }
             )
         },
         Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in

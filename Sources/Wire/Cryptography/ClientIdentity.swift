@@ -47,9 +47,13 @@ package struct ClientIdentity: Sendable {
     /// - Throws: ``WireError`` of kind `.badCredentials` for a wrong passphrase, or a file that holds something else.
     package init(pkcs12: [UInt8], passphrase: String) throws(WireError) {
         prepareOpenSSL()
-        let bio = BIO_new_mem_buf(pkcs12, CInt(clamping: pkcs12.count))
-        defer { BIO_free(bio) }
-        guard let container = d2i_PKCS12_bio(bio, nil) else {
+        // The BIO borrows the bytes, so they have to stay in place until it has been read.
+        let parsed = pkcs12.withUnsafeBytes { bytes in
+            let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
+            defer { BIO_free(bio) }
+            return d2i_PKCS12_bio(bio, nil)
+        }
+        guard let container = parsed else {
             ERR_clear_error()
             throw WireError(.badCredentials, "this is no PKCS#12 file (.p12)")
         }

@@ -48,6 +48,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         var endingTurn: [() -> Void] = []
         var timers = TimeHeap<LoopTimer>()
         @exclusivity(unchecked) var turnTime = MonotonicTime.zero
+        /// Whether the loop has waited for events since `turnTime` was read.
+        @exclusivity(unchecked) var hasWaited = false
         var hasAlarmRung = false
     }
 
@@ -92,7 +94,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         beforePoll.pointee.data = context
         afterPoll.pointee.data = context
         alarm.pointee.data = context
-        bound.turnTime = clock?.now ?? MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+        readClock()
 
         guard startThread({ $0.run() }) else {
             Unmanaged<EventLoop>.fromOpaque(context).release()
@@ -207,10 +209,20 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: On the loop
 
-    /// The time at which this turn of the loop began.
+    /// The current time, read once between two waits for events.
+    ///
+    /// Callbacks of sockets run within libuv's wait, so the first of them to ask reads the clock: the time of the
+    /// previous turn may be hours old on an idle loop.
     package var now: MonotonicTime {
         checkIsolated()
-        return clock?.now ?? bound.turnTime
+        if let clock { return clock.now }
+        if bound.hasWaited { readClock() }
+        return bound.turnTime
+    }
+
+    private func readClock() {
+        bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+        bound.hasWaited = false
     }
 
     /// Calls `action` once this long from now, unless the timer is cancelled first.
@@ -230,7 +242,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Fires what is due by the clock; a ``ManualClock`` calls it after moving.
     func fireTimers() {
-        while let timer = bound.timers.removeDue(by: clock?.now ?? bound.turnTime) {
+        while let timer = bound.timers.removeDue(by: now) {
             timer.fire()
         }
         setAlarm()
@@ -239,7 +251,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// What has arrived counts before what is late: timers fire after the sockets have been looked at, so that a
     /// process which was held up does not take its own pause for its peer's.
     private func polled() {
-        bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+        readClock()
         guard bound.hasAlarmRung else { return }
         bound.hasAlarmRung = false
         uv_idle_stop(noWait)
@@ -329,10 +341,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             }
             guard !bound.work.isEmpty || !bound.endOfTurn.isEmpty else {
                 if isStopping, close() { stop() }
+                bound.hasWaited = true
                 return
             }
             runWork()
         }
+        bound.hasWaited = true
         uv_async_send(wakeUp)
     }
 

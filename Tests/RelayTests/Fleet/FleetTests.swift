@@ -96,7 +96,8 @@ import Testing
 
     @Test func `relays divide the connections to Apple that an app may have`() async throws {
         let faults = [Fault(.limitStreams(1)), Fault(.delay(.milliseconds(20)))]
-        let first = try await RelayBench(faults: faults, data: try await place()) { $0.apps[0].connections = 2 }
+        let place = try await place()
+        let first = try await RelayBench(faults: faults, data: place) { $0.apps[0].connections = 2 }
         let second = try await first.another()
         for bench in [first, second] {
             while await bench.relay.fleet.size < 2 { _ = await bench.ask("GET", "/v1/status") }

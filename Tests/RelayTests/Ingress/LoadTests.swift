@@ -51,7 +51,9 @@ import Testing
             }
         }
         await account.end()
-        let (kept, refused, problems) = (await account.kept, await account.refused, await account.problems)
+        let kept = await account.kept
+        let refused = await account.refused
+        let problems = await account.problems
         #expect(problems.isEmpty, "\(problems.prefix(3))")
         #expect(refused > 0 && kept.count == Self.callers * (Self.pushesOfEach / Self.limit) * Self.limit)
         #expect(await bench.relay.counts.shed == refused)

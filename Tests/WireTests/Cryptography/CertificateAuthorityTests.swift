@@ -141,13 +141,11 @@ import Testing
     }
 
     @Test func `keys of other kinds are refused by name`() async throws {
+        let otherCurve = try await pem("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384")
+        let edwards = try await pem("genpkey", "-algorithm", "ED25519")
+        let rsa = try await pem("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048")
         let others = [
-            (try await pem("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"), "secp384r1"),
-            (try await pem("genpkey", "-algorithm", "ED25519"), "no elliptic-curve key"),
-            (
-                try await pem("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"),
-                "no elliptic-curve key"
-            ),
+            (otherCurve, "secp384r1"), (edwards, "no elliptic-curve key"), (rsa, "no elliptic-curve key"),
         ]
         for (text, words) in others {
             let error = #expect(throws: CryptographyError.self) { try ES256PrivateKey(pem: text) }

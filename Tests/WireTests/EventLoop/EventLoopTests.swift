@@ -1,6 +1,12 @@
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 @testable import Wire
 
 @Suite struct EventLoopTests {
@@ -74,6 +80,38 @@ import Testing
             }
         }
         #expect(ContinuousClock.now - start >= .milliseconds(20))
+    }
+
+    @Test func `the time is current when a socket's callback runs after an idle wait`() async throws {
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (reader, writer) = (ends[0], ends[1])
+        defer { for end in [reader, writer] { close(end) } }
+        let scope = try LoopScope()
+        async let called = withCheckedThrowingContinuation { (result: CheckedContinuation<MonotonicTime, any Error>) in
+            scope.loop.execute {
+                do {
+                    var watcher: SocketWatcher?
+                    watcher = try SocketWatcher(descriptor: reader, on: scope.loop) { _ in
+                        watcher?.close()
+                        result.resume(returning: scope.loop.now)
+                    }
+                    watcher?.wait(for: .readable)
+                } catch {
+                    result.resume(throwing: error)
+                }
+            }
+        }
+        let other = try LoopScope()
+        let written = await withCheckedContinuation { result in
+            other.loop.execute {
+                other.loop.schedule(after: .milliseconds(50)) {
+                    result.resume(returning: other.loop.now)
+                    write(writer, "x", 1)
+                }
+            }
+        }
+        #expect(try await called >= written)
     }
 
     @Test func `a timer that sets a timer is served in the same move of the clock only when that is due too`()

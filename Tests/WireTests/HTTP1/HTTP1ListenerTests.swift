@@ -135,7 +135,8 @@ import Testing
                     let client = try RawClient(port: port)
                     client.send("POST /\(number) HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nConnection: close\r\n\r\n")
                     client.send(String(format: "%04d", number))
-                    return (number, await client.read())
+                    let answer = await client.read()
+                    return (number, answer)
                 }
             }
             return try await group.reduce(into: [Int: String]()) { $0[$1.0] = $1.1 }

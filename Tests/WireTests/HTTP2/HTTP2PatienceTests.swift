@@ -44,6 +44,43 @@ import Testing
         #expect(watch.overdue(at: seconds(71)) == .output)
     }
 
+    // MARK: Idle servers
+
+    @Test(arguments: [true, false])
+    func `the first client of a server that was idle for long is served`(isEncrypted: Bool) async throws {
+        let scope = try LoopScope()
+        let server = EchoServer(on: scope.loop)
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: [])
+        let identity = try TLSContext.Identity(
+            certificateChainPEM: issued.certificatePEM,
+            privateKeyPEM: issued.keyPEM
+        )
+        try await server.start(
+            HTTP2Listener.Configuration(
+                tls: isEncrypted ? TLSContext.server(identity: identity) : nil,
+                limits: .test,
+                patience: HTTP2Patience(handshake: .milliseconds(500))
+            )
+        )
+        // Asking for it later would wake the loop.
+        let port = await server.port
+        // The listener looks for late clients each second; this is the real clock, as on an idle machine.
+        let other = try LoopScope()
+        await withCheckedContinuation { result in
+            other.loop.execute { other.loop.schedule(after: .milliseconds(1_200)) { result.resume() } }
+        }
+        let client = TestClient(on: other.loop)
+        try await client.open(
+            host: "localhost",
+            port: port,
+            tls: isEncrypted ? TLSContext.client(authorities: authority.certificatePEM()) : nil
+        )
+        #expect(try await client.get("/first").body == Array("/first".utf8))
+        await client.close()
+        await server.close()
+    }
+
     // MARK: Connections
 
     /// A server on a clock that the test moves.
