@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 
 import PackageDescription
 
@@ -146,6 +146,7 @@ let package = Package(
             dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
             swiftSettings: common
         ),
+        .testTarget(name: "BlackBoxTests", dependencies: ["TestSupport", "martlet"], swiftSettings: common),
         .testTarget(name: "CommandsTests", dependencies: ["Commands"], swiftSettings: common),
         .testTarget(
             name: "LiveSurfacesTests",

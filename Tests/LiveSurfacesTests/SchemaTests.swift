@@ -6,9 +6,12 @@ import Testing
 
 /// The JSON Schema against a validator that others wrote.
 @Suite(.timeLimit(.minutes(1))) struct SchemaTests {
-    private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
-
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: python), "run `make test`, which installs jsonschema"))
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: Python.interpreter),
+            "run `make test`, which installs jsonschema"
+        )
+    )
     func `the schema takes what the parser takes, and refuses what it refuses`() async throws {
         let scratch = try ScratchDirectory()
         let schema = try scratch.write(SurfaceSchema.document().encoded(), to: "schema.json")
@@ -21,7 +24,7 @@ import Testing
             documents += try (Fixtures.names() + Fixtures.names(in: "negative/")).map(Fixtures.json)
         }
         let files = try documents.enumerated().map { try scratch.write($1.encoded(), to: "\($0).json") }
-        let run = try await ProgramRun(Self.python, ["Tests/Peers/check_schema.py", schema] + files)
+        let run = try await ProgramRun(Python.interpreter, ["Tests/Peers/check_schema.py", schema] + files)
         let verdicts = run.text.split(separator: "\n")
         try #require(verdicts.count == documents.count, "\(run.complaint)")
         for (document, verdict) in zip(documents, verdicts) {

@@ -7,8 +7,7 @@ import Testing
 /// The command as people run it: the built program, its output and its exit codes.
 @Suite(.timeLimit(.minutes(1))) struct CommandTests {
     /// The program that was built with these tests, beside them.
-    fileprivate static let martlet =
-        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+    fileprivate static let martlet = MartletProcess.program
 
     private func martlet(_ arguments: String..., input: String = "") async throws -> ProgramRun {
         try await ProgramRun(Self.martlet, arguments, input: Array(input.utf8))

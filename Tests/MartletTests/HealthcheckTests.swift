@@ -5,8 +5,7 @@ import Testing
 
 /// The commands with which a simulator is waited for, and its authority found.
 @Suite(.timeLimit(.minutes(1))) struct HealthcheckTests {
-    private static let martlet =
-        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+    private static let martlet = MartletProcess.program
 
     private func martlet(_ arguments: String...) async throws -> ProgramRun {
         try await ProgramRun(Self.martlet, arguments)

@@ -8,7 +8,7 @@ import Testing
 /// The commands about snapshots as people run them.
 @Suite(.timeLimit(.minutes(1))) struct SurfaceCommandTests {
     private func martlet(_ arguments: [String], input: String = "") async throws -> ProgramRun {
-        let martlet = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+        let martlet = MartletProcess.program
         return try await ProgramRun(martlet, arguments, input: Array(input.utf8))
     }
 

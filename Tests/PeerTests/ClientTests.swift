@@ -72,9 +72,12 @@ import Testing
         await bench.apns.stop()
     }
 
-    private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
-
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: python), "run `make test`, which installs aioapns"))
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: Python.interpreter),
+            "run `make test`, which installs aioapns"
+        )
+    )
     func `aioapns sends a thousand pushes`() async throws {
         let bench = try await Bench()
         let key = try await ProgramRun(
@@ -84,7 +87,7 @@ import Testing
         try await bench.apns.register(SigningKey(pem: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ"))
         await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
         let run = try await ProgramRun(
-            Self.python,
+            Python.interpreter,
             [
                 "Tests/Peers/aioapns_peer.py", "\(bench.port)", bench.authority,
                 try bench.scratch.write(key, to: "key.p8"),
@@ -98,13 +101,18 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: python), "run `make test`, which installs aioapns"))
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: Python.interpreter),
+            "run `make test`, which installs aioapns"
+        )
+    )
     func `aioapns sends a hundred pushes with a certificate`() async throws {
         let bench = try await Bench()
         let files = try await ProviderCertificateFiles()
         let both = try files.scratch.read("certificate.pem") + files.scratch.read("key.pem")
         let run = try await ProgramRun(
-            Self.python,
+            Python.interpreter,
             [
                 "Tests/Peers/aioapns_peer.py", "\(bench.port)", bench.authority,
                 try files.scratch.write(both, to: "both.pem"),
@@ -119,7 +127,10 @@ import Testing
     /// kalyke opens a connection for each push, and writes the time of its tokens in quotes, which Apple's own servers
     /// were seen to let pass and its documentation does not.
     @Test(
-        .enabled(if: FileManager.default.fileExists(atPath: python), "run `make test`, which installs kalyke-apns"),
+        .enabled(
+            if: FileManager.default.fileExists(atPath: Python.interpreter),
+            "run `make test`, which installs kalyke-apns"
+        ),
         arguments: [
             (Leniency.textIssuedAt, "accepted\nBadDeviceToken\nUnregistered\nTooManyRequests\n"),
             (Leniency([]), String(repeating: "InvalidProviderToken\n", count: 2) + "Unregistered\nTooManyRequests\n"),
@@ -135,7 +146,7 @@ import Testing
         let run = try await ProgramRun(
             "env",
             [
-                "SSL_CERT_FILE=" + scratch.write(apns.authorityPEM, to: "ca.pem"), Self.python,
+                "SSL_CERT_FILE=" + scratch.write(apns.authorityPEM, to: "ca.pem"), Python.interpreter,
                 "Tests/Peers/kalyke_peer.py", "\(await apns.port)", scratch.write(key.text, to: "key.p8"), "5d3a6a1c",
                 "martlet", "5d3a00dead", "5d3a000429",
             ]

@@ -8,8 +8,6 @@ import Wire
 /// Clients that others wrote, which take Martlet's relay for Apple.
 @Suite(.timeLimit(.minutes(2))) struct RelayClientTests {
     private static let pushes = 1_000
-    private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
-
     /// A relay and a simulator behind it, both over TLS.
     private struct Bench {
         let apple: SimulatedAPNs
@@ -51,12 +49,17 @@ import Wire
         }
     }
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: python), "run `make test`, which installs aioapns"))
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: Python.interpreter),
+            "run `make test`, which installs aioapns"
+        )
+    )
     func `aioapns sends a thousand pushes, and hears what Apple refuses`() async throws {
         let bench = try await Bench()
         await bench.apple.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
         let run = try await ProgramRun(
-            Self.python,
+            Python.interpreter,
             [
                 "Tests/Peers/aioapns_peer.py", "\(bench.relay.port)", bench.authority,
                 bench.relay.scratch.path + "/key.p8", "\(Self.pushes)", "5d3a6a1c", "5d3a6a1c", "martlet",

@@ -2,9 +2,10 @@ import Foundation
 
 /// The program that was built with these tests, as a server that runs until it is ended.
 package final class MartletProcess: Sendable {
-    /// The program's path.
+    /// The program's path: that of the variable `MARTLET_PROGRAM`, or of the program beside the tests.
     package static let program =
-        URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+        ProcessInfo.processInfo.environment["MARTLET_PROGRAM"]
+        ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
 
     /// What it said until it was ready, or until it ended.
     package let words: String

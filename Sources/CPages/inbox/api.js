@@ -1,8 +1,8 @@
 // Asks the simulator, and listens to it.
 
 /** The answer to a request; an error with what the simulator says is wrong. */
-export async function ask(path, method = "GET", body = undefined) {
-  const answer = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body) })
+export async function ask(path, method = "GET", body = undefined, signal = undefined) {
+  const answer = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body), signal })
   const text = await answer.text()
   const value = text ? JSON.parse(text) : null
   if (!answer.ok) throw new Error(value?.detail ?? `the simulator answered ${answer.status}`)
@@ -10,11 +10,15 @@ export async function ask(path, method = "GET", body = undefined) {
 }
 
 /** The payload as it came: a browser's own JSON would change long numbers and forget names that come twice. */
-export const payload = async (number) => (await fetch(`/api/v1/pushes/${number}/payload`)).text()
+export async function payload(number, signal) {
+  const answer = await fetch(`/api/v1/pushes/${number}/payload`, { signal })
+  if (!answer.ok) throw new Error(answer.status === 404 ? `Push ${number} is no longer stored.` : `The simulator answered ${answer.status}.`)
+  return answer.text()
+}
 /** Where this simulator answers as APNs. */
 export const info = () => ask("/api/v1/info")
 /** What a phone knows besides a push. */
-export const context = (number) => ask(`/api/v1/pushes/${number}/context`)
+export const context = (number, signal) => ask(`/api/v1/pushes/${number}/context`, "GET", undefined, signal)
 /** The languages that apps have strings in, and the strings of one. */
 export const strings = () => ask("/api/v1/strings")
 export const table = (app, language) => ask(`/api/v1/strings/${app}/${language}`)
@@ -27,12 +31,19 @@ export const numbers = async (query) =>
 /** Pushes as lines of an export, byte by byte. */
 export const exported = async (query) =>
   (await fetch(`/api/v1/export.jsonl?${new URLSearchParams({ query })}`)).text()
-export const removePush = (number) => ask(`/api/v1/pushes/${number}`, "DELETE")
-export const removePushes = (query) => ask(`/api/v1/pushes?${new URLSearchParams({ query })}`, "DELETE")
+export const removePush = (number) => remove(`/api/v1/pushes/${number}`, (each) => each === number)
+/** Removes the pushes that a query is true of; `isAffected` tells of a number whether its push may be one of them. */
+export const removePushes = (query, isAffected = () => true) =>
+  remove(`/api/v1/pushes?${new URLSearchParams({ query })}`, isAffected)
+
+function remove(path, isAffected) {
+  happenings.dispatchEvent(new CustomEvent("removing", { detail: isAffected }))
+  return ask(path, "DELETE")
+}
 
 /**
- * Tells of `open` when the simulator is there, or there again, of `chaos` when what goes wrong was changed, and of
- * `previews` when what they are made of besides pushes was.
+ * Tells of `open` when the simulator is there, or there again, of `chaos` when what goes wrong was changed, of
+ * `previews` when what they are made of besides pushes was, and of `removing` before pushes are removed.
  */
 export const happenings = new EventTarget()
 

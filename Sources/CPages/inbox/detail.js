@@ -1,6 +1,6 @@
 // One push, from all sides.
 
-import { info, payload, removePush } from "./api.js"
+import { happenings, info, payload, removePush } from "./api.js"
 import * as copies from "./copies.js"
 import { element, time } from "./dom.js"
 import { app, headline, kind } from "./inbox.js"
@@ -11,7 +11,7 @@ import { releaseButton } from "./release.js"
 
 const limits = { voip: 5120, broadcast: 5120 }
 const tabs = {
-  Preview: (push) => previews(push),
+  Preview: (push, text, signal) => previews(push, signal),
   Payload: (push, text) => [
     sizeBar(new TextEncoder().encode(text).length, limits[kind(push)] ?? 4096),
     push.payload === undefined ? element("pre", {}, text) : payloadTree(push.payload, push.findings),
@@ -27,6 +27,8 @@ export class Detail {
   #tab = "Preview"
   #push = null
   #text = ""
+  /** Ends the requests about the push that is shown when another is selected, or before it is removed. */
+  #requests = new AbortController()
   #replay
 
   /** `replay` is called with a push to start another one from. */
@@ -34,14 +36,24 @@ export class Detail {
     this.#place = place
     this.#replay = replay
     inbox.addEventListener("select", ({ detail }) => this.show(detail))
+    happenings.addEventListener("removing", ({ detail: isAffected }) => {
+      if (this.#push && isAffected(this.#push.number)) this.#requests.abort()
+    })
     this.show(null)
   }
 
   async show(push) {
+    this.#requests.abort()
+    this.#requests = new AbortController()
     this.#push = push
-    this.#text = push ? await payload(push.number) : ""
-    // Somebody may have gone on meanwhile.
-    if (this.#push === push) this.#render()
+    const { signal } = this.#requests
+    try {
+      this.#text = push ? await payload(push.number, signal) : ""
+    } catch (error) {
+      if (!signal.aborted) this.#place.replaceChildren(element("p", { class: "empty" }, error.message))
+      return
+    }
+    if (!signal.aborted) this.#render()
   }
 
   #render() {
@@ -59,7 +71,7 @@ export class Detail {
         received: `${time(push.time)}, push ${push.number}, ${push.connection ? `connection ${push.connection}` : "sent from this page"}`,
       }),
       element("div", { class: "tabs", role: "tablist" }, Object.keys(tabs).map((name) => this.#tabButton(name))),
-      element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push, this.#text)),
+      element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push, this.#text, this.#requests.signal)),
       element("div", { class: "actions" },
         copyButton("Copy as curl", async () => copies.curl(push, this.#text, (await info()).apns)),
         copyButton("Copy as Swift", () => copies.swift(push, this.#text)),

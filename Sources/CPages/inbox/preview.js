@@ -23,11 +23,11 @@ const shows = {
 /** The push that is shown, and where. */
 let shown = null
 
-/** Previews of a push, or a sentence where a person sees nothing. */
-export function previews(push) {
+/** Previews of a push, or a sentence where a person sees nothing; `signal` ends what they ask for. */
+export function previews(push, signal) {
   if (push.status !== 200) return element("p", {}, "It was refused: no phone shows it.")
   if (!shows[kind(push)]) return element("p", {}, "A person sees nothing of it: it is for the app.")
-  shown = { push, place: element("div", { class: "previews", "data-number": push.number }) }
+  shown = { push, signal, place: element("div", { class: "previews", "data-number": push.number }) }
   show(shown)
   return shown.place
 }
@@ -35,10 +35,10 @@ export function previews(push) {
 onWords(() => { if (shown?.place.isConnected) show(shown) })
 
 async function show(what) {
-  const { push, place } = what
+  const { push, signal, place } = what
   const version = what.version = (what.version ?? 0) + 1
   place.setAttribute("aria-busy", "true")
-  const around = await context(push.number).catch(() => ({}))
+  const around = await context(push.number, signal).catch(() => ({}))
   const looks = { ...settings, room: place.clientWidth || Infinity }
   const figures = await Promise.all(shows[kind(push)](push, looks, devices[settings.device], around))
   // Somebody may have chosen something else meanwhile.

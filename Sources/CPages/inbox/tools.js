@@ -71,7 +71,7 @@ export class Tools {
       this.#list.move(1)
       if (this.#inbox.selected === selected) this.#list.move(-1)
     }
-    for (const query of queries(chosen)) await removePushes(query)
+    for (const query of queries(chosen)) await removePushes(query, (number) => chosen.includes(number))
   }
 
   /** Has the browser keep a file with a line for each. */

@@ -84,6 +84,9 @@ struct HTTP2Session: ~Copyable {
         HTTP2Session.setCallbacks(callbacks)
         // Closed streams are kept only for a priority scheme that APNs ignores.
         nghttp2_option_set_no_closed_streams(option, 1)
+        // Beyond this nghttp2 ends the connection. The connection stops reading earlier, when 1 000 frames wait for the
+        // peer; one more read holds up to 910 empty SETTINGS.
+        nghttp2_option_set_max_outbound_ack(option, 2_000)
 
         let inbox = HTTP2Inbox(role: role, limits: limits)
         let context = Unmanaged.passUnretained(inbox).toOpaque()

@@ -23,9 +23,12 @@ struct FuzzQueries: FuzzTarget {
         ReceivedPush(
             number: 42,
             time: 1_790_000_000,
+            arrival: 1_790_000_000,
             connection: 1,
             deviceToken: "5d3a6a1c8f9a42d6",
             channel: nil,
+            app: nil,
+            namespace: nil,
             headers: PushHeaders(pushType: "alert", priority: "10", topic: "com.example.app", collapseID: "order-42"),
             payload: payload,
             status: 410,

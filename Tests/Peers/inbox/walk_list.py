@@ -124,6 +124,26 @@ class Lists(InboxWalk):
         expect(self.page.get_by_role("toolbar", name="Marked pushes").get_by_role("status")).to_have_text("4 marked")
         self.assertEqual(self.complaints, [])
 
+    def test_requests_about_a_push_end_before_it_is_removed(self):
+        self.open(*[order(number) for number in range(1, 4)])
+        ended = []
+        self.page.on("requestfailed", lambda request: ended.append(request.url))
+        self.page.route("**/context", lambda route: None)
+        with self.page.expect_request("**/pushes/2/context"):
+            self.page.locator("#push-2").click()
+        self.page.locator("#detail").get_by_role("button", name="Delete").click()
+        expect(self.rows()).to_have_count(2)
+        self.assertTrue(any("/pushes/2/context" in url for url in ended), ended)
+        self.assertEqual(self.complaints, [])
+
+    def test_a_push_that_is_gone_is_said_to_be_gone(self):
+        self.open(*[order(number) for number in range(1, 4)])
+        self.page.route("**/pushes/2/payload", lambda route: route.fulfill(status=404, json={"detail": "gone"}))
+        self.page.locator("#push-2").click()
+        expect(self.page.locator("#detail")).to_have_text("Push 2 is no longer stored.")
+        self.page.locator("#push-3").click()
+        expect(self.page.locator("#detail h2")).to_have_text("Order 3")
+
     def test_what_is_looked_at_stays_in_its_place(self):
         self.open(*[order(number) for number in range(1, 101)])
         self.page.locator("#list").evaluate("list => { list.scrollTop = 1230 }")

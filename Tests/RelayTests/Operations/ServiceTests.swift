@@ -9,7 +9,7 @@ import Wire
 
 /// `martlet relay` as a service: a process with a service manager, signals and people.
 @Suite(.timeLimit(.minutes(2))) struct ServiceTests {
-    static let martlet = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
+    static let martlet = MartletProcess.program
 
     /// A relay in a process of its own, which has said that it is ready.
     private final class Service {

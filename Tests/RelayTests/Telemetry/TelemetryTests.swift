@@ -152,10 +152,11 @@ import Wire
         #expect(counts.spansExported == 17 && counts.spansRejected == 3 && counts.spansLost == 10)
     }
 
-    private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
-
     @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: python), "run `make test`, which installs Python's")
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: Python.interpreter),
+            "run `make test`, which installs Python's"
+        )
     )
     func `OpenTelemetry's own definitions read what is exported`() async throws {
         let collector = Collector()
@@ -172,7 +173,7 @@ import Wire
             try bench.directory.write(spans[0].body, to: "traces.json"),
             try bench.directory.write(numbers.body, to: "metrics.json"),
         ]
-        let run = try await ProgramRun(Self.python, ["Tests/Peers/relay/check_otlp.py"] + files)
+        let run = try await ProgramRun(Python.interpreter, ["Tests/Peers/relay/check_otlp.py"] + files)
         #expect(run.status == 0, "\(run.complaint)")
         #expect(run.text.contains("span push publish 4 \(Self.trace)\nspan push send 3 \(Self.trace)"), "\(run.text)")
         for line in [

@@ -7,8 +7,7 @@ import Testing
 
 /// What schemas say of JSON, with another validator as the judge.
 @Suite(.timeLimit(.minutes(1))) struct JSONSchemaTests {
-    private static let python = ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
-    private static let judgeIsThere = FileManager.default.fileExists(atPath: python)
+    private static let judgeIsThere = FileManager.default.fileExists(atPath: Python.interpreter)
 
     // MARK: Agreement with others
 
@@ -40,7 +39,7 @@ import Testing
         // What no decoder asks is not checked, so it is not asked of the other either.
         let file = JSONValue.array(pairs.map { .array([$0.schema.without("pattern"), .array($0.documents)]) })
         let path = try scratch.write(file.encoded(), to: "pairs.json")
-        let run = try await ProgramRun(Self.python, ["Tests/Peers/check_schema_pairs.py", path])
+        let run = try await ProgramRun(Python.interpreter, ["Tests/Peers/check_schema_pairs.py", path])
         var verdicts = run.text.split(separator: "\n")[...]
         try #require(verdicts.count == pairs.map(\.documents.count).reduce(0, +), "\(run.complaint)")
         for (schema, documents) in pairs {

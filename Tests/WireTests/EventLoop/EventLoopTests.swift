@@ -1,13 +1,13 @@
 import Synchronization
 import Testing
 
+@testable import Wire
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
-
-@testable import Wire
 
 @Suite struct EventLoopTests {
     @Test func `work runs on the loop in the order it was given`() async throws {

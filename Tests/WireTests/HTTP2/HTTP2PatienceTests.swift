@@ -52,7 +52,7 @@ import Testing
         let server = EchoServer(on: scope.loop)
         let authority = try CertificateAuthority()
         let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: [])
-        let identity = try TLSContext.Identity(
+        let identity = TLSContext.Identity(
             certificateChainPEM: issued.certificatePEM,
             privateKeyPEM: issued.keyPEM
         )

@@ -1,0 +1,109 @@
+extension CommandTable {
+    /// Live Activities.
+    static let live = CommandTable(
+        name: "live",
+        invocations: [
+            Invocation(
+                "live start $server $device --attributes-type Ride --attributes '{}' --state '{\"m\":5}' --title T --body B",
+                output: ["200"]
+            ),
+            Invocation(
+                "live start $server $device --attributes-type Ride --attributes '{}' --state '{}' --title T --body B --json",
+                json: ["device-token", "status", "apns-id"]
+            ),
+            Invocation("live update $server $device --state '{\"m\":4}'", output: ["200"]),
+            Invocation(
+                "live update $server $device --state '{\"m\":4}' --json",
+                json: ["device-token", "status", "apns-id"]
+            ),
+            Invocation("live update $server $device --state '{\"m\":3}' --title T --body B --priority 10"),
+            Invocation("live update $server $device --state '{\"m\":2}' --stale-date +1h --relevance-score 0.5"),
+            Invocation("live update $server $device --state '{\"m\":2}'", on: .terminal(columns: 80), output: ["200"]),
+            Invocation("live end $server $device --state '{\"m\":0}' --dismiss now", output: ["200"]),
+            Invocation("live end $server $device", output: ["200"]),
+            Invocation("live end $server $device --json", json: ["device-token", "status", "apns-id"]),
+            Invocation("live update $server $device", status: 2, errors: ["--state"]),
+            Invocation("live update $server $device --state '[1]'", status: 2, errors: ["--state", "object"]),
+            Invocation("live update $server $device --state '{'", status: 2, errors: ["--state"]),
+            Invocation(
+                "live update $server $device --state '{}' --stale-date soon",
+                status: 2,
+                errors: ["--stale-date"]
+            ),
+            Invocation("live update $server $device --state '{}' --relevance-score high", status: 2, errors: ["high"]),
+            Invocation("live end $server $device --dismiss later", status: 2, errors: ["--dismiss", "later"]),
+            Invocation(
+                "live update $server --to 5d3a00dead --topic com.example.app --state '{}'",
+                status: 1,
+                errors: ["410"]
+            ),
+            Invocation(
+                "live update $server --to 5d3a00dead --topic com.example.app --state '{}' --json",
+                status: 1,
+                json: ["error", "message", "status"]
+            ),
+            Invocation(
+                "live update --host localhost:1 $device --state '{}' --no-retry",
+                status: 3,
+                errors: ["localhost"]
+            ),
+            Invocation(
+                "live update --host localhost:$port $device --state '{}'",
+                status: 3,
+                errors: ["martlet ca path"]
+            ),
+        ]
+    )
+
+    /// Broadcast channels.
+    static let channels = CommandTable(
+        name: "channels and broadcast",
+        invocations: [
+            Invocation("channels list $server --topic com.example.app"),
+            Invocation("channels create $server --topic com.example.app > channel.txt"),
+            Invocation("channels create $server --topic com.example.app --store", output: ["="]),
+            Invocation("channels create $server --topic com.example.app --json", json: ["channel"]),
+            Invocation("channels list $server --topic com.example.app", on: .terminal(columns: 80), output: ["="]),
+            Invocation("channels list $server --topic com.example.app --json", json: ["channel"]),
+            Invocation(
+                "channels read $server --topic com.example.app --channel $(cat channel.txt)",
+                output: ["stores nothing"]
+            ),
+            Invocation(
+                "channels read $server --topic com.example.app --channel $(cat channel.txt) --json",
+                json: ["channel"]
+            ),
+            Invocation("broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{\"m\":1}'"),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{\"m\":1}' --json",
+                json: ["channel", "status"]
+            ),
+            Invocation("broadcast $server --topic com.example.app --channel $(cat channel.txt) --state '{}' --end"),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel $(cat channel.txt)",
+                status: 2,
+                errors: ["--state"]
+            ),
+            Invocation("broadcast $server --topic com.example.app --state '{}'", status: 2, errors: ["--channel"]),
+            Invocation(
+                "broadcast $server --topic com.example.app --channel AAAAAAAAAAAAAAAAAAAAAA== --state '{}'",
+                status: 1,
+                errors: ["ChannelNotRegistered"]
+            ),
+            Invocation("channels delete $server --topic com.example.app --channel $(cat channel.txt)"),
+            Invocation(
+                "channels read $server --topic com.example.app --channel $(cat channel.txt) ",
+                status: 1,
+                errors: ["ChannelNotRegistered"]
+            ),
+            Invocation(
+                "channels delete $server --topic com.example.app --channel AAAAAAAAAAAAAAAAAAAAAA== --json",
+                status: 1,
+                json: ["error", "message"]
+            ),
+            Invocation("channels read $server --topic com.example.app", status: 2, errors: ["--channel"]),
+            Invocation("channels list $server", status: 2, errors: ["--topic"]),
+            Invocation("channels list --host localhost:1 --topic com.example.app --no-retry", status: 3),
+        ]
+    )
+}

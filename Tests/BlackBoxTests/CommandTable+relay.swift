@@ -1,0 +1,70 @@
+extension CommandTable {
+    /// What a relay's operator runs without a relay.
+    static let relay = CommandTable(
+        name: "relay",
+        needsRelay: true,
+        invocations: [
+            Invocation("relay check --configuration $configuration", output: ["app"], isChatty: true),
+            Invocation("relay check --configuration $configuration --json", json: ["apps"], isChatty: true),
+            Invocation(
+                "relay check --configuration missing.json",
+                status: 2,
+                errors: ["missing.json", "No such file"]
+            ),
+            Invocation("relay check --configuration broken.json", status: 2, errors: ["broken.json"]),
+            Invocation("relay check --configuration payload.json", status: 2, errors: ["payload.json"]),
+            Invocation("relay check --configuration broken.json --json", status: 2, json: ["error", "message"]),
+            Invocation("relay check", status: 2, errors: ["relay.json"]),
+            Invocation("relay --configuration missing.json", status: 2, errors: ["missing.json"]),
+            Invocation("relay --log-level loud", status: 2, errors: ["--log-level", "loud"]),
+            Invocation("relay --configuration $configuration", status: 1, errors: ["in use"], isChatty: true),
+            Invocation("relay keys make --name backend --apps app", output: ["mrt_"], isChatty: true),
+            Invocation("relay keys make --name backend --apps app --json", json: ["key"], isChatty: true),
+            Invocation("relay keys make --apps app", status: 2, errors: ["--name"]),
+            Invocation(
+                "relay keys make --name backend --apps app --scopes fly",
+                status: 2,
+                errors: ["--scopes", "fly"]
+            ),
+            Invocation("relay migrate --configuration $configuration", status: 2, errors: ["--data"]),
+            Invocation(
+                "relay migrate --data 'postgresql://127.0.0.1:1/none' --configuration $configuration",
+                status: 3,
+                errors: ["127.0.0.1"]
+            ),
+        ]
+    )
+
+    /// Questions to a relay.
+    static let relayQuestions = CommandTable(
+        name: "relay status and the like",
+        needsRelay: true,
+        invocations: [
+            Invocation("relay status $relay --key-file operator.key", output: ["waiting"]),
+            Invocation("relay status --url 127.0.0.1:$relayport --key-file operator.key", output: ["waiting"]),
+            Invocation("relay status --url localhost:$relayport --key-file operator.key", output: ["waiting"]),
+            Invocation("relay status $relay --key-file operator.key --json", json: ["lanes"]),
+            Invocation("relay status $relay --key-file operator.key", on: .terminal(columns: 80), output: ["waiting"]),
+            Invocation("relay apps $relay --key-file operator.key", output: ["app"]),
+            Invocation("relay apps $relay --key-file operator.key --json", json: ["apps"]),
+            Invocation("relay dead-letters $relay --app app --key-file operator.key"),
+            Invocation("relay dead-letters $relay --app app --key-file operator.key --json", json: ["dead-letters"]),
+            Invocation("relay dead-letters $relay --app other --key-file operator.key", status: 1),
+            Invocation("relay dead-letters requeue $relay --app app --key-file operator.key"),
+            Invocation("relay dead-letters $relay --key-file operator.key", status: 2, errors: ["--app"]),
+            Invocation(
+                "relay dead-letters dance $relay --app app --key-file operator.key",
+                status: 2,
+                errors: ["dance"]
+            ),
+            Invocation("relay status $relay --key-file missing.key", status: 2, errors: ["missing.key"]),
+            Invocation("relay status $relay", status: 2, errors: ["--key-file"]),
+            Invocation("relay status $relay --key-file wrong.key", status: 1, errors: ["401"]),
+            Invocation("relay status $relay --key-file wrong.key --json", status: 1, json: ["error", "message"]),
+            Invocation("relay status --url 127.0.0.1:1 --key-file operator.key", status: 3, errors: ["127.0.0.1:1"]),
+            Invocation("relay status --url 'not a url' --key-file operator.key", status: 2, errors: ["--url"]),
+            Invocation("healthcheck --url 127.0.0.1:$relayport", output: ["ready"]),
+            Invocation("healthcheck --url http://127.0.0.1:$relayport/readyz", output: ["ready"]),
+        ]
+    )
+}

@@ -1,0 +1,197 @@
+extension CommandTable {
+    /// Single notifications.
+    static let send = CommandTable(
+        name: "send",
+        invocations: [
+            Invocation("send $server $device --title Hi", output: ["200", "accepted", "5d3a6a1c…"]),
+            Invocation("send $server $device --title Hi --json", json: ["device-token", "status", "apns-id"]),
+            Invocation("send $server $device --title Hi", on: .terminal(columns: 100), output: ["accepted"]),
+            Invocation("send $server $device --title Hi --body There --subtitle S --badge 3 --sound default"),
+            Invocation("send $server $device --title Hi --thread-id t --category c --collapse-id x"),
+            Invocation("send $server $device --title Hi --interruption-level time-sensitive"),
+            Invocation("send $server $device --background --custom '{\"sync\":true}'", output: ["accepted"]),
+            Invocation("send $server $device --payload payload.json", output: ["accepted"]),
+            Invocation("send $server $device --payload - < payload.json", output: ["accepted"]),
+            Invocation("send $server $device --title Hi --expiration 0"),
+            Invocation("send $server $device --title Hi --expiration +1h"),
+            Invocation("send $server $device --title Hi --expiration 2030-01-01T00:00:00Z"),
+            Invocation("send $server $device --title Hi --priority 5"),
+            Invocation("send $server $device --title Hi --no-retry"),
+            Invocation(
+                "send $server $device --title Hi --to 5d3a00dead",
+                status: 1,
+                output: ["200", "410", "Unregistered"]
+            ),
+            Invocation("send $server --to 5d3a000400 --topic com.example.app --title Hi", status: 1, output: ["400"]),
+            Invocation("send $server --to 5d3a000403 --topic com.example.app --title Hi", status: 1, output: ["403"]),
+            Invocation("send $server --to 5d3a000413 --topic com.example.app --title Hi", status: 1, output: ["413"]),
+            Invocation(
+                "send $server --to 5d3a000503 --topic com.example.app --title Hi --no-retry",
+                status: 1,
+                output: ["503"]
+            ),
+            Invocation(
+                "send $server --to 5d3a00dead --topic com.example.app --title Hi --json",
+                status: 1,
+                json: ["device-token", "status", "reason", "error", "message"]
+            ),
+            Invocation(
+                "send $server --to 5d3a000403 --topic com.example.app --title Hi",
+                status: 1,
+                on: .terminal(columns: 80)
+            ),
+            Invocation("send $server $device --push-type alert --unchecked --payload payload.json"),
+            Invocation("send $server $device --title Hi --describe", output: [":path", "bytes"]),
+            Invocation("send $server $device --title Hi --describe --json", json: ["payload"]),
+            Invocation("send $device --title Hi --describe", output: [":path"]),
+            Invocation("send --environment production $device --title Hi --describe", output: [":path"]),
+            Invocation("send $server --topic com.example.app --title Hi", status: 2, errors: ["--to"]),
+            Invocation("send $server --to 5d3a6a1c --title Hi", status: 2, errors: ["--topic"]),
+            Invocation("send $server --to xyz --topic com.example.app --title Hi", status: 2, errors: ["--to", "xyz"]),
+            Invocation("send $server $device", status: 2, errors: ["--title"]),
+            Invocation("send $server $device --title Hi --badge many", status: 2, errors: ["--badge", "many"]),
+            Invocation("send $server $device --title Hi --badge 99999999999999999999", status: 2, errors: ["--badge"]),
+            Invocation("send $server $device --title Hi --priority 7", status: 2, errors: ["--priority", "10"]),
+            Invocation("send $server $device --title Hi --custom '{'", status: 2, errors: ["--custom"]),
+            Invocation("send $server $device --title Hi --custom 7", status: 2, errors: ["--custom", "object"]),
+            Invocation("send $server $device --title Hi --custom '{\"aps\":{}}'", status: 2, errors: ["aps"]),
+            Invocation("send $server $device --title Hi --custom '{' --json", status: 2, json: ["error", "message"]),
+            Invocation(
+                "send $server $device --title Hi --expiration soon",
+                status: 2,
+                errors: ["--expiration", "soon"]
+            ),
+            Invocation("send $server $device --title Hi --interruption-level loud", status: 2, errors: ["loud"]),
+            Invocation(
+                "send $server $device --push-type carrier --payload payload.json",
+                status: 2,
+                errors: ["carrier"]
+            ),
+            Invocation("send $server $device --payload broken.json", status: 2, errors: ["broken.json"]),
+            Invocation(
+                "send $server $device --payload missing.json",
+                status: 2,
+                errors: ["missing.json", "No such file"]
+            ),
+            Invocation("send $server $device --payload $directory", status: 2, errors: ["directory"]),
+            Invocation("send $server $device --title Hi --rate 5", status: 2, errors: ["--tokens"]),
+            Invocation("send $server $device --title", status: 2, errors: ["--title"]),
+            Invocation("send $server $device --title Hi surplus", status: 2, errors: ["surplus"]),
+            Invocation("send $device --title Hi", status: 2, errors: ["--key"]),
+            Invocation(
+                "send $server $device --title Hi --key missing.p8 --key-id ABC123DEFG --team-id DEF123GHIJ",
+                status: 2,
+                errors: ["missing.p8", "No such file"]
+            ),
+            Invocation("send $server $device --title Hi --key AuthKey_ABC123DEFG.p8", status: 2, errors: ["--team-id"]),
+            Invocation(
+                "send $server $device --title Hi --key AuthKey_BAD1234567.p8 --team-id DEF123GHIJ",
+                status: 2,
+                errors: ["AuthKey_BAD1234567.p8"]
+            ),
+            Invocation(
+                "send $server $device --title Hi --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ",
+                output: ["accepted"]
+            ),
+            Invocation("send --host localhost:1 $device --title Hi --no-retry", status: 3, output: ["-"]),
+            Invocation(
+                "send --host localhost:1 $device --title Hi --no-retry --json",
+                status: 3,
+                json: ["error", "message"]
+            ),
+            Invocation("send --host nowhere.invalid:443 $device --title Hi --no-retry", status: 3),
+            Invocation("send --host localhost:$port $device --title Hi", status: 3, output: ["martlet ca path"]),
+            Invocation("send --host localhost:99999 $device --title Hi", status: 2, errors: ["99999"]),
+            Invocation("send --host 'a b' $device --title Hi", status: 2, errors: ["--host"]),
+            Invocation("send $server --ca missing.pem $device --title Hi", status: 2, errors: ["missing.pem"]),
+        ]
+    )
+
+    /// Lists of devices.
+    static let sendMany = CommandTable(
+        name: "send --tokens",
+        invocations: [
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi",
+                output: ["accepted", "3"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --json",
+                json: ["accepted", "refused", "not-sent"]
+            ),
+            Invocation("send $server --topic com.example.app --tokens - --title Hi < tokens.txt", output: ["accepted"]),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi",
+                on: .terminal(columns: 80),
+                output: ["accepted"]
+            ),
+            Invocation("send $server --topic com.example.app --tokens devices.csv --title Hi", output: ["accepted"]),
+            Invocation("send $server --topic com.example.app --tokens tokens.txt --title Hi --rate 100"),
+            Invocation("send $server --topic com.example.app --tokens tokens.txt --title Hi --dry-run", output: ["3"]),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --dry-run --json",
+                json: ["devices", "bad-lines"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results r.jsonl --dead-tokens d.csv",
+                output: ["accepted"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens-unregistered.txt --title Hi",
+                status: 1,
+                output: ["Unregistered"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens-unregistered.txt --title Hi --json",
+                status: 1,
+                json: ["accepted", "refused", "reasons"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --rate 0",
+                status: 2,
+                errors: ["--rate", "0"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --rate -1",
+                status: 2,
+                errors: ["--rate", "-1"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens-bad.txt --title Hi",
+                status: 2,
+                errors: ["line 2"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens-bad.txt --title Hi --skip-bad-lines",
+                output: ["accepted"],
+                errors: ["line 2"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens devices-bad.csv --title Hi",
+                status: 2,
+                errors: ["line 2", "badge", "three"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens missing.txt --title Hi",
+                status: 2,
+                errors: ["missing.txt", "No such file"]
+            ),
+            Invocation(
+                "send $server $device --tokens tokens.txt --title Hi",
+                status: 2,
+                errors: ["--tokens", "--to"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --resume",
+                status: 2,
+                errors: ["--results"]
+            ),
+            Invocation(
+                "send --host localhost:1 --topic com.example.app --tokens tokens.txt --title Hi --no-retry",
+                status: 3,
+                output: ["not sent"],
+                isChatty: true
+            ),
+        ]
+    )
+}

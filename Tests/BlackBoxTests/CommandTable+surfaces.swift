@@ -1,0 +1,41 @@
+extension CommandTable {
+    private static let kinds = ["liveActivity", "widget", "control", "notification", "lockAccessory", "standby"]
+
+    /// Snapshots of surfaces.
+    static let surface = CommandTable(
+        name: "surface",
+        invocations: kinds.map { Invocation("surface example \($0) > \($0).json") }
+            + kinds.map { Invocation("surface validate \($0).json", output: ["valid", $0]) }
+            + kinds.map { Invocation("surface project \($0).json", output: ["bytes"]) }
+            + [
+                Invocation("surface example widget --json", json: ["kind"]),
+                Invocation("surface example widget", on: .terminal(columns: 80), output: ["kind"]),
+                Invocation("surface schema", output: ["$schema"]),
+                Invocation("surface schema --json", json: ["$schema"]),
+                Invocation("surface validate widget.json --json", json: ["file", "valid", "kind"]),
+                Invocation("surface validate widget.json control.json", output: ["widget.json", "control.json"]),
+                Invocation("surface example widget | \"$martlet\" surface validate -", output: ["valid"]),
+                Invocation("surface project widget.json --json", json: []),
+                Invocation("surface migrate widget.json", output: ["kind"]),
+                Invocation("surface migrate widget.json --json", json: ["snapshot"]),
+                Invocation("surface validate broken.json", status: 1, output: ["broken.json"]),
+                Invocation("surface validate payload.json", status: 1, output: ["payload.json"]),
+                Invocation("surface validate payload.json --json", status: 1, json: ["file", "valid", "issues"]),
+                Invocation("surface validate missing.json", status: 2, errors: ["missing.json", "No such file"]),
+                Invocation("surface validate", status: 2, errors: ["file"]),
+                Invocation("surface project broken.json", status: 2, errors: ["broken.json"]),
+                Invocation("surface migrate payload.json", status: 2, errors: ["payload.json"]),
+                Invocation("surface example toaster", status: 2, errors: ["toaster", "widget"]),
+                Invocation("surface example", status: 2, errors: ["kind"]),
+                Invocation("surface validate widget.json --categories broken.json", status: 2, errors: ["broken.json"]),
+                Invocation("send $server $device --snapshot notification.json", output: ["accepted"]),
+                Invocation("send $server $device --snapshot liveActivity.json --as update", output: ["accepted"]),
+                Invocation("send $server $device --snapshot liveActivity.json --as start --attributes-type Ride"),
+                Invocation("send $server $device --snapshot widget.json --as dance", status: 2, errors: ["dance"]),
+                Invocation("send $server $device --snapshot broken.json", status: 2, errors: ["broken.json"]),
+                Invocation("send $server $device --snapshot widget.json --title Hi", status: 2, errors: ["--snapshot"]),
+                Invocation("send $server $device --title Hi --as start", status: 2, errors: ["--snapshot"]),
+                Invocation("send $server $device --snapshot notification.json --describe", output: [":path"]),
+            ]
+    )
+}

@@ -1,0 +1,72 @@
+extension CommandTable {
+    /// Commands that check something.
+    static let checks = CommandTable(
+        name: "doctor, healthcheck, token",
+        invocations: [
+            Invocation("doctor $server --topic com.example.app", output: ["key", "network", "topic"]),
+            Invocation("doctor $server --topic com.example.app", on: .terminal(columns: 80), output: ["key"]),
+            Invocation("doctor $server --topic com.example.app --json", json: []),
+            Invocation("doctor $server", status: 2, errors: ["--topic"]),
+            Invocation("doctor --host localhost:1 --topic com.example.app", status: 3, output: ["localhost:1"]),
+            Invocation("doctor --host localhost:1 --topic com.example.app --json", status: 3, json: []),
+            Invocation("doctor --host localhost:$port --topic com.example.app", status: 3, output: ["martlet ca path"]),
+            Invocation("doctor $server --topic 'no topic'", status: 1, output: ["topic"]),
+            Invocation("doctor --topic com.example.app", status: 2),
+            Invocation("healthcheck --url $inbox", output: ["ready"]),
+            Invocation("healthcheck --url $inbox/readyz", output: ["ready"]),
+            Invocation("healthcheck --url ${inbox#http://}", output: ["ready"]),
+            Invocation("healthcheck --url $inbox --json", json: []),
+            Invocation("healthcheck --url $inbox --wait 5", output: ["ready"]),
+            Invocation("healthcheck --url $inbox/nowhere", status: 1, errors: ["404"]),
+            Invocation("healthcheck --url 127.0.0.1:1", status: 3, errors: ["127.0.0.1:1"]),
+            Invocation("healthcheck --url 127.0.0.1:1 --json", status: 3, json: ["error", "message"]),
+            Invocation("healthcheck --url $inbox --wait -1", status: 2, errors: ["--wait"]),
+            Invocation("healthcheck --url $inbox --wait long", status: 2, errors: ["--wait", "long"]),
+            Invocation("healthcheck --url 'http://a b'", status: 2, errors: ["--url"]),
+            Invocation("token", output: ["ey"]),
+            Invocation("token --json", json: ["token"]),
+            Invocation("token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ", output: ["ey"]),
+            Invocation("token $(\"$martlet\" token)", output: ["key", "team", "issued"]),
+            Invocation("token $(\"$martlet\" token) --json", json: []),
+            Invocation("token $(\"$martlet\" token)", on: .terminal(columns: 80), output: ["team"]),
+            Invocation("token nonsense", status: 2, errors: ["token"]),
+            Invocation("token --key AuthKey_ABC123DEFG.p8", status: 2, errors: ["--team-id"]),
+            Invocation(
+                "token --key missing.p8 --team-id DEF123GHIJ --key-id ABC123DEFG",
+                status: 2,
+                errors: ["missing.p8"]
+            ),
+        ]
+    )
+
+    /// Commands that print what others use.
+    static let files = CommandTable(
+        name: "ca, completion, manual, simulate, demo",
+        invocations: [
+            Invocation("ca path", output: [".pem"]),
+            Invocation("ca path --json", json: ["path"]),
+            Invocation("ca print", output: ["BEGIN CERTIFICATE"]),
+            Invocation("ca print --json", json: []),
+            Invocation("ca path --ca-directory $directory/own", output: ["/own/"]),
+            Invocation("ca path --ca-directory /proc/none", status: 2, errors: ["/proc/none"]),
+            Invocation("ca path surplus", status: 2, errors: ["surplus"]),
+            Invocation("completion bash", output: ["martlet"]),
+            Invocation("completion zsh", output: ["#compdef martlet"]),
+            Invocation("completion fish", output: ["complete"]),
+            Invocation("completion powershell", status: 2, errors: ["powershell"]),
+            Invocation("completion", status: 2, errors: ["shell"]),
+            Invocation("manual", output: [".TH"]),
+            Invocation("simulate --port $port --inbox-port 0", status: 1, errors: ["--port"]),
+            Invocation("simulate --port many", status: 2, errors: ["--port", "many"]),
+            Invocation("simulate --port 70000", status: 2, errors: ["--port", "70000"]),
+            Invocation("simulate --fault gremlins", status: 2, errors: ["gremlins"]),
+            Invocation("simulate --lenient everything", status: 2, errors: ["everything"]),
+            Invocation("simulate --keep-days -1", status: 2, errors: ["--keep-days"]),
+            Invocation("simulate --data $directory --port 0 --inbox-port 0", status: 2, errors: ["directory"]),
+            Invocation("simulate --release-to 5d3a --port 0", status: 2, errors: ["--allow-release"]),
+            Invocation("demo", output: ["BadDeviceToken", "Unregistered"]),
+            Invocation("demo --json", json: ["status"]),
+            Invocation("demo surplus", status: 2, errors: ["surplus"]),
+        ]
+    )
+}

@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+
+/// What invocations are run against: a simulator, perhaps a relay, and a directory with files.
+struct World: Sendable {
+    private let simulator: SimulatorProcess
+    private let scratch: ScratchDirectory
+    private var relay: RelayProcess?
+
+    /// Starts a simulator with TLS, and writes the files that invocations name.
+    init() async throws {
+        simulator = try await SimulatorProcess(isEncrypted: true, "--quiet")
+        scratch = try ScratchDirectory()
+        try scratch.write(simulator.authorityPEM ?? "", to: "ca.pem")
+        let key = try await ProgramRun(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        )
+        try scratch.write(key.output, to: "AuthKey_ABC123DEFG.p8")
+        try scratch.write("no key\n", to: "AuthKey_BAD1234567.p8")
+        for (name, text) in World.files { try scratch.write(text, to: name) }
+    }
+
+    /// Starts a relay in front of the simulator, too.
+    mutating func startRelay() async throws {
+        let authority = try scratch.write(simulator.authorityPEM ?? "", to: "apple.pem")
+        let relay = try await RelayProcess(
+            to: ["host": "localhost", "port": Int(simulator.port), "authorities": authority]
+        )
+        try await relay.start()
+        self.relay = relay
+    }
+
+    /// A shell script that runs the program with these arguments, in the directory of the files.
+    func script(for line: String) -> String {
+        var settings = [
+            "martlet": MartletProcess.program,
+            "server": "--host localhost:\(simulator.port) --ca ca.pem",
+            "device": "--to \(World.device) --topic com.example.app",
+            "inbox": "http://127.0.0.1:\(simulator.inboxPort)",
+            "port": "\(simulator.port)",
+            "directory": scratch.path,
+            "HOME": scratch.path,
+        ]
+        if let relay {
+            settings["relay"] = "--url http://127.0.0.1:\(relay.httpPort)"
+            settings["relayport"] = "\(relay.httpPort)"
+            settings["configuration"] = relay.configuration
+        }
+        let assignments = settings.map { "\($0.key)='\($0.value)'" }.sorted().joined(separator: "\n")
+        return """
+            \(assignments)
+            export HOME
+            unset NO_COLOR XDG_DATA_HOME
+            cd "$directory" || exit 99
+            "$martlet" \(line)
+            """
+    }
+
+    static let device = "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac"
+
+    private static let files = [
+        "payload.json": #"{"aps":{"alert":{"title":"Order ready","body":"Tap"},"sound":"default"},"order":7}"#,
+        "broken.json": #"{"aps":"#,
+        "tokens.txt": "5d3a6a1c8f9a42d6\n5d3a6a1c8f9a42d7\n5d3a6a1c8f9a42d8\n",
+        "tokens-unregistered.txt": "5d3a6a1c8f9a42d6\n5d3a00dead\n",
+        "tokens-bad.txt": "5d3a6a1c8f9a42d6\nnot-a-token\n",
+        "devices.csv": "token,badge\n5d3a6a1c8f9a42d6,3\n5d3a6a1c8f9a42d7,4\n",
+        "devices-bad.csv": "token,badge\n5d3a6a1c8f9a42d6,three\n",
+    ]
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// A terminal of the system's without a screen: a program whose outputs it is behaves as in front of a person.
+package final class PseudoTerminal: Sendable {
+    /// The file that a program opens as its terminal.
+    package let path: String
+    private let controller: CInt
+    /// Keeps the terminal open while no program has it.
+    private let terminal: CInt
+
+    /// Opens a terminal of this many columns.
+    package init(columns: UInt16) throws {
+        controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        guard controller >= 0, let path = PseudoTerminal.path(of: controller) else { throw POSIXError(.EIO) }
+        self.path = path
+        terminal = open(path, O_RDWR | O_NOCTTY)
+        guard terminal >= 0 else { throw POSIXError(.EIO) }
+        var size = winsize(ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
+        _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(terminal, F_SETFD, FD_CLOEXEC)
+    }
+
+    /// The terminal that belongs to a controller, ready to be opened.
+    private static func path(of controller: CInt) -> String? {
+        #if canImport(Glibc)
+            // unlockpt(3) and ptsname(3), which Swift's Glibc leaves out.
+            var (number, unlocked): (CUnsignedInt, CInt) = (0, 0)
+            guard ioctl(controller, 0x4004_5431, &unlocked) == 0, ioctl(controller, 0x8004_5430, &number) == 0 else {
+                return nil
+            }
+            return "/dev/pts/\(number)"
+        #else
+            guard grantpt(controller) == 0, unlockpt(controller) == 0 else { return nil }
+            return ptsname(controller).map { String(cString: $0) }
+        #endif
+    }
+
+    deinit {
+        close(controller)
+        close(terminal)
+    }
+
+    /// Everything that was written to the terminal until `isDone` returns.
+    ///
+    /// The terminal holds a few kilobytes, so that a program waits unless this reads along.
+    package func text(until isDone: @escaping @Sendable () async -> Void) async -> String {
+        async let text = onOwnThread { self.read() }
+        await isDone()
+        // The end of the text, which no program writes: Control-D is not echoed by a program's output.
+        _ = "\u{04}".withCString { write(terminal, $0, 1) }
+        return await text
+    }
+
+    private func read() -> String {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4_096)
+        while bytes.last != 4 {
+            let count = Foundation.read(controller, &piece, piece.count)
+            guard count > 0 || count < 0 && errno == EINTR else { break }
+            bytes += piece[..<max(0, count)]
+        }
+        // A terminal ends each line with a carriage return, too.
+        return String(decoding: bytes.filter { $0 != 4 }, as: UTF8.self).replacing("\r\n", with: "\n")
+    }
+}
