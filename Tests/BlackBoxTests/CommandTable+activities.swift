@@ -64,7 +64,7 @@ extension CommandTable {
             Invocation("channels create $server --topic com.example.app --store", output: ["="]),
             Invocation("channels create $server --topic com.example.app --json", json: ["channel"]),
             Invocation("channels list $server --topic com.example.app", on: .terminal(columns: 80), output: ["="]),
-            Invocation("channels list $server --topic com.example.app --json", json: ["channel"]),
+            Invocation("channels list $server --topic com.example.app --json", json: ["channels"]),
             Invocation(
                 "channels read $server --topic com.example.app --channel $(cat channel.txt)",
                 output: ["stores nothing"]

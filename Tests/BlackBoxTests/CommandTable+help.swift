@@ -30,7 +30,7 @@ extension CommandTable {
             Invocation("send --hlep", status: 2, errors: ["--hlep"]),
             Invocation("--foo", status: 2, errors: ["--foo"]),
         ]
-            + commands.map { Invocation("\($0) --help", output: ["Usage: martlet \($0)", "--help"]) }
+            + commands.map { Invocation("\($0) --help", output: ["Usage: martlet \($0)"]) }
             + commands.map { Invocation("help \($0)", output: ["Usage: martlet \($0)"]) }
             + groups.flatMap { group in
                 [

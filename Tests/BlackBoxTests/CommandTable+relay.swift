@@ -11,9 +11,9 @@ extension CommandTable {
                 status: 2,
                 errors: ["missing.json", "No such file"]
             ),
-            Invocation("relay check --configuration broken.json", status: 2, errors: ["broken.json"]),
-            Invocation("relay check --configuration payload.json", status: 2, errors: ["payload.json"]),
-            Invocation("relay check --configuration broken.json --json", status: 2, json: ["error", "message"]),
+            Invocation("relay check --configuration broken.json", status: 1, errors: ["broken.json"]),
+            Invocation("relay check --configuration payload.json", status: 1, errors: ["payload.json"]),
+            Invocation("relay check --configuration broken.json --json", status: 1, json: ["error", "message"]),
             Invocation("relay check", status: 2, errors: ["relay.json"]),
             Invocation("relay --configuration missing.json", status: 2, errors: ["missing.json"]),
             Invocation("relay --log-level loud", status: 2, errors: ["--log-level", "loud"]),
@@ -26,7 +26,7 @@ extension CommandTable {
                 status: 2,
                 errors: ["--scopes", "fly"]
             ),
-            Invocation("relay migrate --configuration $configuration", status: 2, errors: ["--data"]),
+            Invocation("relay migrate --configuration $configuration", status: 2, errors: ["postgresql://"]),
             Invocation(
                 "relay migrate --data 'postgresql://127.0.0.1:1/none' --configuration $configuration",
                 status: 3,

@@ -11,7 +11,7 @@ extension CommandTable {
             Invocation("doctor --host localhost:1 --topic com.example.app --json", status: 3, json: []),
             Invocation("doctor --host localhost:$port --topic com.example.app", status: 3, output: ["martlet ca path"]),
             Invocation("doctor $server --topic 'no topic'", status: 1, output: ["topic"]),
-            Invocation("doctor --topic com.example.app", status: 2),
+            Invocation("doctor --topic com.example.app", status: 2, output: ["--key"]),
             Invocation("healthcheck --url $inbox", output: ["ready"]),
             Invocation("healthcheck --url $inbox/readyz", output: ["ready"]),
             Invocation("healthcheck --url ${inbox#http://}", output: ["ready"]),
@@ -65,7 +65,7 @@ extension CommandTable {
             Invocation("simulate --data $directory --port 0 --inbox-port 0", status: 2, errors: ["directory"]),
             Invocation("simulate --release-to 5d3a --port 0", status: 2, errors: ["--allow-release"]),
             Invocation("demo", output: ["BadDeviceToken", "Unregistered"]),
-            Invocation("demo --json", json: ["status"]),
+            Invocation("demo --json", json: ["number", "push"]),
             Invocation("demo surplus", status: 2, errors: ["surplus"]),
         ]
     )

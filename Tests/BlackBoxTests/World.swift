@@ -62,6 +62,8 @@ struct World: Sendable {
     private static let files = [
         "payload.json": #"{"aps":{"alert":{"title":"Order ready","body":"Tap"},"sound":"default"},"order":7}"#,
         "broken.json": #"{"aps":"#,
+        "operator.key": RelayProcess.callerKey + "\n",
+        "wrong.key": "mrt_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n",
         "tokens.txt": "5d3a6a1c8f9a42d6\n5d3a6a1c8f9a42d7\n5d3a6a1c8f9a42d8\n",
         "tokens-unregistered.txt": "5d3a6a1c8f9a42d6\n5d3a00dead\n",
         "tokens-bad.txt": "5d3a6a1c8f9a42d6\nnot-a-token\n",
