@@ -143,6 +143,9 @@ package final class ClientConnection {
     /// How many streams are open.
     package var openStreamCount: Int { connection.openStreamCount }
 
+    /// The last GOAWAY frame that was written to the client; nil when there was none.
+    package var goAwaySent: HTTP2GoAway? { connection.goAwaySent }
+
     /// Changes how many streams the client may have open at once.
     package func allow(concurrentStreams: UInt32) {
         connection.allow(concurrentStreams: concurrentStreams)

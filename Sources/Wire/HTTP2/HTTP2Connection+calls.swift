@@ -3,6 +3,9 @@ extension HTTP2Connection {
     /// How many streams are open.
     package var openStreamCount: Int { session.openStreamCount }
 
+    /// The last GOAWAY frame that was written to the peer; nil when there was none.
+    package var goAwaySent: HTTP2GoAway? { session.goAwaySent }
+
     /// Streams the peer allows at once, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
 

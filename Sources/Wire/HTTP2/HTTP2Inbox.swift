@@ -15,6 +15,10 @@ final class HTTP2Inbox {
     private(set) var violation: String?
     /// The last stream that something went out on; a client's go out in the order of their numbers.
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
+    /// The last GOAWAY frame that was written.
+    private(set) var goAwaySent: HTTP2GoAway?
+    /// The number of streams that the peer may have open at once (servers only).
+    var streamLimit: UInt32
     /// The last of the peer's streams that is acted on; what a GOAWAY leaves out, the peer sends elsewhere.
     var lastTakenStreamID = Int32.max
     /// The stream that fields are coming in for, one by one: nghttp2 would search for it each time.
@@ -27,6 +31,7 @@ final class HTTP2Inbox {
     init(role: HTTP2Session.Role, limits: HTTP2Limits) {
         self.role = role
         self.limits = limits
+        streamLimit = limits.concurrentStreams
     }
 
     /// Calls `body` with the inbox that a callback was given; 0 without one.
@@ -72,7 +77,9 @@ final class HTTP2Inbox {
     func sent(_ frame: nghttp2_frame) {
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS: lastSentStreamID = frame.hd.stream_id
-        case NGHTTP2_GOAWAY where frame.goaway.error_code != HTTP2ErrorCode.noError.rawValue: violation = complaint
+        case NGHTTP2_GOAWAY:
+            goAwaySent = HTTP2GoAway(frame.goaway)
+            if frame.goaway.error_code != HTTP2ErrorCode.noError.rawValue { violation = complaint }
         default: break
         }
     }
@@ -80,6 +87,17 @@ final class HTTP2Inbox {
     func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {
         guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
+            guard open.count < streamLimit else {
+                let noFlags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+                nghttp2_submit_rst_stream(
+                    session,
+                    noFlags,
+                    frame.hd.stream_id,
+                    HTTP2ErrorCode.refusedStream.rawValue
+                )
+                // Makes nghttp2 decode the rest of the fields for its table, and report nothing of the stream.
+                return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+            }
             let stream = HTTP2Stream()
             receiving = Unmanaged.passUnretained(stream)
             stream.incomingFields = HTTPFields(capacity: usualFieldBytes)
@@ -133,16 +151,7 @@ final class HTTP2Inbox {
         case NGHTTP2_PING where isAcknowledgement:
             events.append(.pong)
         case NGHTTP2_GOAWAY:
-            let goAway = frame.goaway
-            events.append(
-                .goAway(
-                    HTTP2GoAway(
-                        lastStreamID: goAway.last_stream_id,
-                        errorCode: HTTP2ErrorCode(rawValue: goAway.error_code),
-                        debugData: Array(UnsafeBufferPointer(start: goAway.opaque_data, count: goAway.opaque_data_len))
-                    )
-                )
-            )
+            events.append(.goAway(HTTP2GoAway(frame.goaway)))
         default:
             break
         }

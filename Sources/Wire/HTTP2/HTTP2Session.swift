@@ -23,6 +23,12 @@ package struct HTTP2GoAway: Sendable, Hashable {
     /// Whatever the peer added; APNs puts a JSON object with a `reason` here.
     package var debugData: [UInt8]
 
+    init(_ frame: nghttp2_goaway) {
+        lastStreamID = frame.last_stream_id
+        errorCode = HTTP2ErrorCode(rawValue: frame.error_code)
+        debugData = Array(UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
+    }
+
     /// A frame from its parts.
     package init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
         self.lastStreamID = lastStreamID
@@ -117,12 +123,7 @@ struct HTTP2Session: ~Copyable {
                 nghttp2_settings_entry(settings_id: CInt(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0)
             )
         case .server:
-            settings.append(
-                nghttp2_settings_entry(
-                    settings_id: CInt(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
-                    value: limits.concurrentStreams
-                )
-            )
+            settings.append(HTTP2StreamLimit.entry(limits.concurrentStreams))
         }
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
         nghttp2_session_set_local_window_size(
@@ -162,9 +163,13 @@ struct HTTP2Session: ~Copyable {
         let count = nghttp2_session_mem_send(raw, &pointer)
         guard count > 0 else { return false }
         let frame = UnsafeRawBufferPointer(start: pointer, count: count)
-        let headers = HTTP2HeadersFrame(frame, at: output.count)
+        let start = output.count
         output.append(contentsOf: frame)
-        if let encoder, let headers { writeFields(into: headers, with: encoder, to: &output) }
+        guard let encoder else {
+            HTTP2StreamLimit.writeIdentifier(into: &output, from: start)
+            return true
+        }
+        if let headers = HTTP2HeadersFrame(frame, at: start) { writeFields(into: headers, with: encoder, to: &output) }
         return true
     }
 
@@ -255,7 +260,8 @@ struct HTTP2Session: ~Copyable {
         stream.outgoingFields = response.fields
         stream.outgoingBody = response.body
         let status = fieldList.withNameValues(of: stream.outgoingFields) { fields in
-            guard !response.body.isEmpty else {
+            // A response to HEAD has no content, whatever it describes (RFC 9110 §9.3.2).
+            guard !response.body.isEmpty, stream.incomingFields[":method"] != "HEAD" else {
                 return nghttp2_submit_response(raw, stream.id, fields.baseAddress, fields.count, nil)
             }
             var body = bodyProvider(Unmanaged.passUnretained(stream).toOpaque())
@@ -272,6 +278,9 @@ struct HTTP2Session: ~Copyable {
 
     // MARK: Connection
 
+    /// The last GOAWAY frame that was written, whoever asked for it; nil when there was none.
+    var goAwaySent: HTTP2GoAway? { inbox.goAwaySent }
+
     /// Whether a stream of the peer's is acted on: no GOAWAY has left it out.
     func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= inbox.lastTakenStreamID }
 
@@ -280,12 +289,10 @@ struct HTTP2Session: ~Copyable {
         nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
     }
 
-    /// Changes how many streams the peer may have open at once.
+    /// Changes how many streams the peer may have open at once (servers only); further ones are refused.
     func allow(concurrentStreams: UInt32) {
-        let entry = nghttp2_settings_entry(
-            settings_id: CInt(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
-            value: concurrentStreams
-        )
+        inbox.streamLimit = concurrentStreams
+        let entry = HTTP2StreamLimit.entry(concurrentStreams)
         nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
     }
 

@@ -15,6 +15,67 @@ import Testing
         return events.compactMap { if case .request(let stream) = $0 { stream } else { nil } }
     }
 
+    private static func output(of session: borrowing HTTP2Session) -> [RawHTTP2.Frame] {
+        var output: [UInt8] = []
+        while session.writeFrame(to: &output) {}
+        return RawHTTP2.frames(in: output)
+    }
+
+    /// RFC 9113 §5.1.2 lets a server refuse the stream, and permits no more than that to a client in good faith.
+    @Test func `a stream over an acknowledged limit is refused, and no other suffers`() throws {
+        let session = try HTTP2Session(
+            .server,
+            limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 9, fieldBytes: 8_000)
+        )
+        let settings = try #require(Self.output(of: session).first { $0.kind == .settings })
+        #expect(settings.payload.chunks(of: 6).contains([0, 3, 0, 0, 0, 1]), "MAX_CONCURRENT_STREAMS is 1")
+        let acknowledgement = RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement)
+        try Self.receive(RawHTTP2.greeting + acknowledgement + RawHTTP2.requests(3, from: 1), session)
+        let first = try #require(Self.requests(session).first)
+        #expect(first.id == 1)
+        let frames = Self.output(of: session)
+        #expect(!frames.contains { $0.kind == .goAway })
+        let resets = frames.filter { $0.kind == .resetStream }
+        #expect(resets.map(\.stream) == [3, 5] && resets.allSatisfy { $0.payload == [0, 0, 0, 7] })
+        session.answer(first, with: HTTPResponse(status: 200))
+        #expect(Self.output(of: session).contains { $0.kind == .headers && $0.stream == 1 })
+        session.allow(concurrentStreams: 2)
+        #expect(Self.output(of: session).first?.payload == [0, 3, 0, 0, 0, 2])
+        // The refused fields are in the table of both sides all the same.
+        try Self.receive(acknowledgement + RawHTTP2.requests(3, from: 7), session)
+        #expect(Self.requests(session).map(\.id) == [7, 9])
+        #expect(Self.output(of: session).filter { $0.kind == .resetStream }.map(\.stream) == [11])
+    }
+
+    @Test func `a refused stream leaves the compression table as it has to be`() throws {
+        let session = try HTTP2Session(
+            .server,
+            limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 9, fieldBytes: 8_000)
+        )
+        let remembered = RawHTTP2.root + RawHTTP2.remembered("apns-topic", "com.example.app")
+        try Self.receive(
+            RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root, stream: 1) + RawHTTP2.headers(remembered, stream: 3),
+            session
+        )
+        let first = try #require(Self.requests(session).first)
+        session.answer(first, with: HTTPResponse(status: 200))
+        _ = Self.output(of: session)
+        // 62 is the first place of the dynamic table (RFC 7541 §2.3.3).
+        try Self.receive(RawHTTP2.headers(RawHTTP2.root + [0x80 | 62], stream: 5), session)
+        #expect(Self.requests(session).first?.fields["apns-topic"] == "com.example.app")
+    }
+
+    @Test func `an answer to HEAD has no body`() throws {
+        let session = try HTTP2Session(.server, limits: .test)
+        let head = [UInt8]([0x86, 0x84, 0x01, 1, 0x61]) + RawHTTP2.literal(":method", "HEAD")
+        try Self.receive(RawHTTP2.greeting + RawHTTP2.headers(head), session)
+        let stream = try #require(Self.requests(session).first)
+        session.answer(stream, with: HTTPResponse(status: 405, body: Array("{}".utf8)))
+        let frames = Self.output(of: session).filter { $0.stream == 1 }
+        #expect(frames.map(\.kind) == [.headers])
+        #expect(frames.first.map { $0.flags & RawHTTP2.endsStream } == RawHTTP2.endsStream)
+    }
+
     @Test func `fields that come in pieces are whole, whatever ends in between`() throws {
         let session = try HTTP2Session(.server, limits: .test)
         try Self.receive(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root, stream: 1), session)
@@ -31,5 +92,12 @@ import Testing
         let second = try #require(Self.requests(session).first)
         #expect(second.fields[":path"] == "/3/device/5d3a")
         #expect(second.fields["apns-topic"] == "com.example.app")
+    }
+}
+
+extension Array {
+    /// The elements, so many at a time.
+    fileprivate func chunks(of count: Int) -> [[Element]] {
+        stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
     }
 }
