@@ -164,25 +164,6 @@ extension PushNotification {
         )
     }
 
-    /// A push to an accessory that belongs to the app.
-    ///
-    /// Apple's pages do not describe this type yet: the data is the app's own, and the topic its bundle identifier.
-    ///
-    /// - Parameters:
-    ///   - data: What the app needs to know.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
-    /// - Returns: The notification.
-    public static func accessory(
-        _ data: CustomData,
-        priority: Priority = .immediate,
-        expiration: Expiration? = nil,
-        id: APNsID? = nil
-    ) -> PushNotification {
-        custom(.accessory, data, priority: priority, expiration: expiration, id: id)
-    }
-
     /// Has a managed device contact its server.
     ///
     /// The topic is the one in the MDM push certificate, `com.apple.mgmt.…`.

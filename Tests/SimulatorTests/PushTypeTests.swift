@@ -85,8 +85,26 @@ import Testing
                 priority: "10",
                 #"{"aps":{"content-changed":true}}"#
             ),
-            Expectation(.accessory(data), "accessory", app, priority: "10", #"{"n":1}"#),
-            Expectation(.mdm(pushMagic: "M-1"), "mdm", app, priority: "10", #"{"mdm":"M-1"}"#),
+            Expectation(
+                .accessory(
+                    encryptedData: Array("encrypted".utf8),
+                    sessionIdentifier: "session-1",
+                    keyID: Array("key".utf8),
+                    messageIndex: .max
+                ),
+                "accessory",
+                app + ".push-type.accessory",
+                priority: nil,
+                #"{"aps":{"encryptedData":"ZW5jcnlwdGVk","sessionIdentifier":"session-1","keyID":"a2V5","#
+                    + #""messageIndex":"18446744073709551615"}}"#
+            ),
+            Expectation(
+                .mdm(pushMagic: "M-1"),
+                "mdm",
+                "com.apple.mgmt.External.1b2c",
+                priority: "10",
+                #"{"mdm":"M-1"}"#
+            ),
             Expectation(.walletPass(), nil, app, priority: nil, "{}"),
             Expectation(
                 .safari(title: "News", body: "Read", action: "Open", urlArguments: ["a", "b"]),
@@ -120,7 +138,8 @@ import Testing
             configuration: apns.clientConfiguration
         )
         for expected in try Self.expectations() {
-            try await client.send(expected.notification, to: DeviceToken(hex: "5d3a6a1c"), topic: "com.example.app")
+            let topic: Topic = expected.type == "mdm" ? Topic(expected.topic) : "com.example.app"
+            try await client.send(expected.notification, to: DeviceToken(hex: "5d3a6a1c"), topic: topic)
             let push = try #require(await apns.pushes.last)
             #expect(push.headers.pushType == expected.type)
             #expect(push.headers.topic == expected.topic)

@@ -10,7 +10,7 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
         self.rawValue = rawValue
     }
 
-    /// Asks an accessory that belongs to the app.
+    /// Delivers an accessory's response to a forwarded notification (iOS 26.5).
     public static let accessory = PushType(rawValue: "accessory")
     /// Shows an alert, plays a sound or sets the badge.
     public static let alert = PushType(rawValue: "alert")
@@ -46,6 +46,7 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
         switch self {
         // First, as nearly every push is one of these.
         case .alert, .background: ""
+        case .accessory: ".push-type.accessory"
         case .complication: ".complication"
         case .controls: ".push-type.controls"
         case .fileProvider: ".pushkit.fileprovider"

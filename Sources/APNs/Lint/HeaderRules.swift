@@ -15,7 +15,13 @@ extension Lint.Rule {
         "id-not-canonical",
         .error,
         .sending,
-        "apns-id is no UUID in lower case"
+        "apns-id is not a UUID"
+    )
+    static let idUpperCase = Lint.Rule(
+        "id-upper-case",
+        .warning,
+        .sending,
+        "apns-id has upper-case digits"
     )
     static let backgroundPriorityMissing = Lint.Rule(
         "background-priority-missing",
@@ -59,42 +65,11 @@ extension Lint.Rule {
         .sending,
         "apns-expiration has passed by the time the push arrives; 0 is what asks for one attempt"
     )
-    static let topicMissing = Lint.Rule("topic-missing", .error, .sending, "apns-topic is missing")
-    static let topicMalformed = Lint.Rule(
-        "topic-malformed",
-        .error,
-        .sending,
-        "apns-topic has characters that no topic has"
-    )
-    static let topicSuffixMissing = Lint.Rule(
-        "topic-suffix-missing",
-        .error,
-        .sending,
-        "apns-topic lacks the suffix of the push type"
-    )
-    static let topicSuffixWrong = Lint.Rule(
-        "topic-suffix-wrong",
-        .error,
-        .sending,
-        "apns-topic has the suffix of another push type"
-    )
-    static let topicSuffixDoubled = Lint.Rule(
-        "topic-suffix-doubled",
-        .warning,
-        .sending,
-        "apns-topic has a suffix after a suffix, as if it had been added twice"
-    )
     static let collapseIDTooLong = Lint.Rule(
         "collapse-id-too-long",
         .error,
         .sending,
         "apns-collapse-id has more than 64 bytes"
-    )
-    static let broadcastAppWithSuffix = Lint.Rule(
-        "broadcast-app-with-suffix",
-        .error,
-        .broadcast,
-        "the app of a broadcast has a suffix"
     )
     static let channelMissing = Lint.Rule("channel-missing", .error, .broadcast, "apns-channel-id is missing")
     static let channelMalformed = Lint.Rule(
@@ -108,17 +83,13 @@ extension Lint.Rule {
 /// The rules about headers ("Sending notification requests to APNs", table of request headers).
 enum HeaderRules {
     static let all: [Lint.Rule] = [
-        .pushTypeMissing, .pushTypeUnknown, .idNotCanonical, .backgroundPriorityMissing, .backgroundPriorityImmediate,
-        .priorityUnknown, .expirationNotATime, .expirationNegative, .expirationInMilliseconds, .expirationPast,
-        .topicMissing, .topicMalformed, .topicSuffixMissing, .topicSuffixWrong, .topicSuffixDoubled,
-        .collapseIDTooLong, .broadcastAppWithSuffix, .channelMissing, .channelMalformed,
+        .pushTypeMissing, .pushTypeUnknown, .idNotCanonical, .idUpperCase, .backgroundPriorityMissing,
+        .backgroundPriorityImmediate, .priorityUnknown, .expirationNotATime, .expirationNegative,
+        .expirationInMilliseconds,
+        .expirationPast, .topicMissing, .topicMalformed, .topicSuffixMissing, .topicSuffixWrong, .topicSuffixDoubled,
+        .topicNotForMDM, .collapseIDTooLong, .broadcastAppWithSuffix, .channelMissing, .channelMalformed,
     ]
 
-    /// Suffixes that no bundle identifier ends with by chance.
-    private static let tellingSuffixes = [
-        ".push-type.controls", ".push-type.liveactivity", ".push-type.widgets", ".pushkit.fileprovider",
-        ".location-query", ".voip-ptt",
-    ]
     /// The first second after the year 5138: a time beyond it is one in milliseconds.
     static let farFuture: Int64 = 100_000_000_000
 
@@ -145,7 +116,14 @@ enum HeaderRules {
     static func id(_ text: String?) -> Lint.Finding? {
         guard let text, (try? APNsID(text)) == nil else { return nil }
         let place = Lint.Place.header("apns-id")
-        return Lint.Finding(.idNotCanonical, place, "\(APNsIDError())", reason: .badMessageID)
+        guard (try? APNsID(text, allowsUpperCase: true)) != nil else {
+            return Lint.Finding(.idNotCanonical, place, "\(APNsIDError())", reason: .badMessageID)
+        }
+        return Lint.Finding(
+            .idUpperCase,
+            place,
+            "apns-id has upper-case digits; APNs answers with lower-case ones, so compare without regard to case"
+        )
     }
 
     static func priority(_ text: String?, of type: PushType?) -> Lint.Finding? {
@@ -191,7 +169,8 @@ enum HeaderRules {
 
     static func expiration(_ text: String?) -> Lint.Finding? {
         guard let text else { return nil }
-        guard let seconds = Int64(text) else {
+        // `Int64` would accept a plus sign, and a minus sign before 0.
+        guard let seconds = Int64(text), seconds < 0 || text.utf8.allSatisfy(\.isDigit) else {
             return Lint.Finding(
                 .expirationNotATime,
                 .header("apns-expiration"),
@@ -233,56 +212,6 @@ enum HeaderRules {
         )
     }
 
-    static func topic(_ text: String?, of type: PushType?) -> Lint.Finding? {
-        let place = Lint.Place.header("apns-topic")
-        guard let text, !text.isEmpty else {
-            return Lint.Finding(
-                .topicMissing,
-                place,
-                "the topic is missing: it is the app's bundle identifier",
-                reason: .missingTopic
-            )
-        }
-        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            return Lint.Finding(
-                .topicMalformed,
-                place,
-                "a topic has letters, digits, dots and hyphens only",
-                reason: .badTopic
-            )
-        }
-        guard let type, PushType.all.contains(type) else { return nil }
-        let suffix = type.topicSuffix
-        // Apple does not say what APNs answers when suffix and push type disagree.
-        if !text.hasSuffix(suffix) {
-            return Lint.Finding(
-                .topicSuffixMissing,
-                place,
-                "pushes of type \(type.rawValue) need a topic that ends with \(suffix)",
-                reason: .topicDisallowed
-            )
-        }
-        guard suffix.isEmpty, let wrong = tellingSuffixes.first(where: text.hasSuffix) else { return nil }
-        return Lint.Finding(
-            .topicSuffixWrong,
-            place,
-            "a topic that ends with \(wrong) is not for pushes of type \(type.rawValue)",
-            reason: .topicDisallowed
-        )
-    }
-
-    /// A suffix before the suffix.
-    static func doubledSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
-        guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, text.hasSuffix(suffix) else { return nil }
-        let app = text.dropLast(suffix.count)
-        guard let other = ([suffix] + tellingSuffixes).first(where: app.hasSuffix) else { return nil }
-        return Lint.Finding(
-            .topicSuffixDoubled,
-            .header("apns-topic"),
-            "the topic has \(other) before \(suffix): unless the bundle identifier ends so, APNs knows no app by it"
-        )
-    }
-
     static func collapseID(_ text: String?) -> Lint.Finding? {
         guard let text, text.utf8.count > PushLimits.collapseIDByteCount else { return nil }
         return Lint.Finding(
@@ -293,36 +222,17 @@ enum HeaderRules {
         )
     }
 
-    /// The app in the path of a broadcast or a request about channels.
-    static func broadcastApp(_ app: String) -> Lint.Finding? {
-        if let finding = topic(app, of: nil) { return finding }
-        guard let suffix = tellingSuffixes.first(where: app.hasSuffix) else { return nil }
-        return Lint.Finding(
-            .broadcastAppWithSuffix,
-            .header(":path"),
-            "channels belong to the bundle identifier itself: leave \(suffix) out",
-            reason: .topicDisallowed
-        )
-    }
-
     /// `apns-channel-id`.
     static func channel(_ id: String?) -> Lint.Finding? {
         let place = Lint.Place.header("apns-channel-id")
         guard let id, !id.isEmpty else {
             return Lint.Finding(.channelMissing, place, "the channel is missing", reason: .missingChannelID)
         }
-        let isBase64 = id.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): true
-            default: false
-            }
-        }
-        guard !isBase64 || id.utf8.count > 256 else { return nil }
+        guard !id.isBase64 || id.utf8.count > 256 else { return nil }
         return Lint.Finding(
             .channelMalformed,
             place,
-            "a channel is the base64 text that APNs made up, unchanged",
+            "a channel identifier is the base64 text that APNs returned, unchanged",
             reason: .badChannelID
         )
     }

@@ -86,7 +86,7 @@ enum KeyRules {
         let alertKeys = isActivity ? PayloadKey.activityAlert : PayloadKey.alert
         let own = Table(
             name: "aps",
-            keys: PayloadKey.aps,
+            keys: push.type == .accessory ? PayloadKey.accessory : PayloadKey.aps,
             neighbour: ("alert", PayloadKey.alert),
             unknown: .apsKeyUnknown
         )
@@ -106,7 +106,8 @@ enum KeyRules {
     static func outside(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         guard push.type?.carriesOwnContent != true else { return [] }
         let aps = payload["aps"]
-        return (payload.members ?? []).filter { tellingKeys.contains($0.name) && aps?[$0.name] == nil }.map { member in
+        let names = push.type == .accessory ? Set(PayloadKey.accessory.map(\.name)) : tellingKeys
+        return (payload.members ?? []).filter { names.contains($0.name) && aps?[$0.name] == nil }.map { member in
             Lint.Finding(
                 .apsKeyOutside,
                 .payload(JSONPointer.path([member.name])),

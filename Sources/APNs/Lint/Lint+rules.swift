@@ -21,7 +21,8 @@ extension Lint {
     /// Every rule that judges a push by itself, in the order in which ``check(headers:payload:at:)`` asks them.
     public static let rules: [Rule] =
         HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
-        + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + SecretRules.all
+        + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + AccessoryRules.all
+        + SecretRules.all
 }
 
 /// A page of Apple's documentation.
@@ -59,6 +60,16 @@ package struct ApplePage: Sendable {
     package static let widgets = ApplePage(
         "documentation/widgetkit/updating-widgets-with-widgetkit-push-notifications"
     )
+    /// "Handling notification responses from APNs".
+    package static let responses = ApplePage(notifications + "handling-notification-responses-from-apns")
+    /// "Establishing a certificate-based connection to APNs".
+    package static let certificate = ApplePage(notifications + "establishing-a-certificate-based-connection-to-apns")
+    /// "Responding to forwarded notifications".
+    package static let accessory = ApplePage(
+        "documentation/accessorynotifications/responding-to-forwarded-notifications"
+    )
+    /// "Sending MDM commands to a device".
+    package static let mdm = ApplePage("documentation/devicemanagement/sending-mdm-commands-to-a-device")
     /// "Notifications" in the Human Interface Guidelines.
     package static let design = ApplePage("design/human-interface-guidelines/notifications")
 }

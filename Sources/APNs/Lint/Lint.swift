@@ -121,16 +121,22 @@ public enum Lint {
     private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
         var findings = PayloadRules.check(payload, byteCount: byteCount, of: push)
         guard let aps = payload["aps"], aps.members != nil else {
-            return findings + SecretRules.check(payload)
+            return findings + secrets(in: payload, of: push)
         }
         findings += KeyRules.check(aps, of: push)
         findings += PushTypeRules.check(aps, of: push)
         findings += AlertRules.check(aps, of: push)
         findings += LiveActivityRules.check(aps, of: push)
         findings += WidgetRules.check(payload, aps, of: push)
-        findings += SecretRules.check(payload)
+        findings += AccessoryRules.check(payload, aps, of: push)
+        findings += secrets(in: payload, of: push)
         if findings.isEmpty { findings += PushTypeRules.nothingToShow(aps, of: push) }
         return findings
+    }
+
+    /// Returns the findings about secrets; none for a push of type accessory, whose encrypted text matches by chance.
+    private static func secrets(in payload: JSONValue, of push: PushFacts) -> [Finding] {
+        push.type == .accessory ? [] : SecretRules.check(payload)
     }
 
     /// The reason APNs has to refuse a push, if any; the same rules as ``check(headers:payload:at:)``, and quicker.

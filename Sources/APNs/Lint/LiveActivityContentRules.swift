@@ -108,8 +108,3 @@ enum LiveActivityContentRules {
         return beginsAsOne && bytes[pattern.count...].allSatisfy { $0.isDigit || "+-.: Zz".utf8.contains($0) }
     }
 }
-
-extension UInt8 {
-    /// Whether this is the character of a decimal digit.
-    var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-}

@@ -14,6 +14,18 @@ struct PayloadKey {
         case yes
         case object
         case objectOrText
+        /// Text in base64 with padding (RFC 4648 §4).
+        case base64
+        /// A string of decimal digits.
+        case digits
+
+        /// Whether only some strings are right.
+        var isFormOfText: Bool {
+            switch self {
+            case .base64, .digits: true
+            default: false
+            }
+        }
     }
 
     let name: String
@@ -33,10 +45,11 @@ struct PayloadKey {
     /// What is wrong with the kind of a value; nil when nothing is.
     func finding(for value: JSONValue, in path: [String]) -> Lint.Finding? {
         guard !kind.takes(value) else { return nil }
+        let found = kind.isFormOfText && value.stringValue != nil ? "another text" : value.kindInWords
         return Lint.Finding(
             rule,
             .payload(JSONPointer.path(path + [name])),
-            "\(name) has to be \(kind.inWords), not \(value.kindInWords): \(consequence)"
+            "\(name) has to be \(kind.inWords), not \(found): \(consequence)"
         )
     }
 }
@@ -50,6 +63,8 @@ extension PayloadKey.Kind {
         case (.wholeNumber, .number(let number)): number.integerValue != nil
         case (.one, .number(let number)): number.integerValue == 1
         case (.yes, .bool(let value)): value
+        case (.base64, .string(let text)): text.isBase64
+        case (.digits, .string(let text)): !text.isEmpty && text.utf8.allSatisfy(\.isDigit)
         default: false
         }
     }
@@ -65,6 +80,8 @@ extension PayloadKey.Kind {
         case .yes: "true"
         case .object: "an object"
         case .objectOrText: "an object or a text"
+        case .base64: "a text in base64"
+        case .digits: "a decimal number in a text"
         }
     }
 }
@@ -119,6 +136,14 @@ extension PayloadKey {
         PayloadKey("content-changed", .yes, else: "nothing is reloaded", rule: .contentChangedNotTrue),
         PayloadKey("ptt-push-type", .text, else: "the app does not update its service"),
         PayloadKey("url-args", .texts, else: "the notification opens nothing"),
+    ]
+
+    /// Keys of `aps` in a push of type accessory ("Responding to forwarded notifications").
+    static let accessory: [PayloadKey] = [
+        PayloadKey("encryptedData", .base64, else: "there is nothing to decrypt", rule: .accessoryValueWrong),
+        PayloadKey("sessionIdentifier", .text, else: "the session is not known", rule: .accessoryValueWrong),
+        PayloadKey("keyID", .base64, else: "the data cannot be decrypted", rule: .accessoryValueWrong),
+        PayloadKey("messageIndex", .digits, else: "the data cannot be decrypted", rule: .accessoryValueWrong),
     ]
 
     private static let placeholders = "the placeholders are not filled"

@@ -114,9 +114,9 @@ enum PayloadRules {
 
     private static func missingDictionary(_ payload: JSONValue, of type: PushType?) -> [Lint.Finding] {
         // Wallet passes are updated by an empty object.
-        guard let names = payload.members?.map(\.name), !names.isEmpty, type?.carriesOwnContent != true else {
-            return []
-        }
+        guard let names = payload.members?.map(\.name), !names.isEmpty || type == .accessory,
+            type?.carriesOwnContent != true
+        else { return [] }
         let near = names.first { $0.lowercased() == "aps" }
         return [
             Lint.Finding(
@@ -132,7 +132,7 @@ enum PayloadRules {
 extension PushType {
     /// Whether pushes of this type carry what the app, or its server, has agreed with itself.
     var carriesOwnContent: Bool {
-        let types: [PushType] = [.accessory, .complication, .fileProvider, .location, .mdm, .pushToTalk, .voip]
+        let types: [PushType] = [.complication, .fileProvider, .location, .mdm, .pushToTalk, .voip]
         return types.contains(self)
     }
 }

@@ -4,13 +4,13 @@ import { kind } from "./inbox.js"
 
 /** What each push type adds to the app's bundle identifier; none for those that are not here. */
 const suffixes = {
-  complication: ".complication", controls: ".push-type.controls", fileprovider: ".pushkit.fileprovider",
-  liveactivity: ".push-type.liveactivity", location: ".location-query", pushtotalk: ".voip-ptt", voip: ".voip",
-  widgets: ".push-type.widgets",
+  accessory: ".push-type.accessory", complication: ".complication", controls: ".push-type.controls",
+  fileprovider: ".pushkit.fileprovider", liveactivity: ".push-type.liveactivity", location: ".location-query",
+  pushtotalk: ".voip-ptt", voip: ".voip", widgets: ".push-type.widgets",
 }
 export const types = [
-  "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk",
-  "voip", "widgets",
+  "accessory", "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location", "mdm",
+  "pushtotalk", "voip", "widgets",
 ]
 
 /** The topic that an app's pushes of a type have. */

@@ -1,10 +1,11 @@
 import APNs
 import Testing
 
-/// The table "Push types" of Apple's "Sending notification requests to APNs", with `accessory` beside it.
+/// The table "Push types" of Apple's "Sending notification requests to APNs", and `accessory` of "Responding to
+/// forwarded notifications".
 @Suite struct PushTypeTests {
     @Test(arguments: [
-        ("accessory", ""), ("alert", ""), ("background", ""), ("complication", ".complication"),
+        ("accessory", ".push-type.accessory"), ("alert", ""), ("background", ""), ("complication", ".complication"),
         ("controls", ".push-type.controls"), ("fileprovider", ".pushkit.fileprovider"),
         ("liveactivity", ".push-type.liveactivity"), ("location", ".location-query"), ("mdm", ""),
         ("pushtotalk", ".voip-ptt"), ("voip", ".voip"), ("widgets", ".push-type.widgets"),

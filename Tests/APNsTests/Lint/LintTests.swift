@@ -20,7 +20,7 @@ import Testing
         (headers { $0.pushType = "alarm" }, Reason.invalidPushType),
         (headers { $0.pushType = "" }, .invalidPushType),
         (headers { $0.pushType = "Alert" }, .invalidPushType),
-        (headers { $0.id = "EABEAE54-14A8-11E5-B60B-1697F925EC7B" }, .badMessageID),
+        (headers { $0.id = "EABEAE54-14A8-11E5-B60B-1697F925EC7" }, .badMessageID),
         (headers { $0.id = "42" }, .badMessageID),
         (headers { $0.priority = "7" }, .badPriority),
         (headers { $0.priority = "010" }, .badPriority),

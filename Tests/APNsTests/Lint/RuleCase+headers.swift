@@ -16,6 +16,12 @@ extension RuleCase {
         RuleCase(
             "id-not-canonical",
             "apns-id",
+            LintedPush(id: "eabeae54-14a8-11e5-b60b-1697f925ec7"),
+            near: LintedPush(id: "eabeae54-14a8-11e5-b60b-1697f925ec7b")
+        ),
+        RuleCase(
+            "id-upper-case",
+            "apns-id",
             LintedPush(id: "EABEAE54-14A8-11E5-B60B-1697F925EC7B"),
             near: LintedPush(id: "eabeae54-14a8-11e5-b60b-1697f925ec7b")
         ),
@@ -70,6 +76,18 @@ extension RuleCase {
             "apns-topic",
             LintedPush(topic: "com example"),
             near: LintedPush(topic: "com.example")
+        ),
+        RuleCase(
+            "topic-malformed",
+            "apns-topic",
+            LintedPush("voip", "{}", topic: ".voip"),
+            near: LintedPush("voip", "{}", topic: "v.voip")
+        ),
+        RuleCase(
+            "topic-not-for-mdm",
+            "apns-topic",
+            LintedPush("mdm", #"{"mdm":"x"}"#, topic: "com.example.app"),
+            near: LintedPush("mdm", #"{"mdm":"x"}"#)
         ),
         RuleCase(
             "topic-suffix-missing",

@@ -17,6 +17,7 @@ struct LintedPush: Sendable {
         collapseID: String? = nil,
         time: Int64? = nil
     ) {
+        let mdmTopic = type == "mdm" ? "com.apple.mgmt.External.1b2c" : nil
         let isQuiet = type == "background" || type == "liveactivity"
         let app: Topic = "com.example.app"
         headers = PushHeaders(
@@ -24,7 +25,8 @@ struct LintedPush: Sendable {
             id: id,
             expiration: expiration,
             priority: priority ?? (isQuiet ? "5" : "10"),
-            topic: topic ?? type.map { app.qualified(for: PushType(rawValue: $0)) }?.rawValue ?? app.rawValue,
+            topic: topic ?? mdmTopic ?? type.map { app.qualified(for: PushType(rawValue: $0)) }?.rawValue
+                ?? app.rawValue,
             collapseID: collapseID
         )
         self.payload = payload

@@ -53,7 +53,14 @@ import Testing
             .background(), .background(custom: data, expiration: .attemptOnce),
             .voip(data), .pushToTalk(data), .pushToTalkServiceUpdate(), .pushToTalkServiceUpdate(data),
             .complication(data), .location(), .location(data), .fileProvider(), .fileProvider(domain: "home"),
-            .widgets(), .controls(), .accessory(data), .mdm(pushMagic: "M-1"), .walletPass(),
+            .widgets(), .controls(),
+            .accessory(
+                encryptedData: Array(repeating: 0x41, count: 300),
+                sessionIdentifier: "session-1",
+                keyID: [1, 2, 3],
+                messageIndex: 42
+            ),
+            .mdm(pushMagic: "M-1"), .walletPass(),
             .safari(title: "News", body: "Read", action: "Open", urlArguments: ["a"]), .safari(title: "News", body: ""),
             try .liveActivity(.update(state, alert: alert, staleDate: later, relevanceScore: 75), timestamp: now),
             try .liveActivity(.update(state), timestamp: now),
@@ -71,7 +78,7 @@ import Testing
 
     @Test func `the typed notifications have no findings`() throws {
         for notification in try Self.notifications() {
-            let topic: Topic = "com.example.app"
+            let topic: Topic = notification.pushType == .mdm ? "com.apple.mgmt.External.1b2c" : "com.example.app"
             let headers = PushHeaders(
                 pushType: notification.pushType?.rawValue,
                 id: notification.id?.description,

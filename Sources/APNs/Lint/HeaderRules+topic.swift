@@ -1,0 +1,142 @@
+extension Lint.Rule {
+    static let topicMissing = Lint.Rule("topic-missing", .error, .sending, "apns-topic is missing")
+    static let topicMalformed = Lint.Rule(
+        "topic-malformed",
+        .error,
+        .sending,
+        "apns-topic does not have the form of a bundle identifier"
+    )
+    static let topicSuffixMissing = Lint.Rule(
+        "topic-suffix-missing",
+        .error,
+        .sending,
+        "apns-topic lacks the suffix of the push type"
+    )
+    static let topicSuffixWrong = Lint.Rule(
+        "topic-suffix-wrong",
+        .error,
+        .sending,
+        "apns-topic has the suffix of another push type"
+    )
+    static let topicSuffixDoubled = Lint.Rule(
+        "topic-suffix-doubled",
+        .warning,
+        .sending,
+        "apns-topic has a suffix after a suffix, as if it had been added twice"
+    )
+    static let topicNotForMDM = Lint.Rule(
+        "topic-not-for-mdm",
+        .error,
+        .mdm,
+        "the topic of a push of type mdm is not that of an MDM push certificate"
+    )
+    static let broadcastAppWithSuffix = Lint.Rule(
+        "broadcast-app-with-suffix",
+        .error,
+        .broadcast,
+        "the app of a broadcast has a suffix"
+    )
+}
+
+/// The rules about `apns-topic`, and about the bundle identifier in a path.
+extension HeaderRules {
+    /// Suffixes that no bundle identifier ends with by chance.
+    private static let tellingSuffixes = [
+        ".push-type.accessory", ".push-type.controls", ".push-type.liveactivity", ".push-type.widgets",
+        ".pushkit.fileprovider", ".location-query", ".voip-ptt",
+    ]
+
+    static func topic(_ text: String?, of type: PushType?) -> Lint.Finding? {
+        let place = Lint.Place.header("apns-topic")
+        guard let text, !text.isEmpty else {
+            return Lint.Finding(
+                .topicMissing,
+                place,
+                "the topic is missing: it is the app's bundle identifier",
+                reason: .missingTopic
+            )
+        }
+        guard isWellFormed(topic: text) else {
+            return Lint.Finding(
+                .topicMalformed,
+                place,
+                "a topic consists of parts of letters, digits and hyphens, with one dot between two parts",
+                reason: .badTopic
+            )
+        }
+        guard let type, PushType.all.contains(type) else { return nil }
+        // The topic is the UID of the MDM push certificate's subject ("Sending MDM commands to a device").
+        guard type != .mdm || text.hasPrefix("com.apple.mgmt.") else {
+            return Lint.Finding(
+                .topicNotForMDM,
+                place,
+                "pushes of type mdm need the topic of the MDM push certificate, which begins with com.apple.mgmt.",
+                reason: .topicDisallowed
+            )
+        }
+        let suffix = type.topicSuffix
+        // Apple does not say what APNs answers when suffix and push type disagree.
+        if !text.hasSuffix(suffix) {
+            return Lint.Finding(
+                .topicSuffixMissing,
+                place,
+                "pushes of type \(type.rawValue) need a topic that ends with \(suffix)",
+                reason: .topicDisallowed
+            )
+        }
+        guard suffix.isEmpty, let wrong = tellingSuffixes.first(where: text.hasSuffix) else { return nil }
+        return Lint.Finding(
+            .topicSuffixWrong,
+            place,
+            "a topic that ends with \(wrong) is not for pushes of type \(type.rawValue)",
+            reason: .topicDisallowed
+        )
+    }
+
+    /// Whether a topic has the characters and the parts of a bundle identifier.
+    ///
+    /// Underscores are accepted, as Apple's pages do not say what APNs answers to them.
+    private static func isWellFormed(topic: String) -> Bool {
+        var isPartEmpty = true
+        var hasLetterOrDigit = false
+        for byte in topic.utf8 {
+            switch byte {
+            case UInt8(ascii: "."):
+                guard !isPartEmpty else { return false }
+                isPartEmpty = true
+            case UInt8(ascii: "-"), UInt8(ascii: "_"):
+                isPartEmpty = false
+            case _ where byte.isDigit || byte.isLetter:
+                isPartEmpty = false
+                hasLetterOrDigit = true
+            default:
+                return false
+            }
+        }
+        return hasLetterOrDigit && !isPartEmpty
+    }
+
+    /// A suffix before the suffix.
+    static func doubledSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
+        guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, text.hasSuffix(suffix) else { return nil }
+        let app = text.dropLast(suffix.count)
+        guard let other = ([suffix] + tellingSuffixes).first(where: app.hasSuffix) else { return nil }
+        return Lint.Finding(
+            .topicSuffixDoubled,
+            .header("apns-topic"),
+            "the topic has \(other) before \(suffix): unless the bundle identifier ends so, APNs knows no app by it"
+        )
+    }
+
+    /// The app in the path of a broadcast or a request about channels.
+    static func broadcastApp(_ app: String) -> Lint.Finding? {
+        if let finding = topic(app, of: nil) { return finding }
+        guard let suffix = tellingSuffixes.first(where: app.hasSuffix) else { return nil }
+        return Lint.Finding(
+            .broadcastAppWithSuffix,
+            .header(":path"),
+            "channels belong to the bundle identifier itself: leave \(suffix) out",
+            reason: .topicDisallowed
+        )
+    }
+}
