@@ -29,33 +29,28 @@ extension Command {
 /// What a provider token says, in words.
 struct TokenExplanation {
     private let claims: ProviderToken
-    private let signatureLength: Int
+    private let deviations: [ProviderTokenDeviation]
     private let age: Int64
-
-    /// Bytes of a signature, r and s (RFC 7518 §3.4).
-    private static let expectedSignatureLength = 64
 
     init(_ text: String, at now: Int64) throws(ProviderTokenError) {
         let bearer = "bearer "
         let token = text.lowercased().hasPrefix(bearer) ? text.dropFirst(bearer.count) : text[...]
         let parsed = try ParsedProviderToken(Array(token.utf8))
         claims = parsed.claims
-        signatureLength = parsed.signature.count
+        deviations = parsed.deviations
         age = claims.age(at: now)
     }
 
     /// Whether APNs would take the token now, as far as can be told without the key.
-    var isUsable: Bool {
-        signatureLength == TokenExplanation.expectedSignatureLength && (0...ProviderToken.maximumAge).contains(age)
-    }
+    var isUsable: Bool { (0...ProviderToken.maximumAge).contains(age) }
 
     var text: String {
         """
         key id     \(claims.keyID)
         team id    \(claims.teamID)
         issued at  \(claims.issuedAt), \(ageInWords)
-        signature  \(signatureLength) bytes, where ES256 makes 64; whether it fits only the key can tell
-        verdict    \(verdict)
+        signature  \(deviations.contains(.derSignature) ? "DER" : "64 bytes"); verifying it needs the key
+        \(deviations.map { "unusual    \($0); APNs accepts it\n" }.joined())verdict    \(verdict)
 
         """
     }
@@ -67,9 +62,6 @@ struct TokenExplanation {
     }
 
     private var verdict: String {
-        if signatureLength != TokenExplanation.expectedSignatureLength {
-            return "APNs answers 403 InvalidProviderToken"
-        }
         if age < 0 { return "from the future: the clock of the machine that made it, or of this one, is wrong" }
         if age > ProviderToken.maximumAge { return "older than an hour: APNs answers 403 ExpiredProviderToken" }
         return "good for another \((ProviderToken.maximumAge - age) / 60) min"

@@ -105,18 +105,32 @@ import Testing
         await apns.stop()
     }
 
-    /// curl names no topic: the certificate's first is meant.
-    @Test func `the app's own topic is meant when none is named`() async throws {
-        let files = try await ProviderCertificateFiles()
+    /// What curl is answered that shows a certificate with these topics, and sends these fields.
+    private func answer(suffixes: [String], fields: [String]) async throws -> String {
+        let files = try await ProviderCertificateFiles(suffixes: suffixes)
         let apns = try await SimulatedAPNs.start()
         let authority = try files.scratch.write(apns.authorityPEM, to: "ca.pem")
-        let run = try await ProgramRun.curl([
-            "--http2", "--cacert", authority, "--cert", files.scratch.path + "/certificate.pem",
-            "--key", files.scratch.path + "/key.pem", "--output", "/dev/null", "--write-out", "%{http_code}",
-            "-H", "apns-push-type: alert", "--data", #"{"aps":{"alert":"Hi"}}"#,
-            "https://localhost:\(await apns.port)/3/device/5d3a",
-        ])
-        #expect(run.text == "200", "\(run.complaint)")
+        let run = try await ProgramRun.curl(
+            [
+                "--http2", "--cacert", authority, "--cert", files.scratch.path + "/certificate.pem",
+                "--key", files.scratch.path + "/key.pem", "--write-out", "%{http_code}",
+                "-H", "apns-push-type: alert", "--data", #"{"aps":{"alert":"Hi"}}"#,
+            ] + fields.flatMap { ["-H", $0] } + ["https://localhost:\(await apns.port)/3/device/5d3a"]
+        )
         await apns.stop()
+        return run.text
+    }
+
+    @Test(arguments: [
+        ([""], "200"), (["", ".voip"], #"{"reason":"MissingTopic"}400"#),
+        (["", ".voip", ".complication"], #"{"reason":"MissingTopic"}400"#),
+    ])
+    func `only a certificate with one topic has a default`(suffixes: [String], expected: String) async throws {
+        #expect(try await answer(suffixes: suffixes, fields: []) == expected)
+    }
+
+    @Test func `with a certificate the authorization header is ignored`() async throws {
+        let fields = ["apns-topic: com.example.app", "authorization: bearer nonsense"]
+        #expect(try await answer(suffixes: ["", ".voip"], fields: fields) == "200")
     }
 }

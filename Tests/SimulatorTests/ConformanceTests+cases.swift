@@ -105,8 +105,9 @@ extension ConformanceTests {
     }()
 
     private static func fields(of type: PushType, topic: String? = nil) -> [String: String?] {
-        [
-            "apns-push-type": type.rawValue, "apns-topic": topic ?? "com.example.app" + type.topicSuffix,
+        let app = type == .mdm ? "com.apple.mgmt.External.1b2c" : "com.example.app" + type.topicSuffix
+        return [
+            "apns-push-type": type.rawValue, "apns-topic": topic ?? app,
             "apns-priority": type == .background ? "5" : nil,
         ]
     }
@@ -129,6 +130,13 @@ extension ConformanceTests {
                 )
             }
         }
+        + [
+            refused(
+                "type mdm with the topic of an app",
+                .topicDisallowed,
+                fields: fields(of: .mdm, topic: "com.example.app")
+            )
+        ]
         + (["loud", "Alert", "", " alert", "live-activity", "LiveActivity"] as [String]).map {
             refused("the type \"\($0)\"", .invalidPushType, fields: ["apns-push-type": $0])
         }
@@ -167,20 +175,42 @@ extension ConformanceTests {
         (["0", "1", "1790000000", "9223372036854775807"] as [String]).map {
             accepted("expiration \($0)", fields: ["apns-expiration": $0])
         }
-        + (["-1", "1.5", "tomorrow", "", " 0", "9223372036854775808", "2026-05-12T18:31Z"] as [String]).map {
+        + ([
+            "-1", "+5", "+0", "-0", "1.5", "tomorrow", "", " 0", "9223372036854775808", "2026-05-12T18:31Z",
+        ] as [String]).map {
             refused("expiration \"\($0)\"", .badExpirationDate, fields: ["apns-expiration": $0])
         }
 
     private static let identifiers: [Case] =
-        [accepted("an identifier", fields: ["apns-id": "123e4567-e89b-12d3-a456-4266554400a0"])]
+        [
+            accepted("an identifier", fields: ["apns-id": "123e4567-e89b-12d3-a456-4266554400a0"]),
+            accepted("an upper-case identifier", fields: ["apns-id": "123E4567-E89B-12D3-A456-4266554400A0"]),
+        ]
         + ([
-            "42", "", "123E4567-E89B-12D3-A456-4266554400A0", "123e4567e89b12d3a4564266554400a0",
+            "42", "", "123E4567E89B12D3A4564266554400A0", "123e4567e89b12d3a4564266554400a0",
             "{123e4567-e89b-12d3-a456-4266554400a0}", "123e4567-e89b-12d3-a456-4266554400a",
             "123e4567-e89b-12d3-a456-4266554400a00", "123e4567-e89b-12d3-a4564-266554400a0",
             "123e4567-e89b-12d3-a456-4266554400ag", "123e4567-e89b-12d3-a456_4266554400a0",
         ] as [String]).map { refused("the identifier \"\($0)\"", .badMessageID, fields: ["apns-id": $0]) }
 
-    private static let topics: [Case] = [
+    private static let topics: [Case] =
+        ([
+            "com.example.app/foo", "com.example.app?", "com.example.app:443", ".", "-", "....", ".com.example",
+            "com..example",
+            "com.example.", "com.example.app,other", "com.example.%61pp",
+        ] as [String]).map { refused("the topic \($0)", .badTopic, fields: ["apns-topic": $0]) }
+        + (["com.example.app", "com.Example-2.app", "app", "web.com.example", "pass.com.example.card"] as [String]).map
+    {
+        accepted("the topic \($0)", fields: ["apns-topic": $0])
+    }
+        + moreTopics
+
+    private static let moreTopics: [Case] = [
+        refused(
+            "a topic that is a suffix alone",
+            .badTopic,
+            fields: ["apns-push-type": "voip", "apns-topic": ".voip"]
+        ),
         refused("no topic", .missingTopic, fields: ["apns-topic": nil]),
         refused("an empty topic", .missingTopic, fields: ["apns-topic": ""]),
         refused("a topic with a space", .badTopic, fields: ["apns-topic": "com.example app"]),
@@ -262,6 +292,11 @@ extension ConformanceTests {
         broadcast("no channel", .missingChannelID, ["apns-channel-id": nil]),
         broadcast("a channel that is no base64", .badChannelID, ["apns-channel-id": "%%"]),
         broadcast("a channel nobody made", .channelNotRegistered, ["apns-channel-id": "AAAA"]),
+        broadcast("a channel without padding", .badChannelID, ["apns-channel-id": "abc"]),
+        broadcast("a channel with padding inside", .badChannelID, ["apns-channel-id": "a=bc"]),
+        broadcast("a channel of padding", .badChannelID, ["apns-channel-id": "===="]),
+        broadcast("a channel with padding nobody made", .channelNotRegistered, ["apns-channel-id": "AA=="]),
+        broadcast("an upper-case identifier", nil, ["apns-request-id": "123E4567-E89B-12D3-A456-4266554400A0"]),
         broadcast("no type", .missingPushType, ["apns-push-type": nil]),
         broadcast("another type", .invalidPushType, ["apns-push-type": "alert"]),
         broadcast("no priority", .badPriority, ["apns-priority": nil]),

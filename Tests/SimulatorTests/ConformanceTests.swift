@@ -29,6 +29,7 @@ import Wire
         let verdict = bench.verdict(on: test)
         #expect(verdict.status == test.status, "\(verdict)")
         #expect(verdict.reason == test.reason)
+        #expect((verdict.finding?.reason ?? verdict.reason) == verdict.reason)
     }
 
     @Test func `no two requests have the same name, and there are many`() {

@@ -122,12 +122,30 @@ import Testing
         #expect(second.send("A") == .unrelatedKeyIDInToken)
     }
 
-    @Test func `identifiers in capitals are taken where that law rests`() throws {
+    /// A token may expire shortly after its first use on a connection.
+    @Test func `a token that has expired is replaced at any time`() throws {
+        var bench = try Bench()
+        try bench.register("A")
+        bench.wait(3_500)
+        #expect(bench.send("A") == nil)
+        bench.wait(101)
+        #expect(bench.send("A") == .expiredProviderToken)
+        #expect(bench.send("A", issuedAfter: 3_601) == nil, "the new one is in time")
+        bench.wait(60)
+        #expect(bench.send("A", issuedAfter: 3_661) == .tooManyProviderTokenUpdates, "the next one is early")
+    }
+
+    @Test func `a token that a fault has declared expired stays so on every connection`() throws {
         var bench = try ConformanceTests.Bench()
-        let test = Case(testDescription: "", fields: ["apns-id": "123E4567-E89B-12D3-A456-4266554400A0"])
-        #expect(bench.verdict(on: test).reason == .badMessageID)
-        var lenient = try ConformanceTests.Bench()
-        lenient.judge = Judge(environment: .development, leniency: .upperCaseIDs)
-        #expect(lenient.verdict(on: test).status == 200)
+        let first = Case(testDescription: "", fields: ["authorization": ConformanceTests.Bench.authorization()])
+        let second = Case(testDescription: "", fields: ["authorization": ConformanceTests.Bench.authorization()])
+        #expect(bench.verdict(on: first).status == 200)
+        bench.judge.expire(first.fields["authorization"] ?? nil)
+        let verdict = bench.verdict(on: first)
+        #expect(verdict.reason == .expiredProviderToken && verdict.finding?.message.contains("fault") == true)
+        #expect(bench.verdict(on: second).status == 200)
+        #expect(bench.connection.providerToken?.isRenewalOfExpired == true)
+        bench.connection = Judge.ConnectionState()
+        #expect(bench.verdict(on: first).reason == .expiredProviderToken)
     }
 }

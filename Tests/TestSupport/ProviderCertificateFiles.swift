@@ -10,9 +10,18 @@ package struct ProviderCertificateFiles {
     /// - Parameters:
     ///   - kind: What kind of key openssl makes.
     ///   - environments: The numbers of its environments: 1 for development, 2 for production.
+    ///   - suffixes: What follows `com.example.app` in each of its topics.
     /// - Throws: When openssl cannot make one.
-    package init(kind: [String] = ["rsa:2048"], environments: [Int] = [1, 2]) async throws {
+    package init(
+        kind: [String] = ["rsa:2048"],
+        environments: [Int] = [1, 2],
+        suffixes: [String] = ["", ".voip"]
+    ) async throws {
         scratch = try ScratchDirectory()
+        let topics = suffixes.enumerated().map { index, suffix in
+            "t\(index)a = UTF8:com.example.app\(suffix)\nt\(index)b = SEQUENCE:kind\(suffix)"
+        }
+        let kinds = suffixes.map { "[kind\($0)]\na = UTF8:\($0.isEmpty ? "app" : String($0.dropFirst()))" }
         let configuration = """
             [req]
             distinguished_name = name
@@ -22,14 +31,8 @@ package struct ProviderCertificateFiles {
             \(environments.map { "1.2.840.113635.100.6.3.\($0) = ASN1:NULL" }.joined(separator: "\n"))
             1.2.840.113635.100.6.3.6 = ASN1:SEQUENCE:topics
             [topics]
-            a = UTF8:com.example.app
-            b = SEQUENCE:app
-            c = UTF8:com.example.app.voip
-            d = SEQUENCE:voip
-            [app]
-            a = UTF8:app
-            [voip]
-            a = UTF8:voip
+            \(topics.joined(separator: "\n"))
+            \(kinds.joined(separator: "\n"))
             """
         let file = try scratch.write(configuration, to: "openssl.cnf")
         try await run(

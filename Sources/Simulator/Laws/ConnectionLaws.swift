@@ -6,40 +6,72 @@ struct ConnectionLaws {
     /// The least time between two tokens on one connection, in seconds.
     static let tokenInterval: Int64 = 20 * 60
 
-    /// Who sends, by a token that is good for itself.
+    /// The sender that a valid token names.
     struct Sender {
         var claims: ProviderToken
         var scope: KeyScope
+        var deviations: [ProviderTokenDeviation] = []
     }
 
     /// The sender of the first push that was accepted.
     private var first: Sender?
     private var token = ""
+    private var tokenClaims: ProviderToken?
     private var tokenSince: Int64 = 0
+    /// Whether the present token took the place of an expired one.
+    private(set) var isRenewalOfExpired = false
 
-    /// Why a token that is good for itself may not be used on this connection.
+    /// Why a token that is valid in itself may not be used on this connection.
     mutating func problem(
         with sender: Sender,
         authorization: String,
         at now: Int64,
+        expired: ExpiredTokens,
         _ leniency: Leniency
-    ) -> Reason? {
-        if !leniency.contains(.mixedKeys), let first {
-            guard first.claims.teamID == sender.claims.teamID else { return .invalidProviderToken }
-            guard ConnectionLaws.isRelated(sender, to: first) else { return .unrelatedKeyIDInToken }
+    ) -> Refusal? {
+        if !leniency.contains(.mixedKeys), let first, let refusal = ConnectionLaws.problem(with: sender, after: first) {
+            return refusal
         }
         guard authorization != token else { return nil }
-        if !token.isEmpty, !leniency.contains(.frequentTokens), now - tokenSince < ConnectionLaws.tokenInterval {
-            return .tooManyProviderTokenUpdates
+        // An expired token has to be replaced, however soon after its first use on this connection.
+        let isExpired =
+            expired.contains(token) || tokenClaims.map { $0.age(at: now) > ProviderToken.maximumAge } ?? false
+        let age = now - tokenSince
+        if !token.isEmpty, !isExpired, !leniency.contains(.frequentTokens), age < ConnectionLaws.tokenInterval {
+            return .credentials(
+                .tooManyProviderTokenUpdates,
+                .providerTokenRefreshedEarly,
+                "the connection got its last provider token \(age) seconds ago: use a token for 20 minutes at least"
+            )
         }
         token = authorization
+        tokenClaims = sender.claims
         tokenSince = now
+        isRenewalOfExpired = isExpired
         return nil
     }
 
     /// A push was accepted from this sender.
     mutating func accepted(from sender: Sender) {
         if first == nil { first = sender }
+    }
+
+    private static func problem(with sender: Sender, after first: Sender) -> Refusal? {
+        guard first.claims.teamID == sender.claims.teamID else {
+            return .credentials(
+                .invalidProviderToken,
+                .providerTokenTeamWrong,
+                "the connection belongs to the team \(first.claims.teamID) since its first push: open another one"
+                    + " for the team \(sender.claims.teamID)"
+            )
+        }
+        guard !isRelated(sender, to: first) else { return nil }
+        return .credentials(
+            .unrelatedKeyIDInToken,
+            .providerTokenKeyUnrelated,
+            "the key \(sender.claims.keyID) is not related to \(first.claims.keyID), the first key of the connection:"
+                + " open another one for it"
+        )
     }
 
     private static func isRelated(_ sender: Sender, to first: Sender) -> Bool {
@@ -49,5 +81,23 @@ struct ConnectionLaws {
         case (.topics(_, _, let related), .topics): return related.contains(sender.claims.keyID)
         case (.team, .topics), (.topics, .team): return false
         }
+    }
+}
+
+/// The provider tokens that a fault has declared expired, the last hundred.
+struct ExpiredTokens {
+    private static let limit = 100
+
+    /// Hashes of the values of `authorization`.
+    private var identities: [Int] = []
+
+    mutating func insert(_ authorization: String) {
+        guard !contains(authorization) else { return }
+        if identities.count == ExpiredTokens.limit { identities.removeFirst() }
+        identities.append(authorization.hashValue)
+    }
+
+    func contains(_ authorization: String) -> Bool {
+        !identities.isEmpty && identities.contains(authorization.hashValue)
     }
 }

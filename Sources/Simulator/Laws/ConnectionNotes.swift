@@ -18,7 +18,8 @@ struct ConnectionNotes: Sendable {
     private(set) var answers: [Int: Int] = [:]
     private(set) var openStreams = 0
     private(set) var mostStreams = 0
-    var goAwaySent: HTTP2GoAway?
+    /// The last GOAWAY frame that was written to the client.
+    private(set) var goAwaySent: HTTP2GoAway?
     var goAwayReceived: HTTP2GoAway?
     /// What the provider token said that was looked at last.
     private(set) var claims: ProviderToken?
@@ -43,16 +44,23 @@ struct ConnectionNotes: Sendable {
     }
 
     /// The notes with what is true of an open connection now.
-    func open(with state: Judge.ConnectionState, openStreams: Int) -> ConnectionNotes {
+    func open(with state: Judge.ConnectionState, _ connection: ClientConnection) -> ConnectionNotes {
         var notes = self
         notes.claims = state.claims
-        notes.openStreams = openStreams
+        notes.openStreams = connection.openStreamCount
+        notes.goAwaySent = connection.goAwaySent
         return notes
     }
 
     /// The notes with how the connection ended.
-    func closed(_ reason: WireError, at now: Int64, with state: Judge.ConnectionState) -> ConnectionNotes {
-        var notes = open(with: state, openStreams: 0)
+    func closed(
+        _ reason: WireError,
+        at now: Int64,
+        with state: Judge.ConnectionState,
+        _ connection: ClientConnection
+    ) -> ConnectionNotes {
+        var notes = open(with: state, connection)
+        notes.openStreams = 0
         notes.ending = (now, reason.description)
         return notes
     }

@@ -12,12 +12,11 @@ struct Judge {
         /// The token of the last request and what came of it: clients send the same one for an hour.
         fileprivate var lastAuthorization = ""
         fileprivate var lastGeneration = 0
-        fileprivate var lastJudgement: Reason?
-        fileprivate var lastSender: ConnectionLaws.Sender?
+        fileprivate var lastResult: Result<ConnectionLaws.Sender, Refusal>?
         /// The provider token that was looked at last, in the words of the rules about traffic; nil when it is no good.
         fileprivate(set) var providerToken: TrafficRules.ProviderTokenFacts?
         /// What that token says of who sends.
-        var claims: ProviderToken? { lastSender?.claims }
+        var claims: ProviderToken? { try? lastResult?.get().claims }
         fileprivate var laws = ConnectionLaws()
         /// What the client has shown in the TLS handshake, if anything.
         var certificate: CertificateFacts?
@@ -37,11 +36,17 @@ struct Judge {
         var body: JSONValue?
         /// When to come again, in seconds.
         var retryAfter: Int?
+        /// The explanation of a refusal where the rules about a single push have none.
+        var finding: Lint.Finding?
 
         static let accepted = Verdict(status: 200)
 
         static func refused(_ reason: Reason) -> Verdict {
             Verdict(status: reason.status ?? 400, reason: reason)
+        }
+
+        static func refused(_ refusal: Refusal) -> Verdict {
+            Verdict(status: refusal.reason.status ?? 400, reason: refusal.reason, finding: refusal.finding)
         }
 
         /// An answer that a fault wants, whatever the request.
@@ -51,7 +56,8 @@ struct Judge {
                 status: status,
                 reason: reason,
                 timestamp: status == 410 ? now * 1_000 : nil,
-                retryAfter: retryAfter
+                retryAfter: retryAfter,
+                finding: RefusalRules.fault(reason)
             )
         }
     }
@@ -61,6 +67,7 @@ struct Judge {
     var channels = ChannelRegistry()
     private let environment: SimulatedAPNs.Environment
     private let leniency: Leniency
+    private var expiredTokens = ExpiredTokens()
 
     init(environment: SimulatedAPNs.Environment, leniency: Leniency = []) {
         devices = DeviceRegistry(environment: environment)
@@ -75,18 +82,22 @@ struct Judge {
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
-        guard let target = request.target else { return .refused(.badPath) }
-        if let reason = methodProblem(request.method, target) { return .refused(reason) }
-        guard request.duplicatedField == nil else { return .refused(.duplicateHeaders) }
-        // A token counts, where there is one.
-        if request.authorization == nil, let certificate = connection.certificate {
+        guard let target = request.target else { return .refused(Judge.badPath) }
+        if let refusal = methodProblem(request.method, target) { return .refused(refusal) }
+        if let field = request.duplicatedField {
+            return .refused(
+                Refusal(.duplicateHeaders, .headerRepeated, .header(field), "\(field) was sent more than once")
+            )
+        }
+        // With a provider certificate APNs ignores `authorization` ("Sending notification requests to APNs").
+        if let certificate = connection.certificate, !certificate.topics.isEmpty || request.authorization == nil {
             connection.isSenderKnown = true
             return verdict(on: request, to: target, from: certificate, using: &generator)
         }
         let sender: ConnectionLaws.Sender
         switch judge(request.authorization, over: &connection, at: now) {
         case .success(let known): sender = known
-        case .failure(let refusal): return .refused(refusal.reason)
+        case .failure(let refusal): return .refused(refusal)
         }
         connection.isSenderKnown = true
         let verdict = verdict(on: request, to: target, using: &generator) { sender.scope.covers(topic: $0) }
@@ -99,7 +110,7 @@ struct Judge {
         onOwn request: APNsRequest,
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
-        guard let target = request.target else { return .refused(.badPath) }
+        guard let target = request.target else { return .refused(Judge.badPath) }
         return verdict(on: request, to: target, using: &generator) { _ in true }
     }
 
@@ -110,12 +121,20 @@ struct Judge {
         from certificate: CertificateFacts,
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
-        guard !certificate.topics.isEmpty else { return .refused(.badCertificate) }
+        guard !certificate.topics.isEmpty else {
+            let text = "the client certificate names no topic: it is not a certificate for pushes"
+            return .refused(Refusal(.badCertificate, .certificateNotForPushes, .connection, text))
+        }
         let isRightHere = environment == .development ? certificate.isForDevelopment : certificate.isForProduction
-        guard isRightHere else { return .refused(.badCertificateEnvironment) }
+        guard isRightHere else {
+            let text = "the client certificate is not for \(environment.rawValue), which the simulator plays"
+            return .refused(Refusal(.badCertificateEnvironment, .certificateEnvironmentWrong, .connection, text))
+        }
         var request = request
-        // The first topic is the app's own, and what is meant when none is named.
-        if request.headers.topic == nil { request.headers.topic = certificate.topics.first }
+        // Only the topic of a certificate with a single one is the default.
+        if request.headers.topic == nil, certificate.topics.count == 1 {
+            request.headers.topic = certificate.topics.first
+        }
         return verdict(on: request, to: target, using: &generator) { certificate.topics.contains($0) }
     }
 
@@ -126,8 +145,7 @@ struct Judge {
         using generator: inout some RandomNumberGenerator,
         covers: (String) -> Bool
     ) -> Verdict {
-        let allowsUpperCase = leniency.contains(.upperCaseIDs)
-        if let id = request.requestID, (try? APNsID(id, allowsUpperCase: allowsUpperCase)) == nil {
+        if let id = request.requestID, (try? APNsID(id, allowsUpperCase: true)) == nil {
             return .refused(.badMessageID)
         }
         switch target {
@@ -135,13 +153,16 @@ struct Judge {
             let headers = leniency.isEmpty ? request.headers : forgiving(request.headers)
             if let reason = Lint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
             let topic = headers.topic ?? ""
-            guard covers(topic) else { return .refused(.topicDisallowed) }
+            guard covers(topic) else {
+                let text = "the signing key or the certificate of this connection is not for the topic \(topic)"
+                return .refused(Refusal(.topicDisallowed, .topicNotAllowed, .header("apns-topic"), text))
+            }
             return devices.verdict(on: token, topic: topic)
         case .broadcast(let app):
-            guard covers(String(app)) else { return .refused(.topicMismatch) }
+            guard covers(String(app)) else { return .refused(Judge.topicMismatch(app)) }
             return channels.verdict(onBroadcast: request, to: String(app))
         case .channels(let app), .allChannels(let app):
-            guard covers(String(app)) else { return .refused(.topicMismatch) }
+            guard covers(String(app)) else { return .refused(Judge.topicMismatch(app)) }
             let verdict = channels.verdict(on: request, about: String(app), using: &generator)
             if verdict.status == 204, let channel = request.channelID { devices.removed(ChannelID(channel)) }
             return verdict
@@ -151,21 +172,51 @@ struct Judge {
     /// The headers as the laws want them, where they are let rest.
     private func forgiving(_ headers: PushHeaders) -> PushHeaders {
         var headers = headers
-        if leniency.contains(.upperCaseIDs) { headers.id = headers.id?.lowercased() }
         if leniency.contains(.pushTypeCase) { headers.pushType = headers.pushType?.lowercased() }
         let isBackground = headers.pushType == PushType.background.rawValue
         if leniency.contains(.hurriedBackground), isBackground, headers.priority == "10" { headers.priority = "5" }
         return headers
     }
 
-    private func methodProblem(_ method: String, _ target: APNsRequest.Target) -> Reason? {
-        switch (target, method) {
-        case (.device, "POST"), (.broadcast, "POST"), (.allChannels, "GET"): nil
-        case (.channels, "POST"), (.channels, "GET"), (.channels, "DELETE"): nil
-        case (.device, _): .methodNotAllowed
-        // Of these Apple says that the path or the method is bad.
-        case (.broadcast, _), (.channels, _), (.allChannels, _): .badPath
-        }
+    private static let badPath = Refusal(
+        .badPath,
+        .requestPathUnknown,
+        .header(":path"),
+        "APNs knows /3/device/ and a device token, /4/broadcasts/apps/ and a bundle identifier, and for channels"
+            + " /1/apps/…/channels and /1/apps/…/all-channels"
+    )
+
+    private static func topicMismatch(_ app: Substring) -> Refusal {
+        Refusal(
+            .topicMismatch,
+            .topicNotAllowed,
+            .header(":path"),
+            "the signing key or the certificate of this connection is not for the app \(app)"
+        )
+    }
+
+    private func methodProblem(_ method: String, _ target: APNsRequest.Target) -> Refusal? {
+        let allowed: [String] =
+            switch target {
+            case .device, .broadcast: ["POST"]
+            case .channels: ["POST", "GET", "DELETE"]
+            case .allChannels: ["GET"]
+            }
+        guard !allowed.contains(method) else { return nil }
+        // Of broadcasts and channels Apple says that the path or the method is bad.
+        let reason: Reason = if case .device = target { .methodNotAllowed } else { .badPath }
+        let text = "the method must be \(allowed.joined(separator: ", ")), not \(method.prefix(20))"
+        return Refusal(reason, .requestMethodWrong, .header(":method"), text)
+    }
+
+    /// Treats the provider token of a request as expired from now on, because a fault has answered so.
+    mutating func expire(_ authorization: String?) {
+        if let authorization { expiredTokens.insert(authorization) }
+    }
+
+    /// Accepts again what ``expire(_:)`` has declared expired.
+    mutating func forgetExpiredTokens() {
+        expiredTokens = ExpiredTokens()
     }
 
     /// Who sends, or why nobody may with this token over this connection.
@@ -173,41 +224,66 @@ struct Judge {
         _ authorization: String?,
         over connection: inout ConnectionState,
         at now: Int64
-    ) -> Result<ConnectionLaws.Sender, ProviderTokenVerifier.Refusal> {
-        func refused(_ reason: Reason) -> Result<ConnectionLaws.Sender, ProviderTokenVerifier.Refusal> {
-            .failure(ProviderTokenVerifier.Refusal(reason: reason))
+    ) -> Result<ConnectionLaws.Sender, Refusal> {
+        guard let authorization else {
+            let text = "there is no authorization header, and the client has shown no certificate"
+            return .failure(.credentials(.missingProviderToken, .providerTokenMissing, text))
         }
-        guard let authorization else { return refused(.missingProviderToken) }
-        if authorization != connection.lastAuthorization || tokens.generation != connection.lastGeneration {
+        let result: Result<ConnectionLaws.Sender, Refusal>
+        if let last = connection.lastResult, authorization == connection.lastAuthorization,
+            tokens.generation == connection.lastGeneration
+        {
+            result = last
+        } else {
+            result = check(authorization)
             connection.lastAuthorization = authorization
             connection.lastGeneration = tokens.generation
-            connection.lastSender = nil
+            connection.lastResult = result
             connection.providerToken = nil
-            connection.lastJudgement = nil
-            switch tokens.check(authorization, leniency) {
-            case .success(let sender) where !sender.scope.covers(environment):
-                connection.lastJudgement = .badEnvironmentKeyIDInToken
-            case .success(let sender):
-                connection.lastSender = sender
+            if case .success(let sender) = result {
                 connection.providerToken = TrafficRules.ProviderTokenFacts(
                     identity: authorization.hashValue,
-                    issuedAt: sender.claims.issuedAt
+                    issuedAt: sender.claims.issuedAt,
+                    deviations: sender.deviations
                 )
-            case .failure(let refusal): connection.lastJudgement = refusal.reason
             }
         }
-        guard let sender = connection.lastSender else {
-            return refused(connection.lastJudgement ?? .invalidProviderToken)
+        let sender: ConnectionLaws.Sender
+        switch result {
+        case .success(let known): sender = known
+        case .failure: return result
         }
-        if let reason = tokens.ageProblem(of: sender.claims, at: now) { return refused(reason) }
-        if let reason = connection.laws.problem(
+        if let refusal = tokens.ageProblem(of: sender.claims, at: now) { return .failure(refusal) }
+        guard !expiredTokens.contains(authorization) else { return .failure(Judge.expiredByFault) }
+        if let refusal = connection.laws.problem(
             with: sender,
             authorization: connection.lastAuthorization,
             at: now,
+            expired: expiredTokens,
             leniency
         ) {
-            return refused(reason)
+            return .failure(refusal)
         }
+        connection.providerToken?.isRenewalOfExpired = connection.laws.isRenewalOfExpired
         return .success(sender)
     }
+
+    /// What a token says that does not depend on the time or the connection.
+    private func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
+        let result = tokens.check(authorization)
+        guard case .success(let sender) = result, !sender.scope.covers(environment) else { return result }
+        return .failure(
+            .credentials(
+                .badEnvironmentKeyIDInToken,
+                .providerTokenEnvironmentWrong,
+                "the key \(sender.claims.keyID) is not for \(environment.rawValue), which the simulator plays"
+            )
+        )
+    }
+
+    private static let expiredByFault = Refusal.credentials(
+        .expiredProviderToken,
+        .providerTokenTooOld,
+        "a fault of the simulator has declared this provider token expired: send a new one"
+    )
 }

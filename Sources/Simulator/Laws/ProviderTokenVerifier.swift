@@ -5,11 +5,6 @@ internal import Wire
 ///
 /// Until a key is registered, a token signed by any key is good: its form and age are checked, its signature cannot.
 struct ProviderTokenVerifier {
-    /// Why a token is not good.
-    struct Refusal: Error {
-        var reason: Reason
-    }
-
     /// A key that is known.
     struct Key {
         fileprivate var publicKey: ES256PublicKey
@@ -36,31 +31,61 @@ struct ProviderTokenVerifier {
         return keys.removeValue(forKey: keyID) != nil
     }
 
-    /// The sender with a token whose form and signature are good, from the value of `authorization`.
-    func check(_ authorization: String, _ leniency: Leniency) -> Result<ConnectionLaws.Sender, Refusal> {
-        let invalid = Refusal(reason: .invalidProviderToken)
+    /// Reads and verifies the value of `authorization`; its age is for ``ageProblem(of:at:)``.
+    func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
         let authorization = Array(authorization.utf8)
         let scheme = Array("bearer ".utf8)
-        guard authorization.count > scheme.count,
-            zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 }),
-            let token = try? ParsedProviderToken(
-                authorization[scheme.count...],
-                allowsTextTime: leniency.contains(.textIssuedAt)
+        guard authorization.count > scheme.count, zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
+        else {
+            return invalid(.providerTokenMalformed, "authorization must be bearer, a space, and the provider token")
+        }
+        let token: ParsedProviderToken
+        do throws(ProviderTokenError) {
+            token = try ParsedProviderToken(authorization[scheme.count...])
+        } catch {
+            return invalid(.providerTokenMalformed, "\(error)")
+        }
+        var sender = ConnectionLaws.Sender(claims: token.claims, scope: .team(), deviations: token.deviations)
+        guard !keys.isEmpty else { return .success(sender) }
+        // The identifiers come from the client, which may have written anything there.
+        let (keyID, teamID) = (token.claims.keyID.prefix(20), token.claims.teamID.prefix(20))
+        guard let key = keys[token.claims.keyID] else {
+            return invalid(.providerTokenKeyUnknown, "no key \(keyID) is registered with the simulator")
+        }
+        guard key.teamID == token.claims.teamID else {
+            return invalid(.providerTokenTeamWrong, "the key \(keyID) belongs to the team \(key.teamID), not \(teamID)")
+        }
+        guard key.publicKey.isValid(signature: token.signature, for: token.signingInput) else {
+            return invalid(
+                .providerTokenSignatureWrong,
+                "the signature does not verify with the key \(keyID): another private key made it, or the token was"
+                    + " changed"
             )
-        else { return .failure(invalid) }
-        guard !keys.isEmpty else { return .success(ConnectionLaws.Sender(claims: token.claims, scope: .team())) }
-        guard let key = keys[token.claims.keyID], key.teamID == token.claims.teamID,
-            key.publicKey.isValid(signature: token.signature, for: token.signingInput)
-                || leniency.contains(.derSignatures)
-                    && key.publicKey.isValid(derSignature: token.signature, for: token.signingInput)
-        else { return .failure(invalid) }
-        return .success(ConnectionLaws.Sender(claims: token.claims, scope: key.scope))
+        }
+        sender.scope = key.scope
+        return .success(sender)
     }
 
-    /// What is wrong with the age of a token that is otherwise good.
-    func ageProblem(of claims: ProviderToken, at now: Int64) -> Reason? {
+    private func invalid(_ rule: Lint.Rule, _ text: String) -> Result<ConnectionLaws.Sender, Refusal> {
+        .failure(.credentials(.invalidProviderToken, rule, text))
+    }
+
+    /// What is wrong with the age of a token that is otherwise valid.
+    func ageProblem(of claims: ProviderToken, at now: Int64) -> Refusal? {
         let age = claims.age(at: now)
-        if age > ProviderToken.maximumAge { return .expiredProviderToken }
-        return age < -ProviderTokenVerifier.clockTolerance ? .invalidProviderToken : nil
+        if age > ProviderToken.maximumAge {
+            return .credentials(
+                .expiredProviderToken,
+                .providerTokenTooOld,
+                "the provider token was issued at \(claims.issuedAt), \(age / 60) minutes ago, and is valid for 60"
+            )
+        }
+        guard age < -ProviderTokenVerifier.clockTolerance else { return nil }
+        return .credentials(
+            .invalidProviderToken,
+            .providerTokenFromFuture,
+            "the provider token was issued at \(claims.issuedAt), \(age.magnitude) seconds in the future: the"
+                + " sender's clock is ahead, or iat is in milliseconds"
+        )
     }
 }

@@ -92,11 +92,6 @@ package struct ES256PublicKey: Sendable {
         return length > 0 && verify(UnsafeBufferPointer(start: der, count: Int(length)), for: bytes)
     }
 
-    /// Whether a signature in ASN.1, as `openssl dgst -sign` writes it, is this key's of the other bytes.
-    package func isValid(derSignature: [UInt8], for bytes: [UInt8]) -> Bool {
-        derSignature.withUnsafeBufferPointer { verify($0, for: bytes) }
-    }
-
     private func verify(_ der: UnsafeBufferPointer<UInt8>, for bytes: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer {

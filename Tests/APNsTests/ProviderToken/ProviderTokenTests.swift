@@ -60,14 +60,55 @@ import Testing
         (jwt(#"{"alg":"ES256","kid":"K"}"#, "no"), .notJSON("claims")),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, "{}"), .missing("iss")),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T"}"#), .missing("iat")),
-        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":"1"}"#), .timeNotWhole),
-        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1.5}"#), .timeNotWhole),
-        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":99999999999999999999}"#), .timeNotWhole),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":"soon"}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":"+1"}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":""}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":"99999999999999999999"}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":true}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":99999999999999999999}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1e300}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#), .invalidSignature(byteCount: 1)),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#, signature: "A"), .notBase64URL("signature")),
     ])
     func `what is wrong with a token is told`(text: String, error: ProviderTokenError) {
         #expect(throws: error) { try ParsedProviderToken(Array(text.utf8)) }
         #expect(!error.description.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("1700000000", []), (#""1700000000""#, [.textIssuedAt]), ("1700000000.5", [.fractionalIssuedAt]),
+            ("1700000000.999", [.fractionalIssuedAt]),
+        ] as [(String, [ProviderTokenDeviation])]
+    )
+    func `iat is read in each form that clients write`(issuedAt: String, deviations: [ProviderTokenDeviation]) throws {
+        let signature = String(decoding: Base64URL.encode(signature), as: UTF8.self)
+        let claims = #"{"iss":"T","iat":\#(issuedAt)}"#
+        let token = Self.jwt(#"{"alg":"ES256","kid":"K"}"#, claims, signature: signature)
+        let parsed = try ParsedProviderToken(token.utf8)
+        #expect(parsed.claims.issuedAt == 1_700_000_000)
+        #expect(parsed.deviations == deviations)
+    }
+
+    @Test func `a signature in DER is converted`() throws {
+        let der: [UInt8] = [0x30, 38, 2, 2, 0, 0x80, 2, 32] + [UInt8](repeating: 7, count: 32)
+        let parsed = try ParsedProviderToken(token.signingInput + Array(".".utf8) + Base64URL.encode(der))
+        #expect(parsed.signature == [UInt8](repeating: 0, count: 31) + [0x80] + [UInt8](repeating: 7, count: 32))
+        #expect(parsed.deviations == [.derSignature])
+    }
+
+    @Test(
+        arguments: [
+            [], [0x30], [0x30, 0], [0x30, 6, 2, 1, 1, 2, 1], [0x30, 6, 2, 1, 1, 2, 1, 1, 0],
+            [0x31, 6, 2, 1, 1, 2, 1, 1],
+            [0x30, 6, 3, 1, 1, 2, 1, 1], [0x30, 6, 2, 1, 0, 2, 1, 1], [0x30, 6, 2, 1, 0x80, 2, 1, 1],
+            [0x30, 7, 2, 2, 0, 1, 2, 1, 1], [0x30, 5, 2, 0, 2, 1, 1], [0x30, 3, 2, 1, 1],
+            [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1],
+            [0x30, 0x81, 6, 2, 1, 1, 2, 1, 1], [0x30, 38, 2, 33, 1] + [UInt8](repeating: 1, count: 32) + [2, 1, 1],
+        ] as [[UInt8]]
+    )
+    func `other bytes are no signature in DER`(bytes: [UInt8]) {
+        #expect(ECDSASignature.raw(der: bytes) == nil)
     }
 
     @Test func `the age of a token cannot overflow`() {

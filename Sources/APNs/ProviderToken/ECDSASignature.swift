@@ -1,0 +1,45 @@
+/// The two forms of an ECDSA signature on the curve P-256.
+enum ECDSASignature {
+    /// Bytes of a signature in the form of a JWT, r and s (RFC 7518 §3.4).
+    static let byteCount = 64
+    private static let sequence: UInt8 = 0x30
+    private static let integer: UInt8 = 0x02
+
+    /// Converts a signature from DER (RFC 3279 §2.2.3) to the form of a JWT.
+    ///
+    /// - Parameter der: A sequence of two integers, r and s.
+    /// - Returns: 64 bytes; nil when the bytes are not the DER of two positive numbers below 2²⁵⁶.
+    static func raw(der: [UInt8]) -> [UInt8]? {
+        var rest = der[...]
+        guard var numbers = content(of: sequence, at: &rest), rest.isEmpty,
+            let r = number(at: &numbers), let s = number(at: &numbers), numbers.isEmpty
+        else { return nil }
+        return r + s
+    }
+
+    /// Reads one element.
+    ///
+    /// A signature has fewer than 128 bytes, so its lengths take one byte (ITU-T X.690 §8.1.3.4).
+    private static func content(of tag: UInt8, at bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard bytes.popFirst() == tag, let length = bytes.popFirst(), length < 0x80, bytes.count >= length else {
+            return nil
+        }
+        defer { bytes = bytes.dropFirst(Int(length)) }
+        return bytes.prefix(Int(length))
+    }
+
+    /// Reads a positive integer of at most 32 bytes.
+    ///
+    /// A leading zero stands only before a byte with the highest bit set (ITU-T X.690 §8.3.2).
+    private static func number(at bytes: inout ArraySlice<UInt8>) -> [UInt8]? {
+        guard var digits = content(of: integer, at: &bytes), let first = digits.popFirst() else { return nil }
+        if first == 0 {
+            guard let next = digits.first, next >= 0x80 else { return nil }
+        } else {
+            guard first < 0x80 else { return nil }
+            digits = [first] + digits
+        }
+        guard digits.count <= byteCount / 2 else { return nil }
+        return [UInt8](repeating: 0, count: byteCount / 2 - digits.count) + digits
+    }
+}

@@ -1,0 +1,114 @@
+/// The parts of a provider token; verifying its signature needs the signing key.
+///
+/// It accepts what APNs accepts: besides the form in Apple's documentation the ``ProviderTokenDeviation``s that widely
+/// used clients send.
+public struct ParsedProviderToken: Sendable, Hashable {
+    /// The claims and the key identifier.
+    public let claims: ProviderToken
+    /// The signed bytes: header and claims as they were sent.
+    public let signingInput: [UInt8]
+    /// The signature: 64 bytes, r and s (RFC 7518 §3.4), also when it was sent as DER.
+    public let signature: [UInt8]
+    /// The deviations from the form in Apple's documentation; empty for most tokens.
+    public let deviations: [ProviderTokenDeviation]
+
+    /// Parses a token.
+    ///
+    /// - Parameter token: The token as it is sent after `bearer`.
+    /// - Throws: ``ProviderTokenError`` that names the part that is wrong.
+    public init(_ token: some Collection<UInt8>) throws(ProviderTokenError) {
+        let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw .notThreeParts(parts.count) }
+        let header = try ParsedProviderToken.object(parts[0], "header")
+        guard let algorithm = header["alg"]?.stringValue else { throw .missing("alg") }
+        guard algorithm == "ES256" else { throw .wrongAlgorithm(algorithm) }
+        guard let keyID = header["kid"]?.stringValue, !keyID.isEmpty else { throw .missing("kid") }
+        let body = try ParsedProviderToken.object(parts[1], "claims")
+        guard let teamID = body["iss"]?.stringValue, !teamID.isEmpty else { throw .missing("iss") }
+        guard let time = body["iat"] else { throw .missing("iat") }
+        let issuedAt: (seconds: Int64, deviation: ProviderTokenDeviation?) = try ParsedProviderToken.issuedAt(time)
+        guard let bytes = Base64URL.decode(parts[2]) else { throw .notBase64URL("signature") }
+        let isRaw = bytes.count == ECDSASignature.byteCount
+        guard let signature = isRaw ? bytes : ECDSASignature.raw(der: bytes) else {
+            throw .invalidSignature(byteCount: bytes.count)
+        }
+        claims = ProviderToken(keyID: keyID, teamID: teamID, issuedAt: issuedAt.seconds)
+        signingInput = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
+        self.signature = signature
+        deviations = [issuedAt.deviation, isRaw ? nil : .derSignature].compactMap(\.self)
+    }
+
+    private static func object(
+        _ text: some Collection<UInt8>,
+        _ part: String
+    ) throws(ProviderTokenError) -> JSONValue {
+        guard let bytes = Base64URL.decode(text) else { throw .notBase64URL(part) }
+        guard let value = try? JSONReader.read(bytes), value.members != nil else { throw .notJSON(part) }
+        return value
+    }
+
+    /// Reads `iat` in one of the forms that are in use.
+    private static func issuedAt(
+        _ value: JSONValue
+    ) throws(ProviderTokenError) -> (seconds: Int64, deviation: ProviderTokenDeviation?) {
+        if let seconds = value.integerValue { return (seconds, nil) }
+        if let fraction = value.doubleValue, let seconds = Int64(exactly: fraction.rounded(.down)) {
+            return (seconds, .fractionalIssuedAt)
+        }
+        if let text = value.stringValue, text.utf8.allSatisfy(\.isDigit), let seconds = Int64(text) {
+            return (seconds, .textIssuedAt)
+        }
+        throw .invalidIssuedAt
+    }
+}
+
+/// A form of a provider token that Apple's documentation does not describe and that APNs accepts.
+public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    /// `iat` is a string of digits instead of a number.
+    case textIssuedAt
+    /// `iat` is a number with a fraction or an exponent instead of a whole number.
+    case fractionalIssuedAt
+    /// The signature is DER instead of the 64 bytes r and s.
+    case derSignature
+
+    /// The deviation and the documented form, in a sentence without the final stop.
+    public var description: String {
+        switch self {
+        case .textIssuedAt: "iat is a string; Apple's documentation asks for a number of seconds"
+        case .fractionalIssuedAt: "iat is not a whole number; Apple's documentation asks for whole seconds"
+        case .derSignature: "the signature is DER; ES256 (RFC 7518 §3.4) asks for 64 bytes, r and s"
+        }
+    }
+}
+
+/// An error in a provider token.
+public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The token does not have three parts separated by dots.
+    case notThreeParts(Int)
+    /// A part is not base64url without padding.
+    case notBase64URL(String)
+    /// A part is not a JSON object.
+    case notJSON(String)
+    /// The token is signed with an algorithm other than ES256.
+    case wrongAlgorithm(String)
+    /// A field is missing.
+    case missing(String)
+    /// The time of issue is not a number of seconds.
+    case invalidIssuedAt
+    /// The signature is neither 64 bytes nor DER.
+    case invalidSignature(byteCount: Int)
+
+    /// The error in a sentence without the final stop; the token is never repeated.
+    public var description: String {
+        switch self {
+        case .notThreeParts(let count): "a provider token has three parts separated by dots, not \(count)"
+        case .notBase64URL(let part): "the \(part) of the provider token is not base64url without padding"
+        case .notJSON(let part): "the \(part) of the provider token is not a JSON object"
+        case .wrongAlgorithm(let name): "the provider token is signed with \(name); APNs accepts only ES256"
+        case .missing(let field): "the provider token has no \(field)"
+        case .invalidIssuedAt: "the iat of the provider token must be a number of seconds since 1970"
+        case .invalidSignature(let count):
+            "the signature of the provider token has \(count) bytes; it must be the 64 bytes of ES256, or DER"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import APNs
+
+/// Why a request is refused: the reason in the answer, and a finding that explains it in the inbox.
+struct Refusal: Error {
+    let reason: Reason
+    let finding: Lint.Finding
+
+    init(_ reason: Reason, _ rule: Lint.Rule, _ place: Lint.Place, _ text: String) {
+        self.reason = reason
+        finding = Lint.Finding(rule, place, text, reason: reason)
+    }
+
+    /// A refusal for the provider token or the certificate of a request.
+    static func credentials(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
+        Refusal(reason, rule, .header("authorization"), text)
+    }
+
+    /// A refusal for the device token in the path.
+    static func deviceToken(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
+        Refusal(reason, rule, .header(":path"), text)
+    }
+}
+
+extension Lint.Rule {
+    static let requestPathUnknown = Lint.Rule(
+        "request-path-unknown",
+        .error,
+        .sending,
+        "the path of a request is not one of APNs"
+    )
+    static let requestMethodWrong = Lint.Rule(
+        "request-method-wrong",
+        .error,
+        .sending,
+        "the path of a request does not accept its method"
+    )
+    static let headerRepeated = Lint.Rule(
+        "header-repeated",
+        .error,
+        .sending,
+        "a request has the same header twice"
+    )
+    static let certificateNotForPushes = Lint.Rule(
+        "certificate-not-for-pushes",
+        .error,
+        .certificate,
+        "a client certificate names no topic"
+    )
+    static let certificateEnvironmentWrong = Lint.Rule(
+        "certificate-environment-wrong",
+        .error,
+        .certificate,
+        "a client certificate is for the other environment"
+    )
+    static let topicNotAllowed = Lint.Rule(
+        "topic-not-allowed",
+        .error,
+        .providerToken,
+        "the signing key or the certificate is not for the topic"
+    )
+    static let deviceTokenMissing = Lint.Rule(
+        "device-token-missing",
+        .error,
+        .sending,
+        "the path has no device token"
+    )
+    static let deviceTokenMalformed = Lint.Rule(
+        "device-token-malformed",
+        .error,
+        .sending,
+        "the device token is not hexadecimal"
+    )
+    static let deviceTokenOfOtherEnvironment = Lint.Rule(
+        "device-token-of-other-environment",
+        .error,
+        .responses,
+        "the device token belongs to the other environment"
+    )
+    static let deviceTokenOfOtherTopic = Lint.Rule(
+        "device-token-of-other-topic",
+        .error,
+        .responses,
+        "the device token is not registered for the topic"
+    )
+    static let deviceTokenUnregistered = Lint.Rule(
+        "device-token-unregistered",
+        .error,
+        .responses,
+        "the device token is not valid any more"
+    )
+    static let answeredByFault = Lint.Rule(
+        "answered-by-fault",
+        .warning,
+        .responses,
+        "a fault of the simulator gave the answer"
+    )
+    static let pushRefused = Lint.Rule(
+        "push-refused",
+        .error,
+        .responses,
+        "APNs refuses a push for another reason"
+    )
+}
+
+/// The rules that only a refused push breaks, besides those about provider tokens.
+enum RefusalRules {
+    static let all: [Lint.Rule] = [
+        .requestPathUnknown, .requestMethodWrong, .headerRepeated, .certificateNotForPushes,
+        .certificateEnvironmentWrong, .topicNotAllowed, .deviceTokenMissing, .deviceTokenMalformed,
+        .deviceTokenOfOtherEnvironment, .deviceTokenOfOtherTopic, .deviceTokenUnregistered, .answeredByFault,
+        .pushRefused,
+    ]
+
+    /// The finding about an answer that a fault gave.
+    static func fault(_ reason: Reason) -> Lint.Finding {
+        Lint.Finding(.answeredByFault, .connection, "a fault of the simulator answered \(reason.rawValue) to this push")
+    }
+
+    /// The finding about a refusal that no other rule explains.
+    static func other(_ reason: Reason) -> Lint.Finding {
+        Lint.Finding(.pushRefused, .connection, reason.explanation ?? reason.rawValue, reason: reason)
+    }
+}

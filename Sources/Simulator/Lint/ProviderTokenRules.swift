@@ -1,0 +1,109 @@
+internal import APNs
+
+extension Lint.Rule {
+    static let providerTokenMissing = Lint.Rule(
+        "provider-token-missing",
+        .error,
+        .providerToken,
+        "a request has neither a provider token nor a certificate"
+    )
+    static let providerTokenMalformed = Lint.Rule(
+        "provider-token-malformed",
+        .error,
+        .providerToken,
+        "the provider token cannot be read"
+    )
+    static let providerTokenKeyUnknown = Lint.Rule(
+        "provider-token-key-unknown",
+        .error,
+        .providerToken,
+        "the provider token is signed with a key that is not registered"
+    )
+    static let providerTokenTeamWrong = Lint.Rule(
+        "provider-token-team-wrong",
+        .error,
+        .providerToken,
+        "the provider token names another team than that of its key, or of the connection"
+    )
+    static let providerTokenSignatureWrong = Lint.Rule(
+        "provider-token-signature-wrong",
+        .error,
+        .providerToken,
+        "the signature of the provider token does not verify"
+    )
+    static let providerTokenEnvironmentWrong = Lint.Rule(
+        "provider-token-environment-wrong",
+        .error,
+        .providerToken,
+        "the signing key is for the other environment"
+    )
+    static let providerTokenKeyUnrelated = Lint.Rule(
+        "provider-token-key-unrelated",
+        .error,
+        .providerToken,
+        "the signing key is not related to the first key of the connection"
+    )
+    static let providerTokenFromFuture = Lint.Rule(
+        "provider-token-from-future",
+        .error,
+        .providerToken,
+        "a provider token was issued more than five minutes in the future"
+    )
+    static let providerTokenRefreshedEarly = Lint.Rule(
+        "provider-token-refreshed-early",
+        .error,
+        .providerToken,
+        "a connection gets a new provider token less than 20 minutes after the last"
+    )
+    static let providerTokenTooOld = Lint.Rule(
+        "provider-token-too-old",
+        .error,
+        .providerToken,
+        "a provider token was issued more than an hour ago"
+    )
+    static let providerTokenAhead = Lint.Rule(
+        "provider-token-ahead",
+        .warning,
+        .providerToken,
+        "a provider token was issued in the future"
+    )
+    static let providerTokenIssuedAtText = Lint.Rule(
+        "provider-token-issued-at-text",
+        .warning,
+        .providerToken,
+        "the iat of a provider token is a string"
+    )
+    static let providerTokenIssuedAtFraction = Lint.Rule(
+        "provider-token-issued-at-fraction",
+        .warning,
+        .providerToken,
+        "the iat of a provider token is not a whole number"
+    )
+    static let providerTokenDERSignature = Lint.Rule(
+        "provider-token-der-signature",
+        .warning,
+        .providerToken,
+        "the signature of a provider token is DER"
+    )
+}
+
+/// The rules about provider tokens ("Establishing a token-based connection to APNs").
+enum ProviderTokenRules {
+    static let all: [Lint.Rule] = [
+        .providerTokenMissing, .providerTokenMalformed, .providerTokenKeyUnknown, .providerTokenTeamWrong,
+        .providerTokenSignatureWrong, .providerTokenEnvironmentWrong, .providerTokenKeyUnrelated,
+        .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld, .providerTokenAhead,
+        .providerTokenIssuedAtText, .providerTokenIssuedAtFraction, .providerTokenDERSignature,
+    ]
+
+    /// The finding about a form of token that APNs accepts and its documentation does not describe.
+    static func finding(_ deviation: ProviderTokenDeviation) -> Lint.Finding {
+        let rule: Lint.Rule =
+            switch deviation {
+            case .textIssuedAt: .providerTokenIssuedAtText
+            case .fractionalIssuedAt: .providerTokenIssuedAtFraction
+            case .derSignature: .providerTokenDERSignature
+            }
+        return Lint.Finding(rule, .header("authorization"), "\(deviation); APNs accepts it")
+    }
+}

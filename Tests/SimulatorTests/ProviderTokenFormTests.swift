@@ -1,0 +1,136 @@
+import APNs
+import APNsClient
+import TestSupport
+import Testing
+import Wire
+
+@testable import Simulator
+
+/// Provider tokens in the forms that clients in daily use send.
+@Suite(.timeLimit(.minutes(1))) struct ProviderTokenFormTests {
+    private static let now = ConformanceTests.now
+    private typealias Bench = ConformanceTests.Bench
+
+    /// A form of token, and the rules that it breaks.
+    struct Form: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var issuedAt: String
+        var isDER = false
+        var rules: [String]
+    }
+
+    static let forms = [
+        Form(testDescription: "as documented", issuedAt: "\(now)", rules: []),
+        Form(testDescription: "iat in a string", issuedAt: "\"\(now)\"", rules: ["provider-token-issued-at-text"]),
+        Form(
+            testDescription: "iat with a fraction",
+            issuedAt: "\(now).5",
+            rules: ["provider-token-issued-at-fraction"]
+        ),
+        Form(testDescription: "DER", issuedAt: "\(now)", isDER: true, rules: ["provider-token-der-signature"]),
+        Form(
+            testDescription: "DER and iat in a string",
+            issuedAt: "\"\(now)\"",
+            isDER: true,
+            rules: ["provider-token-issued-at-text", "provider-token-der-signature"]
+        ),
+    ]
+
+    /// A token that a program of one's own would make; `sign` gives the signature of its first two parts.
+    private static func authorization(
+        issuedAt: String,
+        sign: ([UInt8]) throws -> [UInt8]
+    ) rethrows -> String {
+        let header = base64URL(Array(#"{"alg":"ES256","kid":"KEY0000001","typ":"JWT"}"#.utf8))
+        let input = header + "." + base64URL(Array(#"{"iss":"TEAM000001","iat":\#(issuedAt)}"#.utf8))
+        return try "bearer " + input + "." + base64URL(sign(Array(input.utf8)))
+    }
+
+    @Test(arguments: forms, [true, false])
+    func `a form in daily use is accepted, with a finding`(form: Form, isKeyRegistered: Bool) throws {
+        let key = try ES256PrivateKey()
+        var bench = try Bench()
+        bench.judge.tokens = ProviderTokenVerifier()
+        if isKeyRegistered {
+            try bench.judge.tokens.register(
+                publicKeyPEM: key.publicKeyPEM(),
+                keyID: "KEY0000001",
+                teamID: "TEAM000001",
+                scope: .team()
+            )
+        }
+        let authorization = try Self.authorization(issuedAt: form.issuedAt) { input in
+            let signature = try key.sign(input)
+            return form.isDER ? Self.der(signature) : signature
+        }
+        let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
+        #expect(bench.verdict(on: test).status == 200)
+        let token = try #require(bench.connection.providerToken)
+        #expect(token.issuedAt == Self.now)
+        let findings = token.deviations.map(ProviderTokenRules.finding)
+        #expect(findings.map(\.rule) == form.rules)
+        #expect(
+            findings.allSatisfy { $0.severity == .warning && $0.reason == nil && $0.message.contains("APNs accepts") }
+        )
+    }
+
+    @Test(arguments: forms.filter(\.isDER)) func `a signature in DER by another key is refused`(form: Form) throws {
+        var bench = try Bench()
+        let authorization = try Self.authorization(issuedAt: form.issuedAt) { try Self.der(ES256PrivateKey().sign($0)) }
+        let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
+        let verdict = bench.verdict(on: test)
+        #expect(verdict.reason == .invalidProviderToken && verdict.finding?.rule == "provider-token-signature-wrong")
+    }
+
+    /// The form of a signature is checked also while any key will do.
+    @Test(arguments: [0, 1, 63, 65, 70, 72]) func `a signature of neither form is refused`(count: Int) throws {
+        var bench = try Bench()
+        bench.judge.tokens = ProviderTokenVerifier()
+        let authorization = Self.authorization(issuedAt: "\(Self.now)") { _ in [UInt8](repeating: 7, count: count) }
+        let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
+        let verdict = bench.verdict(on: test)
+        #expect(verdict.reason == .invalidProviderToken)
+        #expect(verdict.finding?.message.contains("has \(count) bytes") == true, "\(verdict)")
+    }
+
+    @Test func `a push shows the unusual form of its token`() async throws {
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(isEncrypted: false),
+            clock: WallClock(secondsSince1970: { Self.now })
+        )
+        let key = try ES256PrivateKey()
+        let authorization = try Self.authorization(issuedAt: "\"\(Self.now)\"") { try Self.der(key.sign($0)) }
+        let run = try await ProgramRun.curl([
+            "--http2-prior-knowledge", "-H", "authorization: \(authorization)", "-H", "apns-topic: com.example.app",
+            "-H", "apns-push-type: alert", "--data", #"{"aps":{"alert":"Hi"}}"#, "--output", "/dev/null",
+            "--write-out", "%{http_code}", "http://127.0.0.1:\(await apns.port)/3/device/5d3a6a1c",
+        ])
+        #expect(run.text == "200", "\(run.complaint)")
+        let push = try #require(await apns.pushes.first)
+        #expect(push.findings.map(\.rule) == ["provider-token-issued-at-text", "provider-token-der-signature"])
+        #expect(push.findings.allSatisfy { $0.place == .header("authorization") })
+        await apns.stop()
+    }
+
+    /// A signature in DER: two integers in a sequence (ITU-T X.690 §8.3).
+    private static func der(_ signature: [UInt8]) -> [UInt8] {
+        func number(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+            let digits = Array(bytes.drop { $0 == 0 })
+            let content = digits.first.map { $0 >= 0x80 } ?? true ? [0] + digits : digits
+            return [2, UInt8(content.count)] + content
+        }
+        let content = number(signature[..<32]) + number(signature[32...])
+        return [0x30, UInt8(content.count)] + content
+    }
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        var text = ""
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for index in 0...group.count { text.append(letters[bits >> (18 - 6 * index) & 63]) }
+        }
+        return text
+    }
+}
