@@ -40,7 +40,7 @@ extension SimulatedAPNs {
         case .closed(let reason):
             let now = clock.secondsSince1970()
             let client = clients.removeValue(forKey: key) ?? ServedClient(connection, at: now)
-            closedConnections.note(client.notes.closed(reason, at: now, with: client.state))
+            closedConnections.note(client.notes.closed(reason, at: now, with: client.state, connection))
         }
     }
 
@@ -70,10 +70,12 @@ extension SimulatedAPNs {
         var verdict = judged
         for case .respond(let reason, let status, let retryAfter) in actions {
             verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
+            // A token that APNs calls expired stays so, and the one that takes its place comes in time.
+            if reason == .expiredProviderToken { judge.expire(request.authorization) }
         }
         adjustStreams(of: client, after: verdict)
         let (id, response) = response(to: request, verdict)
-        switch disturb(client, reply, actions) {
+        switch disturb(client.connection, reply, actions) {
         case nil: verdict.status = 0
         case .zero?: reply.send(response)
         case let delay?: loop.schedule(after: delay) { reply.send(response) }
@@ -112,6 +114,12 @@ extension SimulatedAPNs {
         if push.status == 200 {
             observe(&push, from: client)
             deliver(&push, at: now)
+        } else if let reason = push.reason {
+            if let finding = verdict.finding {
+                push.observations.append(finding)
+            } else if !push.findings.contains(where: { $0.reason == reason }) {
+                push.observations.append(RefusalRules.other(reason))
+            }
         }
         inbox.receive(push)
         tellFollowersSoon()
@@ -121,12 +129,14 @@ extension SimulatedAPNs {
     /// Notes what is wrong with a push that was accepted, after those before it and by the contracts there are.
     private func observe(_ push: inout ReceivedPush, from client: ServedClient?) {
         defer { client?.acceptedCount += 1 }
-        let activity = ActivityPush(push)
-        if let activity {
+        if let activity = ActivityPush(push) {
             push.observations = contracts.findings(for: activity)
             contracts.note(activity)
         }
-        guard push.app == nil else { return }
+        guard push.app == nil else {
+            push.observations += (client?.state.providerToken?.deviations ?? []).map(ProviderTokenRules.finding)
+            return
+        }
         push.observations += traffic.findings(
             for: TrafficRules.Facts(
                 time: push.time,
@@ -137,8 +147,6 @@ extension SimulatedAPNs {
                 topic: push.headers.topic ?? "",
                 pushType: push.headers.pushType.map(PushType.init(rawValue:)),
                 payload: push.payload,
-                timestamp: activity?.timestamp,
-                event: activity?.event.rawValue,
                 providerToken: client?.state.providerToken
             )
         )
@@ -148,12 +156,12 @@ extension SimulatedAPNs {
     private func deliver(_ push: inout ReceivedPush, at now: Int64) {
         // Mostly nothing is known of the device.
         guard judge.devices.concerns(push) else {
-            push.deliveries = [DeliveryEvent(.delivered, at: now)]
+            push.note(DeliveryEvent(.delivered, at: now))
             return
         }
         for (number, event) in judge.devices.receive(push, at: now, using: &generator) {
             if number == push.number {
-                push.deliveries.append(event)
+                push.note(event)
             } else {
                 inbox.note(event, on: number)
             }
@@ -163,8 +171,11 @@ extension SimulatedAPNs {
     /// Does to the connection what is to go wrong.
     ///
     /// - Returns: How long the answer is to wait; nil when there will be none.
-    private func disturb(_ served: ServedClient, _ reply: APNsReply, _ actions: [Fault.Action]) -> Duration? {
-        let client = served.connection
+    private func disturb(
+        _ client: ClientConnection,
+        _ reply: APNsReply,
+        _ actions: [Fault.Action]
+    ) -> Duration? {
         var delay: Duration? = .zero
         for action in actions {
             switch action {
@@ -175,14 +186,8 @@ extension SimulatedAPNs {
                 reply.reset(HTTP2ErrorCode(rawValue: code))
                 delay = nil
             case .goAway(let code, let text, let includesRequest):
-                let code = HTTP2ErrorCode(rawValue: code)
                 let last = includesRequest ? nil : max(0, reply.streamID - 2)
-                client.goAway(code, debugData: Array(text.utf8), lastStreamID: last)
-                served.notes.goAwaySent = HTTP2GoAway(
-                    lastStreamID: last ?? reply.streamID,
-                    errorCode: code,
-                    debugData: Array(text.utf8)
-                )
+                client.goAway(HTTP2ErrorCode(rawValue: code), debugData: Array(text.utf8), lastStreamID: last)
                 if !includesRequest { delay = nil }
             case .close:
                 client.close()
@@ -217,13 +222,14 @@ extension SimulatedAPNs {
         let id: String
         switch request.target {
         case .device, nil:
-            id = request.headers.id ?? APNsID.random(using: &generator).description
+            // APNs answers with the canonical form, which is in lower case.
+            id = request.headers.id?.lowercased() ?? APNsID.random(using: &generator).description
             fields.append(("apns-id", id))
             if configuration.environment == .development {
                 fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
             }
         case .broadcast, .channels, .allChannels:
-            id = request.requestID ?? APNsID.random(using: &generator).description
+            id = request.requestID?.lowercased() ?? APNsID.random(using: &generator).description
             fields.append(("apns-request-id", id))
             if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
         }

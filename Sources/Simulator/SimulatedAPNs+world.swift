@@ -161,6 +161,7 @@ extension SimulatedAPNs {
         plan = FaultPlan(faults, seed: seed)
         refusals = 0
         skew = 0
+        judge.forgetExpiredTokens()
         inbox.note(.faultsChanged)
         tellFollowersSoon()
     }

@@ -199,7 +199,39 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `a response of an accessory goes out as a whole payload`() async throws {
+        let bench = try await Bench()
+        let payload =
+            #"{"aps":{"encryptedData":"ZW5jcnlwdGVk","sessionIdentifier":"s-1","keyID":"a2V5","messageIndex":"42"}}"#
+        let run = try await bench.send("--push-type", "accessory", "--payload", "-", input: payload)
+        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        let push = try #require(await bench.apns.pushes.first)
+        #expect(push.headers.topic == "com.example.app.push-type.accessory")
+        #expect(push.headers.priority == nil && push.headers.expiration == nil)
+        #expect(push.payload == Array(payload.utf8) && push.findings.isEmpty, "\(push.findings)")
+        await bench.apns.stop()
+    }
+
     // MARK: token
+
+    @Test(arguments: [("\"", "\"", "iat is a string"), ("", ".5", "not a whole number"), ("", "", nil)])
+    func `a token of an unusual form is explained`(before: String, after: String, expected: String?) async throws {
+        func base64URL(_ bytes: some Sequence<UInt8>) -> String {
+            Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+                "=",
+                with: ""
+            )
+        }
+        let issuedAt = "\(before)\(Int64(Date().timeIntervalSince1970))\(after)"
+        let header = base64URL(#"{"alg":"ES256","kid":"ABC123DEFG"}"#.utf8)
+        let claims = base64URL(#"{"iss":"DEF123GHIJ","iat":\#(issuedAt)}"#.utf8)
+        let run = try await martlet("token", "\(header).\(claims).\(base64URL([UInt8](repeating: 7, count: 64)))")
+        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.text.contains("unusual") == (expected != nil), "\(run.text)")
+        if let expected { #expect(run.text.contains(expected), "\(run.text)") }
+        let cut = try await martlet("token", "\(header).\(claims).\(base64URL([UInt8](repeating: 7, count: 63)))")
+        #expect(cut.status != 0 && cut.complaint.contains("63 bytes"), "\(cut.complaint)")
+    }
 
     @Test func `a token from a key file is one that openssl made the key for, and is explained`() async throws {
         let scratch = try ScratchDirectory()

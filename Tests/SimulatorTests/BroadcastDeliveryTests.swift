@@ -43,7 +43,7 @@ import Testing
         )
         #expect(
             broadcast(4, expiration: "100", timestamp: 3).first
-                == "4 ignored at aaaa0001…: its timestamp 3 is not after 3, that of the content shown"
+                == "4 ignored at aaaa0001…: its timestamp 3 is not after 3 of the content on screen"
         )
         #expect(
             words(registry.setOnline(true, away, at: 1, using: &random)) == ["4 delivered-from-storage at bbbb0002…"]

@@ -168,6 +168,21 @@ import Testing
         await apns.stop()
     }
 
+    @Test func `a client that renews an expired provider token goes on`() async throws {
+        let preset = try #require(Fault.presets.first { $0.name == "token-expired" })
+        let (apns, client) = try await bench(preset.faults, isEncrypted: true)
+        for _ in 0..<3 { #expect(await failure(client) == nil) }
+        #expect(
+            await apns.pushes.map { $0.reason?.rawValue ?? "accepted" } == [
+                "accepted", "ExpiredProviderToken", "accepted", "accepted", "accepted",
+            ]
+        )
+        let rules = Set(await apns.pushes.flatMap(\.findings).map(\.rule))
+        #expect(rules == ["answered-by-fault", "device-token-repeated"], "the new provider token is not early")
+        await client.close()
+        await apns.stop()
+    }
+
     @Test func `a device token steers an unchanged client`() async throws {
         let (apns, client) = try await bench([], .init(retry: .none))
         let gone = try #require(await failure(client, to: DeviceToken(hex: "5d3a00dead")))

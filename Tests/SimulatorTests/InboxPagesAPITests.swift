@@ -68,6 +68,32 @@ import Testing
         await bench.apns.stop()
     }
 
+    /// Requests that arrive together, of which the first has a GOAWAY sent that includes them all, and the later ones
+    /// would have others sent.
+    @Test(arguments: [true, false]) func `a GOAWAY is reported with the last stream that was written`(
+        includesRequest: Bool
+    ) async throws {
+        let apns = try await SimulatedAPNs.start(
+            SimulatedAPNs.Configuration(
+                inboxPort: 0,
+                isEncrypted: false,
+                streamsBeforeToken: 10,
+                faults: [Fault(.goAway(includesRequest: includesRequest))]
+            )
+        )
+        let raw = try RawClient(port: await apns.port)
+        raw.send(RawHTTP2.greeting + RawHTTP2.requests(5, from: 1))
+        let bytes = await raw.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .goAway } }
+        let frame = try #require(RawHTTP2.frames(in: bytes).last { $0.kind == .goAway })
+        let lastStream = frame.payload.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        let port = try #require(await apns.inboxPort)
+        let run = try await ProgramRun.curl(["http://127.0.0.1:\(port)/api/v1/connections"])
+        let list = try JSONReader.read(Array(run.text.utf8))
+        let connection = (list["open"]?.elements ?? []) + (list["closed"]?.elements ?? [])
+        #expect(connection.first?["goaway-sent"]?["last-stream"]?.integerValue == Int64(lastStream), "\(run.text)")
+        await apns.stop()
+    }
+
     @Test func `of the connections that were closed the last hundred are remembered`() async throws {
         let bench = try await InboxBench()
         try await bench.push(1)

@@ -88,10 +88,14 @@ import Testing
         #expect(words(device.receive(activity(1, "update", 10, 5), at: 0)) == ["1 delivered"])
         let late = device.receive(activity(2, "update", 10, 9), at: 0)
         #expect(words(late) == ["2 ignored"])
-        #expect(late.first?.1.note?.contains("10") == true)
-        #expect(words(device.receive(activity(3, "update", 9, 9), at: 0)) == ["3 ignored"])
+        let finding = try #require(late.first?.1.finding)
+        #expect(finding.rule == "activity-timestamp-repeated" && finding.severity == .error)
+        #expect(finding.message == "ignored: its timestamp 10 is not after 10 of the content on screen")
+        let older = device.receive(activity(3, "update", 9, 9), at: 0)
+        #expect(words(older) == ["3 ignored"] && older.first?.1.finding?.rule == "activity-timestamp-older")
         #expect(words(device.receive(activity(4, "end", 11, 0), at: 0)) == ["4 delivered"])
-        #expect(words(device.receive(activity(5, "update", 12, 9), at: 0)) == ["5 ignored"])
+        let afterEnd = device.receive(activity(5, "update", 12, 9), at: 0)
+        #expect(words(afterEnd) == ["5 ignored"] && afterEnd.first?.1.finding?.rule == "activity-after-end")
         let shown = try #require(device.activity)
         #expect(shown.hasEnded && shown.timestamp == 11 && shown.contentState == Array(#"{"minutes":0}"#.utf8))
         #expect(words(device.receive(push(6, type: "liveactivity", "{}"), at: 0)) == ["6 ignored"])
@@ -106,6 +110,49 @@ import Testing
         registry.register(token, for: ["app"], in: .development)
         #expect(registry["5d3a"]?.stored == ["app": 1])
         #expect(words(registry.setOnline(true, token, at: 1, using: &random)) == ["1 delivered-from-storage"])
+    }
+
+    private static func activity(_ event: String, timestamp: Int) -> PushNotification {
+        let attributes = #""attributes-type":"Ride","attributes":{"id":1},"alert":{"title":"A","body":"B"}"#
+        let start = event == "start" ? "," + attributes : ""
+        let payload = #"{"aps":{"timestamp":\#(timestamp),"event":"\#(event)","content-state":{"n":1}\#(start)}}"#
+        return .opaque(Array(payload.utf8), pushType: .liveActivity, priority: .powerAware)
+    }
+
+    @Test func `a push that an activity ignores says why`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let starter = try DeviceToken(hex: "5d3a6a1c")
+        let topic: Topic = "com.example.app"
+        try await client.send(Self.activity("start", timestamp: 1_700_000_000), to: starter, topic: topic)
+        let activity = try #require(await apns.device(starter)?.startedActivities.first).token
+        for timestamp in [1_700_000_000, 1_699_999_999, 1_700_000_001] {
+            try await client.send(Self.activity("update", timestamp: timestamp), to: activity, topic: topic)
+        }
+        let pushes = await apns.pushes.dropFirst()
+        #expect(
+            pushes.map { $0.findings.map(\.message) } == [
+                ["ignored: its timestamp 1700000000 is not after 1700000000 of the content on screen"],
+                ["ignored: its timestamp 1699999999 is not after 1700000000 of the content on screen"], [],
+            ]
+        )
+        #expect(pushes.map { $0.deliveries.map(\.kind) } == [[.ignored], [.ignored], [.delivered]])
+        await client.close()
+        await apns.stop()
+    }
+
+    @Test func `a push that waited for its device and is then ignored says why`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let token = try DeviceToken(hex: "5d3a6a1c")
+        try await client.send(Self.activity("update", timestamp: 1_700_000_000), to: token, topic: "com.example.app")
+        await apns.setOnline(false, token)
+        try await client.send(Self.activity("update", timestamp: 1_699_999_999), to: token, topic: "com.example.app")
+        #expect(await apns.pushes.last?.findings.isEmpty == true)
+        await apns.setOnline(true, token)
+        #expect(await apns.pushes.last?.findings.map(\.rule) == ["activity-timestamp-older"])
+        await client.close()
+        await apns.stop()
     }
 
     @Test func `pushes that came in tell what became of them`() async throws {

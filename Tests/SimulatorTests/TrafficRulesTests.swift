@@ -13,8 +13,6 @@ import Testing
         to deviceToken: String = "5d3a",
         _ type: PushType = .alert,
         payload: String? = nil,
-        timestamp: Int64? = nil,
-        event: String? = nil,
         token: Int? = nil,
         issuedAt: Int64? = nil
     ) -> TrafficRules.Facts {
@@ -26,51 +24,14 @@ import Testing
             topic: "com.example.app" + type.topicSuffix,
             pushType: type,
             payload: Array((payload ?? type.rawValue).utf8),
-            timestamp: timestamp,
-            event: event,
             providerToken: token.map { TrafficRules.ProviderTokenFacts(identity: $0, issuedAt: issuedAt ?? time) }
         )
-    }
-
-    private static func update(at time: Int64, timestamp: Int64, _ event: String = "update") -> TrafficRules.Facts {
-        push(at: time, .liveActivity, timestamp: timestamp, event: event)
     }
 
     /// What is found in each push, joined.
     private static func rules(_ pushes: [TrafficRules.Facts]) -> [String] {
         var rules = TrafficRules()
         return pushes.map { rules.findings(for: $0).map(\.rule).joined(separator: " ") }
-    }
-
-    @Test(arguments: [
-        ([update(at: 10, timestamp: 10), update(at: 11, timestamp: 11)], ["", ""]),
-        ([update(at: 10, timestamp: 10), update(at: 11, timestamp: 9)], ["", "activity-timestamp-older"]),
-        ([update(at: 10, timestamp: 10), update(at: 10, timestamp: 10)], ["", "activity-timestamp-repeated"]),
-        (
-            [update(at: 10, timestamp: 10), update(at: 11, timestamp: 9), update(at: 12, timestamp: 10)],
-            ["", "activity-timestamp-older", "activity-timestamp-repeated"]
-        ),
-        (
-            [
-                update(at: 10, timestamp: 10, "end"), update(at: 11, timestamp: 11),
-                update(at: 12, timestamp: 12, "end"),
-            ],
-            ["", "activity-after-end", "activity-after-end"]
-        ),
-        (
-            [
-                update(at: 10, timestamp: 10, "end"), update(at: 11, timestamp: 9, "start"),
-                update(at: 12, timestamp: 10),
-            ], ["", "", ""]
-        ),
-        ([update(at: 10, timestamp: .max), update(at: 11, timestamp: .min)], ["", "activity-timestamp-older"]),
-        (
-            [update(at: 10, timestamp: 10), push(at: 11, to: "5d3b", .liveActivity, timestamp: 9, event: "update")],
-            ["", ""]
-        ),
-    ])
-    func `an activity hears only news, until its end`(pushes: [TrafficRules.Facts], expected: [String]) {
-        #expect(Self.rules(pushes) == expected)
     }
 
     @Test(arguments: [
@@ -127,25 +88,15 @@ import Testing
         #expect(Set(Self.rules(shared)) == [""])
     }
 
-    @Test func `only so many activities are remembered`() {
-        var rules = TrafficRules(capacity: 2)
-        func update(_ device: String, _ timestamp: Int64, _ event: String = "update") -> [String] {
-            let push = Self.push(at: 0, to: device, .liveActivity, timestamp: timestamp, event: event)
-            return rules.findings(for: push).map(\.rule)
-        }
-        #expect(update("a", 10).isEmpty && update("b", 10).isEmpty)
-        #expect(update("a", 9) == ["activity-timestamp-older"])
-        #expect(update("a", 11).isEmpty && update("c", 10).isEmpty)
-        #expect(update("a", 5).isEmpty, "the oldest is forgotten")
-        #expect(update("c", 9) == ["activity-timestamp-older"])
-        // A start forgets its activity, and leaves no room that is never used again.
-        for number in 0..<10 { #expect(update("c", Int64(number), number.isMultiple(of: 2) ? "start" : "end").isEmpty) }
-        #expect(update("c", 20) == ["activity-after-end"])
+    @Test func `a token that replaces an expired one is not early`() {
+        var renewal = Self.push(at: 60, token: 2)
+        renewal.providerToken?.isRenewalOfExpired = true
+        #expect(Self.rules([Self.push(at: 0, token: 1), renewal]) == ["", ""])
     }
 
     @Test func `every rule is listed once, beside those for a single push`() {
-        let names = TrafficRules.all.map(\.id)
-        #expect(names.count == 8 && Set(names).count == 8)
+        let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRules.all, RefusalRules.all].joined().map(\.id)
+        #expect(Set(names).count == names.count)
         #expect(Set(names).isDisjoint(with: Lint.rules.map(\.id)))
     }
 }

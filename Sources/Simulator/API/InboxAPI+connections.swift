@@ -25,7 +25,7 @@ extension InboxAPI {
 extension SimulatedAPNs {
     /// What there is to say of each connection, newest first.
     fileprivate var connections: (open: [ConnectionNotes], closed: [ConnectionNotes]) {
-        let open = clients.values.map { $0.notes.open(with: $0.state, openStreams: $0.connection.openStreamCount) }
+        let open = clients.values.map { $0.notes.open(with: $0.state, $0.connection) }
         return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections.all.reversed())
     }
 }

@@ -1,3 +1,5 @@
+internal import APNs
+
 /// What became of a push after APNs had accepted it.
 public struct DeliveryEvent: Sendable, Hashable {
     /// What happened, in the words of Apple's delivery log.
@@ -25,11 +27,26 @@ public struct DeliveryEvent: Sendable, Hashable {
     /// What happened.
     public let kind: Kind
     /// Why, where that is not plain from the kind.
-    public let note: String?
+    public private(set) var note: String?
+    /// The finding that it adds to its push.
+    let finding: Lint.Finding?
 
-    init(_ kind: Kind, at time: Int64, _ note: String? = nil) {
+    init(_ kind: Kind, at time: Int64, _ note: String? = nil, finding: Lint.Finding? = nil) {
         self.time = time
         self.kind = kind
         self.note = note
+        self.finding = finding
+    }
+
+    /// A push that a Live Activity on the device ignores.
+    init(ignoredAt time: Int64, _ rule: Lint.Rule, _ place: Lint.Place, _ note: String) {
+        self.init(.ignored, at: time, note, finding: Lint.Finding(rule, place, "ignored: \(note)"))
+    }
+
+    /// The event with another note.
+    func with(note: String) -> DeliveryEvent {
+        var event = self
+        event.note = note
+        return event
     }
 }

@@ -141,7 +141,7 @@ struct DeviceRegistry {
     private func told(_ delivery: (number: Int, DeliveryEvent), _ token: String) -> (number: Int, DeliveryEvent) {
         let (number, event) = delivery
         let device = "at \(token.prefix(8))…"
-        return (number, DeliveryEvent(event.kind, at: event.time, event.note.map { "\(device): \($0)" } ?? device))
+        return (number, event.with(note: event.note.map { "\(device): \($0)" } ?? device))
     }
 
     // MARK: Pushes
@@ -206,14 +206,31 @@ struct DeviceRegistry {
 
     /// What APNs says of a push to the token in the path, as far as the device is concerned.
     func verdict(on token: String, topic: String) -> Judge.Verdict {
-        guard !token.isEmpty else { return .refused(.missingDeviceToken) }
-        guard let token = try? DeviceToken(hex: token) else { return .refused(.badDeviceToken) }
+        guard !token.isEmpty else {
+            let text = "there is no device token after /3/device/"
+            return .refused(.deviceToken(.missingDeviceToken, .deviceTokenMissing, text))
+        }
+        guard let token = try? DeviceToken(hex: token) else {
+            let text = "the device token must be an even number of hexadecimal digits"
+            return .refused(.deviceToken(.badDeviceToken, .deviceTokenMalformed, text))
+        }
         // A token that nobody registered is taken for good, so that a first push needs no preparation.
         guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }
-        if device.environment != environment { return .refused(.badDeviceToken) }
-        if let since = device.unregisteredSince {
-            return Judge.Verdict(status: 410, reason: .unregistered, timestamp: since)
+        if device.environment != environment {
+            let text =
+                "the device token belongs to \(device.environment.rawValue), and the simulator plays"
+                + " \(environment.rawValue): send it to the other host"
+            return .refused(.deviceToken(.badDeviceToken, .deviceTokenOfOtherEnvironment, text))
         }
-        return device.topics?.contains(topic) ?? true ? .accepted : .refused(.deviceTokenNotForTopic)
+        if let since = device.unregisteredSince {
+            let text =
+                "the device token is not valid any more since \(since) (milliseconds since 1970): stop sending to it"
+            var verdict = Judge.Verdict.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
+            verdict.timestamp = since
+            return verdict
+        }
+        guard let topics = device.topics, !topics.contains(topic) else { return .accepted }
+        let text = "the device token is registered for \(topics.sorted().joined(separator: ", ")), not for \(topic)"
+        return .refused(.deviceToken(.deviceTokenNotForTopic, .deviceTokenOfOtherTopic, text))
     }
 }

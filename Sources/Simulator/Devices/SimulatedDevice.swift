@@ -122,12 +122,16 @@ public struct SimulatedDevice: Sendable, Hashable {
         let event = push.event
         guard event != "start" else { return DeliveryEvent(kind, at: now, "an activity starts") }
         if let activity {
-            guard !activity.hasEnded else { return DeliveryEvent(.ignored, at: now, "the activity has ended") }
+            guard !activity.hasEnded else {
+                let place = Lint.Place.payload("/aps/event")
+                return DeliveryEvent(ignoredAt: now, .activityAfterEnd, place, "the activity has ended")
+            }
             guard timestamp > activity.timestamp else {
                 return DeliveryEvent(
-                    .ignored,
-                    at: now,
-                    "its timestamp \(timestamp) is not after \(activity.timestamp), that of the content shown"
+                    ignoredAt: now,
+                    timestamp < activity.timestamp ? .activityTimestampOlder : .activityTimestampRepeated,
+                    .payload("/aps/timestamp"),
+                    "its timestamp \(timestamp) is not after \(activity.timestamp) of the content on screen"
                 )
             }
         }

@@ -31,7 +31,7 @@ extension Fault {
         ),
         Preset(
             name: "token-expired",
-            summary: "one push gets 403 ExpiredProviderToken",
+            summary: "a provider token expires: it gets 403 ExpiredProviderToken until the client sends a new one",
             faults: [Fault(.respond(.expiredProviderToken), count: 1)]
         ),
         Preset(

@@ -65,7 +65,7 @@ struct PushLog {
     /// Notes what became of a push; one that has been forgotten stays so.
     mutating func note(_ event: DeliveryEvent, on number: Int) {
         guard let index = index(of: number), ring[index].deliveries.count < PushLog.deliveryLimit else { return }
-        ring[index].deliveries.append(event)
+        ring[index].note(event)
     }
 
     /// Forgets those that a condition is true of.

@@ -154,11 +154,14 @@ extension Lint.Finding {
         ["rule": .string(rule), "place": .string(place.description), "message": .string(message)]
     }
 
+    /// The rules that are not asked again when a stored push is read.
+    private static let observedRules =
+        TrafficRules.all + ProviderTokenRules.all + ActivityRules.all + RefusalRules.all + ActivityContract.rules
+
     /// A finding that was kept; nil when its rule is no more.
     fileprivate init?(record: JSONValue) {
         guard
-            let rule = (TrafficRules.all + ActivityContract.rules).first(where: { $0.id == record["rule"]?.stringValue }
-            ),
+            let rule = Lint.Finding.observedRules.first(where: { $0.id == record["rule"]?.stringValue }),
             let place = record["place"]?.stringValue, let message = record["message"]?.stringValue
         else { return nil }
         self.init(rule, Lint.Place(description: place), message)

@@ -36,6 +36,13 @@ public struct ReceivedPush: Sendable, Hashable {
     /// What was wrong with it after the pushes before it, and by the contracts that were known then.
     var observations: [Lint.Finding] = []
 
+    /// Adds what became of it, with the finding that comes of it; a broadcast that many devices ignore gets one.
+    mutating func note(_ event: DeliveryEvent) {
+        deliveries.append(event)
+        guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
+        observations.append(finding)
+    }
+
     /// In place of a connection: it was sent from the page.
     static let noConnection = 0
 

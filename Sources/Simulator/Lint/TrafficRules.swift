@@ -1,47 +1,11 @@
 internal import APNs
 
 extension Lint.Rule {
-    static let activityTimestampOlder = Lint.Rule(
-        "activity-timestamp-older",
-        .error,
-        .liveActivity,
-        "a push about a Live Activity is older than the one before"
-    )
-    static let activityTimestampRepeated = Lint.Rule(
-        "activity-timestamp-repeated",
-        .warning,
-        .liveActivity,
-        "a push about a Live Activity has the timestamp of the one before"
-    )
-    static let activityAfterEnd = Lint.Rule(
-        "activity-after-end",
-        .error,
-        .liveActivity,
-        "a push about a Live Activity comes after its end"
-    )
     static let deviceTokenRepeated = Lint.Rule(
         "device-token-repeated",
         .warning,
         .sending,
         "a device gets the same push twice in a moment"
-    )
-    static let providerTokenRefreshedEarly = Lint.Rule(
-        "provider-token-refreshed-early",
-        .error,
-        .providerToken,
-        "a connection gets a new provider token less than 20 minutes after the last"
-    )
-    static let providerTokenTooOld = Lint.Rule(
-        "provider-token-too-old",
-        .error,
-        .providerToken,
-        "a provider token was issued more than an hour ago"
-    )
-    static let providerTokenAhead = Lint.Rule(
-        "provider-token-ahead",
-        .warning,
-        .providerToken,
-        "a provider token was issued in the future"
     )
     static let connectionPerPush = Lint.Rule(
         "connection-per-push",
@@ -54,7 +18,7 @@ extension Lint.Rule {
 /// The rules that a single push cannot break, only pushes one after another.
 ///
 /// It is told about each push that was accepted, and remembers of the last few thousand what it needs: so much costs
-/// a look into three tables. It knows no clock and does nothing by itself.
+/// a look into two tables. It knows no clock and does nothing by itself.
 struct TrafficRules {
     /// What it has to know of a push.
     struct Facts {
@@ -72,10 +36,6 @@ struct TrafficRules {
         var pushType: PushType?
         /// The payload.
         var payload: [UInt8]
-        /// `timestamp` of a Live Activity.
-        var timestamp: Int64?
-        /// `event` of a Live Activity.
-        var event: String?
         /// The provider token; nil under a certificate.
         var providerToken: ProviderTokenFacts?
     }
@@ -86,12 +46,13 @@ struct TrafficRules {
         var identity: Int
         /// When it was issued, in seconds since 1970.
         var issuedAt: Int64
+        /// Whether the token before it on the connection had expired, so that it is not early.
+        var isRenewalOfExpired = false
+        /// Its deviations from the form in Apple's documentation.
+        var deviations: [ProviderTokenDeviation] = []
     }
 
-    static let all: [Lint.Rule] = [
-        .activityTimestampOlder, .activityTimestampRepeated, .activityAfterEnd, .deviceTokenRepeated,
-        .providerTokenRefreshedEarly, .providerTokenTooOld, .providerTokenAhead, .connectionPerPush,
-    ]
+    static let all: [Lint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
 
     /// Seconds between pushes that count as one burst.
     private static let burst: Int64 = 2
@@ -104,11 +65,6 @@ struct TrafficRules {
     private struct Target: Hashable {
         var deviceToken: String
         var topic: String
-    }
-
-    private struct Activity {
-        var timestamp: Int64
-        var hasEnded: Bool
     }
 
     private struct Arrival {
@@ -124,7 +80,6 @@ struct TrafficRules {
         var tokenSince: Int64 = 0
     }
 
-    private var activities: RecentValues<Target, Activity>
     /// The last push to each device, in the place that its token has by chance: who shares one is forgotten early,
     /// which costs a warning now and then, where a dictionary would cost every push.
     private var arrivals: [Arrival?]
@@ -132,10 +87,9 @@ struct TrafficRules {
     /// The connections that were opened last, oldest first.
     private var lastOpened: [Int] = []
 
-    /// Rules that remember this many activities, and a quarter as many devices with the last push of each.
-    init(capacity: Int = 4_096) {
-        activities = RecentValues(capacity: capacity)
-        arrivals = Array(repeating: nil, count: max(1, capacity / 4))
+    /// Rules that remember the last push to each of this many devices.
+    init(capacity: Int = 1_024) {
+        arrivals = Array(repeating: nil, count: max(1, capacity))
         connections = RecentValues(capacity: 256)
     }
 
@@ -144,8 +98,8 @@ struct TrafficRules {
         var connection = connections[facts.connection] ?? Connection(openedAt: facts.time)
         let token = connection.token
         var findings: [Lint.Finding] = []
-        if let finding = activity(facts) { findings.append(finding) }
         if let finding = repetition(facts) { findings.append(finding) }
+        if let token = facts.providerToken { findings += token.deviations.map(ProviderTokenRules.finding) }
         if let finding = age(facts) { findings.append(finding) }
         if let finding = refresh(facts, on: &connection) { findings.append(finding) }
         if let finding = habit(facts) { findings.append(finding) }
@@ -155,47 +109,6 @@ struct TrafficRules {
             connections[facts.connection] = connection
         }
         return findings
-    }
-
-    // MARK: Live Activities
-
-    private mutating func activity(_ facts: Facts) -> Lint.Finding? {
-        guard facts.pushType == .liveActivity else { return nil }
-        let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
-        // Each start makes another activity.
-        guard facts.event != "start" else {
-            activities[target] = nil
-            return nil
-        }
-        let timestamp = facts.timestamp ?? 0
-        let last = activities[target]
-        let isNews = timestamp > last?.timestamp ?? .min
-        if isNews || last == nil {
-            activities[target] = Activity(
-                timestamp: timestamp,
-                hasEnded: last?.hasEnded == true || facts.event == "end"
-            )
-        }
-        guard let last else { return nil }
-        if last.hasEnded {
-            return Lint.Finding(
-                .activityAfterEnd,
-                .payload("/aps/event"),
-                "the activity has ended, and the phone ignores what comes after: drop its token"
-            )
-        }
-        guard !isNews, facts.timestamp != nil else { return nil }
-        let place = Lint.Place.payload("/aps/timestamp")
-        guard timestamp < last.timestamp else {
-            let text = "timestamp is that of the push before: which of both the phone shows is chance; count up"
-            return Lint.Finding(.activityTimestampRepeated, place, text)
-        }
-        let delay = last.timestamp.distance(since: timestamp)
-        return Lint.Finding(
-            .activityTimestampOlder,
-            place,
-            "timestamp is \(delay) seconds before that of an earlier push: the phone drops this one as old news"
-        )
     }
 
     // MARK: Devices
@@ -247,7 +160,7 @@ struct TrafficRules {
         let age = facts.time.distance(since: connection.tokenSince)
         connection.token = token.identity
         connection.tokenSince = facts.time
-        guard !isFirst, age < ProviderToken.minimumRefreshInterval else { return nil }
+        guard !isFirst, !token.isRenewalOfExpired, age < ProviderToken.minimumRefreshInterval else { return nil }
         return Lint.Finding(
             .providerTokenRefreshedEarly,
             .header("authorization"),
