@@ -102,7 +102,10 @@ import Testing
         #expect(bench.send("T") == nil)
         #expect(bench.send("T", topic: "com.example.application") == .topicDisallowed)
         #expect(bench.send("T", topic: "com.example.app.extension") == .topicDisallowed)
-        #expect(KeyScope.topics(["a"], .development).covers(topic: "a.voip"))
+        for type in PushType.all {
+            #expect(KeyScope.topics(["a"], .development).covers(topic: "a" + type.topicSuffix), "\(type.rawValue)")
+        }
+        #expect(KeyScope.topics(["a"], .development).covers(topic: "a.push-type.accessory"))
         #expect(!KeyScope.topics(["a"], .development).covers(topic: "a.other"))
     }
 

@@ -93,22 +93,41 @@ import Wire
         #expect(verdict.finding?.message.contains("has \(count) bytes") == true, "\(verdict)")
     }
 
-    @Test func `a push shows the unusual form of its token`() async throws {
-        let apns = try await SimulatedAPNs.start(
-            SimulatedAPNs.Configuration(isEncrypted: false),
-            clock: WallClock(secondsSince1970: { Self.now })
-        )
+    @Test func `pushes and broadcasts show the unusual form of their token`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let channel = try await client.channels(of: "com.example.app").create()
+        await client.close()
         let key = try ES256PrivateKey()
-        let authorization = try Self.authorization(issuedAt: "\"\(Self.now)\"") { try Self.der(key.sign($0)) }
-        let run = try await ProgramRun.curl([
-            "--http2-prior-knowledge", "-H", "authorization: \(authorization)", "-H", "apns-topic: com.example.app",
-            "-H", "apns-push-type: alert", "--data", #"{"aps":{"alert":"Hi"}}"#, "--output", "/dev/null",
-            "--write-out", "%{http_code}", "http://127.0.0.1:\(await apns.port)/3/device/5d3a6a1c",
-        ])
-        #expect(run.text == "200", "\(run.complaint)")
-        let push = try #require(await apns.pushes.first)
-        #expect(push.findings.map(\.rule) == ["provider-token-issued-at-text", "provider-token-der-signature"])
-        #expect(push.findings.allSatisfy { $0.place == .header("authorization") })
+        let now = WallClock.system.secondsSince1970()
+        let authorization = try Self.authorization(issuedAt: "\"\(now)\"") { try Self.der(key.sign($0)) }
+        let requests = [
+            (
+                "/3/device/5d3a6a1c", ["apns-topic: com.example.app", "apns-push-type: alert"],
+                #"{"aps":{"alert":"Hi"}}"#
+            ),
+            (
+                "/4/broadcasts/apps/com.example.app",
+                [
+                    "apns-channel-id: \(channel)", "apns-push-type: liveactivity", "apns-priority: 5",
+                    "apns-expiration: 0",
+                ],
+                #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"n":1}}}"#
+            ),
+        ]
+        for (path, fields, payload) in requests {
+            let run = try await ProgramRun.curl(
+                [
+                    "--http2-prior-knowledge", "-H", "authorization: \(authorization)", "--data", payload,
+                    "--write-out", "%{http_code}",
+                ] + fields.flatMap { ["-H", $0] } + ["http://127.0.0.1:\(await apns.port)\(path)"]
+            )
+            #expect(run.text == "200", "\(run.complaint)")
+            let findings = try #require(await apns.pushes.last).findings
+            #expect(findings.map(\.rule) == ["provider-token-issued-at-text", "provider-token-der-signature"])
+            #expect(findings.allSatisfy { $0.place == .header("authorization") })
+        }
+        #expect(await apns.pushCount == 2)
         await apns.stop()
     }
 

@@ -224,7 +224,7 @@ struct DeviceRegistry {
         }
         if let since = device.unregisteredSince {
             let text =
-                "the device token is not valid any more since \(since) (milliseconds since 1970): stop sending to it"
+                "the device token has not been valid since \(since) (milliseconds since 1970): stop sending to it"
             var verdict = Judge.Verdict.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
             verdict.timestamp = since
             return verdict

@@ -34,6 +34,9 @@ public struct Fault: Sendable, Hashable {
     /// What goes wrong.
     public enum Action: Sendable, Hashable {
         /// The answer is this one, whatever the request.
+        ///
+        /// With `ExpiredProviderToken` the request's provider token counts as expired from then on, on every
+        /// connection, until ``SimulatedAPNs/setFaults(_:seed:)``; the one that replaces it is accepted.
         case respond(Reason, status: Int? = nil, retryAfter: Int? = nil)
         /// The answer comes this much later, and up to `jitter` more.
         case delay(Duration, jitter: Duration = .zero)

@@ -182,8 +182,8 @@ struct Judge {
         .badPath,
         .requestPathUnknown,
         .header(":path"),
-        "APNs knows /3/device/ and a device token, /4/broadcasts/apps/ and a bundle identifier, and for channels"
-            + " /1/apps/…/channels and /1/apps/…/all-channels"
+        "the path must be /3/device/ and a device token, /4/broadcasts/apps/ and a bundle identifier, or, for"
+            + " channels, /1/apps/…/channels or /1/apps/…/all-channels"
     )
 
     private static func topicMismatch(_ app: Substring) -> Refusal {
