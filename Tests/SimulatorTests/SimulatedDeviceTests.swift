@@ -91,6 +91,8 @@ import Testing
         let finding = try #require(late.first?.1.finding)
         #expect(finding.rule == "activity-timestamp-repeated" && finding.severity == .error)
         #expect(finding.message == "ignored: its timestamp 10 is not after 10 of the content on screen")
+        // A broadcast names the device as well.
+        #expect(late.first?.1.with(note: "at 5d3a…: late").finding?.message == "ignored: at 5d3a…: late")
         let older = device.receive(activity(3, "update", 9, 9), at: 0)
         #expect(words(older) == ["3 ignored"] && older.first?.1.finding?.rule == "activity-timestamp-older")
         #expect(words(device.receive(activity(4, "end", 11, 0), at: 0)) == ["4 delivered"])

@@ -95,7 +95,8 @@ import Testing
     }
 
     @Test func `every rule is listed once, beside those for a single push`() {
-        let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRules.all, RefusalRules.all].joined().map(\.id)
+        let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRule.allCases.map(\.rule), RefusalRules.all]
+            .joined().map(\.id)
         #expect(Set(names).count == names.count)
         #expect(Set(names).isDisjoint(with: Lint.rules.map(\.id)))
     }

@@ -92,8 +92,7 @@ package struct ClientRecipes: Sendable {
                     class Client(ApnsClient):
                         _base_url = "\(url)"
                     """,
-                shell: "export SSL_CERT_FILE=\(authorityFile)",
-                note: "It writes the time of its tokens in quotes: start the simulator with --lenient text-issued-at."
+                shell: "export SSL_CERT_FILE=\(authorityFile)"
             ),
             Recipe(
                 name: "node-apn",

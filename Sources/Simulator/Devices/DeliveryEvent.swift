@@ -28,19 +28,22 @@ public struct DeliveryEvent: Sendable, Hashable {
     public let kind: Kind
     /// Why, where that is not plain from the kind.
     public private(set) var note: String?
-    /// The finding that it adds to its push.
-    let finding: Lint.Finding?
+    /// The rule that an ignored push breaks, where the device knows.
+    private let brokenRule: ActivityRule?
 
-    init(_ kind: Kind, at time: Int64, _ note: String? = nil, finding: Lint.Finding? = nil) {
+    init(_ kind: Kind, at time: Int64, _ note: String? = nil) {
         self.time = time
         self.kind = kind
         self.note = note
-        self.finding = finding
+        brokenRule = nil
     }
 
     /// A push that a Live Activity on the device ignores.
-    init(ignoredAt time: Int64, _ rule: Lint.Rule, _ place: Lint.Place, _ note: String) {
-        self.init(.ignored, at: time, note, finding: Lint.Finding(rule, place, "ignored: \(note)"))
+    init(ignoredAt time: Int64, _ rule: ActivityRule, _ note: String) {
+        self.time = time
+        kind = .ignored
+        self.note = note
+        brokenRule = rule
     }
 
     /// The event with another note.
@@ -48,5 +51,10 @@ public struct DeliveryEvent: Sendable, Hashable {
         var event = self
         event.note = note
         return event
+    }
+
+    /// The finding that it adds to its push.
+    var finding: Lint.Finding? {
+        brokenRule.map { Lint.Finding($0.rule, $0.place, "ignored: \(note ?? $0.rule.summary)") }
     }
 }

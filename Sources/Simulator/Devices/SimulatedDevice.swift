@@ -123,14 +123,12 @@ public struct SimulatedDevice: Sendable, Hashable {
         guard event != "start" else { return DeliveryEvent(kind, at: now, "an activity starts") }
         if let activity {
             guard !activity.hasEnded else {
-                let place = Lint.Place.payload("/aps/event")
-                return DeliveryEvent(ignoredAt: now, .activityAfterEnd, place, "the activity has ended")
+                return DeliveryEvent(ignoredAt: now, .afterEnd, "the activity has ended")
             }
             guard timestamp > activity.timestamp else {
                 return DeliveryEvent(
                     ignoredAt: now,
-                    timestamp < activity.timestamp ? .activityTimestampOlder : .activityTimestampRepeated,
-                    .payload("/aps/timestamp"),
+                    timestamp < activity.timestamp ? .timestampOlder : .timestampRepeated,
                     "its timestamp \(timestamp) is not after \(activity.timestamp) of the content on screen"
                 )
             }

@@ -156,7 +156,8 @@ extension Lint.Finding {
 
     /// The rules that are not asked again when a stored push is read.
     private static let observedRules =
-        TrafficRules.all + ProviderTokenRules.all + ActivityRules.all + RefusalRules.all + ActivityContract.rules
+        TrafficRules.all + ProviderTokenRules.all + ActivityRule.allCases.map(\.rule) + RefusalRules.all
+        + ActivityContract.rules
 
     /// A finding that was kept; nil when its rule is no more.
     fileprivate init?(record: JSONValue) {

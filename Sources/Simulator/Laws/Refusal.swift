@@ -92,7 +92,7 @@ extension Lint.Rule {
         "answered-by-fault",
         .warning,
         .responses,
-        "a fault of the simulator gave the answer"
+        "a fault of the simulator, or the end of the device token, gave the answer"
     )
     static let pushRefused = Lint.Rule(
         "push-refused",
@@ -113,7 +113,8 @@ enum RefusalRules {
 
     /// The finding about an answer that a fault gave.
     static func fault(_ reason: Reason) -> Lint.Finding {
-        Lint.Finding(.answeredByFault, .connection, "a fault of the simulator answered \(reason.rawValue) to this push")
+        let text = "a fault of the simulator, or the end of the device token, gave the answer \(reason.rawValue)"
+        return Lint.Finding(.answeredByFault, .connection, text)
     }
 
     /// The finding about a refusal that no other rule explains.

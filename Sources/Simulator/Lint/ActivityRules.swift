@@ -21,7 +21,19 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about pushes that a Live Activity on a simulated device ignores; ``SimulatedDevice`` applies them.
-enum ActivityRules {
-    static let all: [Lint.Rule] = [.activityTimestampOlder, .activityTimestampRepeated, .activityAfterEnd]
+/// A rule that a push breaks which a Live Activity ignores; ``SimulatedDevice`` applies them.
+enum ActivityRule: CaseIterable {
+    case timestampOlder
+    case timestampRepeated
+    case afterEnd
+
+    var rule: Lint.Rule {
+        switch self {
+        case .timestampOlder: .activityTimestampOlder
+        case .timestampRepeated: .activityTimestampRepeated
+        case .afterEnd: .activityAfterEnd
+        }
+    }
+
+    var place: Lint.Place { .payload(self == .afterEnd ? "/aps/event" : "/aps/timestamp") }
 }
