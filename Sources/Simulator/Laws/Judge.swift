@@ -114,7 +114,8 @@ struct Judge {
         return verdict(on: request, to: target, using: &generator) { _ in true }
     }
 
-    /// The answer to a request of who has shown a certificate ("Establishing a certificate-based connection to APNs").
+    /// The answer to a request authenticated by a client certificate ("Establishing a certificate-based connection to
+    /// APNs").
     private mutating func verdict(
         on request: APNsRequest,
         to target: APNsRequest.Target,
@@ -219,7 +220,7 @@ struct Judge {
         expiredTokens = ExpiredTokens()
     }
 
-    /// Who sends, or why nobody may with this token over this connection.
+    /// Returns the sender that a provider token names, or why the token is refused on this connection.
     private func judge(
         _ authorization: String?,
         over connection: inout ConnectionState,
@@ -268,7 +269,7 @@ struct Judge {
         return .success(sender)
     }
 
-    /// What a token says that does not depend on the time or the connection.
+    /// Checks what does not depend on the time or on the connection.
     private func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
         let result = tokens.check(authorization)
         guard case .success(let sender) = result, !sender.scope.covers(environment) else { return result }
