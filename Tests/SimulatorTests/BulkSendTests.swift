@@ -156,6 +156,20 @@ import Testing
         await apns.stop()
     }
 
+    @Test func `a lazy sequence that is not Sendable can be sent to`() async throws {
+        let apns = try await SimulatedAPNs.start()
+        let client = try await client(of: apns)
+        let tokens = try (0..<20).map { try token($0) }
+        let lazy = tokens.lazy.map { Recipient($0, notification: .alert("Hello", badge: $0.hex.count)) }
+        let report = await client.send(.alert("Hello"), to: lazy, topic: topic, inFlight: 3).report()
+        #expect(report.acceptedCount == 20)
+        let evenTokens = await client.send(.alert("Hello"), to: tokens.lazy.filter { $0.hex.last == "2" }, topic: topic)
+            .report()
+        #expect(evenTokens.acceptedCount == 2)
+        await client.close()
+        await apns.stop()
+    }
+
     @Test func `a device that comes alone is sent to at once`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)

@@ -70,8 +70,8 @@ final class BulkTransfer: Sendable {
     }
 
     /// The same for devices that need not be waited for: those of a grant go to their lane together.
-    func read<Source: Sequence>(_ source: Source, as recipient: (Source.Element) -> Recipient) async {
-        var devices = source.makeIterator()
+    func read<Source: Sequence>(_ source: SingleUse<Source>, as recipient: (Source.Element) -> Recipient) async {
+        guard var devices = source.take()?.makeIterator() else { return }
         var letters: [BulkLane.Letter] = []
         while let grant = await nextGrant() {
             let isCancelled = Task.isCancelled

@@ -15,40 +15,44 @@ extension PushClient {
     ///
     /// - Parameters:
     ///   - notification: What to send.
-    ///   - tokens: The devices. They are read on the client's own thread, so that reading must not block.
+    ///   - tokens: The devices, which need not be `Sendable`. They are read on the client's own thread while pushes are
+    ///     sent, so reading them must not block.
     ///   - topic: The app's bundle identifier.
     ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
     ///     ``Configuration/connectionLimit`` connections, at most 8 000.
     ///   - options: What is to be different from the configuration.
     /// - Returns: The outcomes, one for each device.
-    public func send<Tokens: Sequence<DeviceToken> & Sendable>(
+    public func send<Tokens: Sequence<DeviceToken> & SendableMetatype>(
         _ notification: PushNotification,
-        to tokens: Tokens,
+        to tokens: sending Tokens,
         topic: Topic,
         inFlight: Int? = nil,
         options: SendOptions = SendOptions()
     ) -> BulkSend<Never> {
-        send(notification, topic, inFlight, options, on: executor) { await $0.read(tokens) { Recipient($0) } }
+        let source = SingleUse(tokens)
+        return send(notification, topic, inFlight, options, on: executor) { await $0.read(source) { Recipient($0) } }
     }
 
     /// Sends to many devices, of which some get something else than the others.
     ///
     /// - Parameters:
     ///   - notification: What to send to those that do not say.
-    ///   - recipients: The devices. They are read on the client's own thread, so that reading must not block.
+    ///   - recipients: The devices, which need not be `Sendable`. They are read on the client's own thread while pushes
+    ///     are sent, so reading them must not block.
     ///   - topic: The app's bundle identifier.
     ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
     ///     ``Configuration/connectionLimit`` connections, at most 8 000.
     ///   - options: What is to be different from the configuration.
     /// - Returns: The outcomes, one for each device.
-    public func send<Recipients: Sequence<Recipient> & Sendable>(
+    public func send<Recipients: Sequence<Recipient> & SendableMetatype>(
         _ notification: PushNotification,
-        to recipients: Recipients,
+        to recipients: sending Recipients,
         topic: Topic,
         inFlight: Int? = nil,
         options: SendOptions = SendOptions()
     ) -> BulkSend<Never> {
-        send(notification, topic, inFlight, options, on: executor) { await $0.read(recipients) { $0 } }
+        let source = SingleUse(recipients)
+        return send(notification, topic, inFlight, options, on: executor) { await $0.read(source) { $0 } }
     }
 
     /// Sends a notification to many devices that come in over time, as from a database.
