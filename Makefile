@@ -38,6 +38,7 @@ test: ## Run every test, against real peers too; CONFIGURATION=release for the o
 	@$(RUN_TESTS) --parallel --skip "$(BUSY_TESTS)"
 	@$(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
 	@Scripts/check-examples $(PROGRAM)
+	@Scripts/check-documentation $(PROGRAM)
 	@Scripts/check-phone
 
 simulate: CONFIGURATION = release

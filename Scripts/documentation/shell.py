@@ -1,0 +1,181 @@
+"""Runs the shell blocks of documents in a scratch directory, against servers on free ports."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+
+# The ports that the documentation shows, each replaced by a free one of this run.
+PORTS = {"2196": "CHANNEL", "2197": "APNS", "8197": "INBOX", "8198": "RELAY"}
+PORT = re.compile(rf"(?<![\w.])({'|'.join(PORTS)})(?!\w)")
+# The directories of an installed relay.
+INSTALLED = re.compile(r"/(etc|var/lib)/martlet(?=/)")
+SECONDS = 60
+
+# Stands for `martlet` in the blocks. It gives commands the ports of this run, and returns once a server is ready.
+WRAPPER = """#!/bin/sh
+with() { # OPTION VALUE WORDS...: prints whether the words lack the option
+    option=$1
+    shift
+    for word in "$@"; do
+        case "$word" in "$option" | "$option="*) return 1 ;; esac
+    done
+}
+serve() { # URL WORDS...
+    url=$1
+    shift
+    "$CHECK_PROGRAM" "$@" >>"$CHECK_SCRATCH/server.log" 2>&1 </dev/null &
+    echo $! >>"$CHECK_SCRATCH/servers"
+    "$CHECK_PROGRAM" healthcheck --url "$url" --wait 20 >/dev/null || { cat "$CHECK_SCRATCH/server.log"; exit 1; }
+    exit 0
+}
+case "${1:-} ${2:-}" in
+"simulate "*)
+    case " $* " in *" --help "*) exec "$CHECK_PROGRAM" "$@" ;; esac
+    with --port "$@" && set -- "$@" --port "$CHECK_APNS"
+    with --channel-port "$@" && set -- "$@" --channel-port "$CHECK_CHANNEL"
+    with --inbox-port "$@" && set -- "$@" --inbox-port "$CHECK_INBOX"
+    serve "http://127.0.0.1:$CHECK_INBOX/readyz" "$@"
+    ;;
+"healthcheck "*) with --url "$@" && set -- "$@" --url "http://127.0.0.1:$CHECK_INBOX/readyz" ;;
+"relay " | "relay --"*) serve "http://127.0.0.1:$CHECK_RELAY" "$@" ;;
+"relay status" | "relay apps" | "relay dead-letters" | "relay drain")
+    with --url "$@" && set -- "$@" --url "http://127.0.0.1:$CHECK_RELAY"
+    ;;
+esac
+exec "$CHECK_PROGRAM" "$@"
+"""
+# Requests that the server refuses count as failed.
+CURL = """#!/bin/sh
+exec "$CHECK_CURL" --silent --show-error --fail-with-body "$@"
+"""
+# Checks that the targets and variables of a `make` command exist, and builds nothing.
+MAKE = """#!/bin/sh
+exec "$CHECK_MAKE" -C "$CHECK_ROOT" -n "$@" >/dev/null
+"""
+
+
+class Session:
+    """The commands of one document, with a directory, ports and servers of their own."""
+
+    def __init__(self, program, scratch):
+        self.scratch = scratch
+        self.directory = scratch / "work"
+        self.directory.mkdir(parents=True)
+        binaries = scratch / "bin"
+        binaries.mkdir()
+        for name, text in (("martlet", WRAPPER), ("curl", CURL), ("make", MAKE)):
+            (binaries / name).write_text(text)
+            (binaries / name).chmod(0o755)
+        self.ports = {port: free_port() for port in PORTS}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MARTLET_", "XDG_"))}
+        self.environment = {
+            **inherited, "PATH": f"{binaries}:{os.environ['PATH']}", "HOME": str(scratch),
+            "CHECK_PROGRAM": str(program), "CHECK_SCRATCH": str(scratch), "CHECK_ROOT": os.getcwd(),
+            "CHECK_MAKE": shutil.which("make"), "CHECK_CURL": shutil.which("curl"),
+            **{f"CHECK_{PORTS[port]}": free for port, free in self.ports.items()},
+        }
+
+    def localized(self, text):
+        """The text with the ports and the directory of this session."""
+        return PORT.sub(lambda found: self.ports[found[1]], INSTALLED.sub(str(self.directory), text))
+
+    def check(self, block):
+        """Runs a block, and returns what is wrong with it."""
+        if name := block.marks.get("file"):
+            (self.directory / name).write_text(self.localized(block.text) + "\n")
+        if block.language == "sh":
+            status, output = self.run("set -e\n" + block.text)
+            wanted = int(block.marks.get("exit", 0))
+            return [] if status == wanted else [f"exit status {status}, not {wanted}\n{output}"]
+        if block.language == "console":
+            return self.check_transcript(block)
+        return []
+
+    def check_transcript(self, block):
+        """Runs each command of a transcript, and compares its output with what is shown."""
+        commands = commands_of(self.localized(block.text))
+        script = "".join(f"{command}\necho \"@@@ $?\"\n" for command, _ in commands)
+        status, output = self.run(script)
+        if status != 0:
+            return [f"the transcript stopped with {status}\n{output}"]
+        parts = re.split(r"@@@ (\d+)\n", output)
+        errors = []
+        for index, (command, shown) in enumerate(commands):
+            printed, status = parts[2 * index].splitlines(), int(parts[2 * index + 1])
+            wanted = int(block.marks.get("exit", 0)) if index == len(commands) - 1 else 0
+            if status != wanted:
+                errors.append(f"`{command}` exited with {status}, not {wanted}: {' '.join(printed)}")
+            elif shown and not is_alike(shown, printed, "shape" in block.marks):
+                errors.append("\n".join([f"`{command}` prints", *printed, "and the document shows", *shown]))
+        return errors
+
+    def run(self, script):
+        process = subprocess.Popen(
+            ["sh"], cwd=self.directory, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        try:
+            output, _ = process.communicate(self.localized(script) + "\n", timeout=SECONDS)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            return "none", f"{output}\nstopped after {SECONDS} seconds"
+
+    def close(self):
+        """Stops the servers that the blocks started."""
+        servers = self.scratch / "servers"
+        for pid in servers.read_text().split() if servers.exists() else []:
+            try:
+                os.kill(int(pid), signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return str(listener.getsockname()[1])
+
+
+def commands_of(transcript):
+    """The commands of a transcript, each with the lines that it prints."""
+    commands = []
+    is_continued = False
+    for line in transcript.splitlines():
+        if is_continued:
+            commands[-1][0] += "\n" + line
+        elif line.startswith("$ "):
+            commands.append([line[2:], []])
+        elif commands:
+            commands[-1][1].append(line)
+        is_continued = line.endswith("\\") and (is_continued or line.startswith("$ "))
+    return commands
+
+
+TOKEN = re.compile(r"…|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\w{20,}\b|\b\d+(?:\.\d+)?|\s+|.")
+
+
+def pattern_of(line, is_shape):
+    """A pattern for a line of output: identifiers and spaces may differ, and `…` stands for anything."""
+    pattern = ""
+    for token in TOKEN.findall(line):
+        if token == "…":
+            pattern += ".*"
+        elif len(token) == 36 and token.count("-") == 4:
+            pattern += r"[0-9a-f-]{36}"
+        elif len(token) >= 20 and re.fullmatch(r"\w+", token):
+            pattern += r"\w{20,}"
+        elif token[0].isdigit() and is_shape:
+            pattern += r"\d+(\.\d+)?"
+        else:
+            pattern += r"\s+" if token.isspace() else re.escape(token)
+    return pattern
+
+
+def is_alike(shown, printed, is_shape):
+    return len(shown) == len(printed) and all(
+        re.fullmatch(pattern_of(left, is_shape), right.rstrip()) for left, right in zip(shown, printed))

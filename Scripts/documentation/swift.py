@@ -1,0 +1,96 @@
+"""Compiles the Swift blocks of documents against the built modules of the package."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+FEATURES = ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault"]
+# A block that ends before its values are used is still a good example.
+HARMLESS = re.compile(r"never (used|mutated|read|executed)")
+IMPORT = re.compile(r"^(?:@\w+ )?import \w+.*$", re.MULTILINE)
+
+
+def compile_blocks(documents, setups, build, scratch):
+    """Compiles each block as a function of its own, and returns what the compiler reports with the block's place.
+
+    `setups` maps the path of a document to Swift that its file begins with, besides its own.
+    """
+    sources = []
+    for number, document in enumerate(documents):
+        blocks = [each for each in document.blocks if each.language == "swift" and "skip" not in each.marks]
+        if blocks:
+            source = scratch / f"{pathlib.Path(document.path).stem}_{number}.swift"
+            source.write_text(source_of(document.path, setups.get(document.path, []), blocks))
+            sources.append(source)
+    compiler = os.environ.get("SWIFTC") or shutil.which("swiftc")
+    arguments = [
+        compiler, "-emit-sil", "-o", os.devnull, "-wmo", "-parse-as-library", "-module-name", "DocumentationExamples",
+        "-swift-version", "6", "-module-cache-path", str(build / "ModuleCache"), "-I", str(build / "Modules"),
+    ]
+    # For examples of a manifest.
+    tools = pathlib.Path(compiler).resolve().parent.parent / "lib/swift/pm/ManifestAPI"
+    arguments += ["-I", str(tools), "-package-description-version", "6.3.0"]
+    for feature in FEATURES:
+        arguments += ["-enable-upcoming-feature", feature]
+    run = subprocess.run([*arguments, *system_arguments(build), *map(str, sources)], capture_output=True, text=True)
+    return errors_of(run)
+
+
+def source_of(path, setup, blocks):
+    """A Swift file with the blocks of a document, in which every line keeps its place."""
+    imports, bodies = [], []
+    for line, text in setup:
+        imports += IMPORT.findall(text)
+        bodies += located(path, line, without_imports(text))
+    for block in blocks:
+        imports += IMPORT.findall(block.text)
+        declares_tests = "@Test" in block.text
+        opening = "private struct" if declares_tests else "private func"
+        bodies.append(f"{opening} block{block.line}{' {' if declares_tests else '() async throws {'}")
+        bodies += located(path, block.line, without_imports(block.text))
+        bodies.append("}")
+        if declares_tests:
+            imports.append("import Testing")
+    return "\n".join([*dict.fromkeys(imports), *bodies, ""])
+
+
+def located(path, line, text):
+    return [f'#sourceLocation(file: "{path}", line: {line})', text, "#sourceLocation()"]
+
+
+def without_imports(text):
+    """The text with an empty line in the place of each import."""
+    return IMPORT.sub("", text)
+
+
+def system_arguments(build):
+    """What the compiler needs for the C modules below the package's own, and for Swift Testing on macOS."""
+    arguments = []
+    maps = [*pathlib.Path("Sources").glob("C*/module.modulemap"), *build.glob("C*.build/module.modulemap")]
+    for each in maps:
+        arguments += ["-Xcc", f"-fmodule-map-file={each.resolve()}"]
+    libraries = ["libuv", "libmicrohttpd", "libnghttp2", "openssl", "libpq", "sqlite3"]
+    flags = subprocess.run(["pkg-config", "--cflags", *libraries], capture_output=True, text=True, check=True).stdout
+    for flag in flags.split():
+        arguments += ["-Xcc", flag]
+    if sys.platform == "darwin":
+        platform = subprocess.run(["xcrun", "--show-sdk-platform-path"], capture_output=True, text=True, check=True)
+        developer = pathlib.Path(platform.stdout.strip()) / "Developer"
+        toolchain = pathlib.Path(shutil.which("swiftc")).resolve().parent.parent
+        arguments += ["-F", str(developer / "Library/Frameworks"), "-I", str(developer / "usr/lib")]
+        arguments += ["-plugin-path", str(toolchain / "lib/swift/host/plugins/testing")]
+    return arguments
+
+
+def errors_of(run):
+    """The diagnostics that count, one line each."""
+    errors = []
+    for line in run.stderr.splitlines():
+        if re.search(r": (error|warning): ", line) and not HARMLESS.search(line):
+            errors.append(line)
+    if run.returncode != 0 and not errors:
+        errors.append(f"swiftc exited with {run.returncode}:\n{run.stderr}")
+    return list(dict.fromkeys(errors))
