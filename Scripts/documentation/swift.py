@@ -25,6 +25,8 @@ def compile_blocks(documents, setups, build, scratch):
             source = scratch / f"{pathlib.Path(document.path).stem}_{number}.swift"
             source.write_text(source_of(document.path, setups.get(document.path, []), blocks))
             sources.append(source)
+    if not sources:
+        return []
     compiler = os.environ.get("SWIFTC") or shutil.which("swiftc")
     arguments = [
         compiler, "-emit-sil", "-o", os.devnull, "-wmo", "-parse-as-library", "-module-name", "DocumentationExamples",
