@@ -1,5 +1,6 @@
 """Compiles the Swift blocks of documents against the built modules of the package."""
 
+import json
 import os
 import pathlib
 import re
@@ -27,17 +28,17 @@ def compile_blocks(documents, setups, build, scratch):
             sources.append(source)
     if not sources:
         return []
-    compiler = os.environ.get("SWIFTC") or shutil.which("swiftc")
+    compiler = compiler_path()
+    resources = pathlib.Path(json.loads(output_of(compiler, "-print-target-info"))["paths"]["runtimeResourcePath"])
     arguments = [
         compiler, "-emit-sil", "-o", os.devnull, "-wmo", "-parse-as-library", "-module-name", "DocumentationExamples",
         "-swift-version", "6", "-module-cache-path", str(build / "ModuleCache"), "-I", str(build / "Modules"),
     ]
     # For examples of a manifest.
-    tools = pathlib.Path(compiler).resolve().parent.parent / "lib/swift/pm/ManifestAPI"
-    arguments += ["-I", str(tools), "-package-description-version", "6.3.0"]
+    arguments += ["-I", str(resources / "pm/ManifestAPI"), "-package-description-version", "6.3.0"]
     for feature in FEATURES:
         arguments += ["-enable-upcoming-feature", feature]
-    run = subprocess.run([*arguments, *system_arguments(build), *map(str, sources)], capture_output=True, text=True)
+    run = subprocess.run([*arguments, *system_arguments(build, resources), *map(str, sources)], capture_output=True, text=True)
     return errors_of(run)
 
 
@@ -68,22 +69,30 @@ def without_imports(text):
     return IMPORT.sub("", text)
 
 
-def system_arguments(build):
-    """What the compiler needs for the C modules below the package's own, and for Swift Testing on macOS."""
+def compiler_path():
+    if "SWIFTC" in os.environ:
+        return os.environ["SWIFTC"]
+    return output_of("xcrun", "--find", "swiftc") if sys.platform == "darwin" else shutil.which("swiftc")
+
+
+def output_of(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def system_arguments(build, resources):
+    """The arguments for the C modules that the package's modules import, and for the SDK on macOS."""
     arguments = []
     maps = [*pathlib.Path("Sources").glob("C*/module.modulemap"), *build.glob("C*.build/module.modulemap")]
     for each in maps:
         arguments += ["-Xcc", f"-fmodule-map-file={each.resolve()}"]
-    libraries = ["libuv", "libmicrohttpd", "libnghttp2", "openssl", "libpq", "sqlite3"]
-    flags = subprocess.run(["pkg-config", "--cflags", *libraries], capture_output=True, text=True, check=True).stdout
-    for flag in flags.split():
+    for flag in output_of("pkg-config", "--cflags", "libuv", "libmicrohttpd", "libnghttp2", "openssl", "sqlite3").split():
         arguments += ["-Xcc", flag]
     if sys.platform == "darwin":
-        platform = subprocess.run(["xcrun", "--show-sdk-platform-path"], capture_output=True, text=True, check=True)
-        developer = pathlib.Path(platform.stdout.strip()) / "Developer"
-        toolchain = pathlib.Path(shutil.which("swiftc")).resolve().parent.parent
+        developer = pathlib.Path(output_of("xcrun", "--show-sdk-platform-path")) / "Developer"
+        # The oldest macOS of the manifest, for which the modules are built.
+        arguments += ["-sdk", output_of("xcrun", "--show-sdk-path"), "-target", f"{os.uname().machine}-apple-macosx15.0"]
         arguments += ["-F", str(developer / "Library/Frameworks"), "-I", str(developer / "usr/lib")]
-        arguments += ["-plugin-path", str(toolchain / "lib/swift/host/plugins/testing")]
+        arguments += ["-plugin-path", str(resources / "host/plugins/testing")]
     return arguments
 
 
