@@ -12,6 +12,7 @@ A hidden comment is an HTML comment that starts with "check:". DocC and GitHub d
     <!-- check: exit STATUS -->  the last command of the next block exits with this status
     <!-- check: shape -->        numbers in the output of the next block may differ
     <!-- check: file NAME -->    the next block is written to this file, for the commands that follow
+    <!-- check: sql ADDRESS -->  the next block runs in this PostgreSQL database
 """
 
 import dataclasses
@@ -46,7 +47,7 @@ class Document:
     errors: list
 
 
-MARKS = {"skip": r".+", "exit": r"\d+", "shape": r"", "file": r"[\w.-]+"}
+MARKS = {"skip": r".+", "exit": r"\d+", "shape": r"", "file": r"[\w.-]+", "sql": r"\S+"}
 
 
 def read(path):

@@ -7,9 +7,10 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 
 # The ports that the documentation shows, each replaced by a free one of this run.
-PORTS = {"2196": "CHANNEL", "2197": "APNS", "8197": "INBOX", "8198": "RELAY"}
+PORTS = {"2196": "CHANNEL", "2197": "APNS", "5432": "DATABASE", "8197": "INBOX", "8198": "RELAY"}
 PORT = re.compile(rf"(?<![\w.])({'|'.join(PORTS)})(?!\w)")
 # The directories of an installed relay.
 INSTALLED = re.compile(r"/(etc|var/lib)/martlet(?=/)")
@@ -48,6 +49,24 @@ case "${1:-} ${2:-}" in
 esac
 exec "$CHECK_PROGRAM" "$@"
 """
+# Starts PostgreSQL for hidden commands: at port 5432 of the documents, user postgres, no password.
+POSTGRESQL = """#!/bin/sh
+mkdir "$CHECK_SCRATCH/database"
+"$CHECK_ROOT/Scripts/postgresql" "$CHECK_SCRATCH/database" "$CHECK_DATABASE" "$CHECK_PROCESS" >/dev/null 2>&1 </dev/null &
+echo $! >>"$CHECK_SCRATCH/servers"
+tries=0
+until psql -qX "postgresql://postgres@127.0.0.1:$CHECK_DATABASE" -c '' 2>/dev/null; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 200 ] || { cat "$CHECK_SCRATCH/database"/*.log; exit 1; }
+    sleep 0.1
+done
+"""
+# Stops the server that was started last, for hidden commands.
+STOP = """#!/bin/sh
+server=$(tail -n 1 "$CHECK_SCRATCH/servers")
+kill "$server"
+while ps -o stat= -p "$server" | grep -qv Z; do sleep 0.1; done
+"""
 # Requests that the server refuses count as failed.
 CURL = """#!/bin/sh
 exec "$CHECK_CURL" --silent --show-error --fail-with-body "$@"
@@ -67,7 +86,8 @@ class Session:
         self.directory.mkdir(parents=True)
         binaries = scratch / "bin"
         binaries.mkdir()
-        for name, text in (("martlet", WRAPPER), ("curl", CURL), ("make", MAKE)):
+        programs = {"martlet": WRAPPER, "curl": CURL, "make": MAKE, "start-postgresql": POSTGRESQL, "stop-last-server": STOP}
+        for name, text in programs.items():
             (binaries / name).write_text(text)
             (binaries / name).chmod(0o755)
         self.ports = {port: free_port() for port in PORTS}
@@ -75,7 +95,7 @@ class Session:
         self.environment = {
             **inherited, "PATH": f"{binaries}:{os.environ['PATH']}", "HOME": str(scratch),
             "CHECK_PROGRAM": str(program), "CHECK_SCRATCH": str(scratch), "CHECK_ROOT": os.getcwd(),
-            "CHECK_MAKE": shutil.which("make"), "CHECK_CURL": shutil.which("curl"),
+            "CHECK_MAKE": shutil.which("make"), "CHECK_CURL": shutil.which("curl"), "CHECK_PROCESS": str(os.getpid()),
             **{f"CHECK_{PORTS[port]}": free for port, free in self.ports.items()},
         }
 
@@ -91,6 +111,10 @@ class Session:
             status, output = self.run("set -e\n" + block.text)
             wanted = int(block.marks.get("exit", 0))
             return [] if status == wanted else [f"exit status {status}, not {wanted}\n{output}"]
+        if block.language == "sql":
+            command = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", self.localized(block.marks.get("sql", ""))]
+            status, output = self.run(block.text, command)
+            return [] if status == 0 else [f"psql exited with {status}\n{output}"]
         if block.language == "console":
             return self.check_transcript(block)
         return []
@@ -113,9 +137,9 @@ class Session:
                 errors.append("\n".join([f"`{command}` prints", *printed, "and the document shows", *shown]))
         return errors
 
-    def run(self, script):
+    def run(self, script, command=("sh",)):
         process = subprocess.Popen(
-            ["sh"], cwd=self.directory, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            command, cwd=self.directory, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, start_new_session=True)
         try:
             output, _ = process.communicate(self.localized(script) + "\n", timeout=SECONDS)
@@ -126,13 +150,21 @@ class Session:
             return "none", f"{output}\nstopped after {SECONDS} seconds"
 
     def close(self):
-        """Stops the servers that the blocks started."""
-        servers = self.scratch / "servers"
-        for pid in servers.read_text().split() if servers.exists() else []:
-            try:
-                os.kill(int(pid), signal.SIGTERM)
-            except ProcessLookupError:
-                pass
+        """Stops the servers that the blocks started, the last one first."""
+        file = self.scratch / "servers"
+        servers = list(map(int, file.read_text().split())) if file.exists() else []
+        for pid in filter(is_running, reversed(servers)):
+            os.kill(pid, signal.SIGTERM)
+            end = time.monotonic() + SECONDS
+            while is_running(pid):
+                if time.monotonic() > end:
+                    os.kill(pid, signal.SIGKILL)
+                time.sleep(0.02)
+
+
+def is_running(pid):
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
+    return state != "" and not state.startswith("Z")
 
 
 def free_port():
