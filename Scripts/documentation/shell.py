@@ -15,66 +15,8 @@ PORT = re.compile(rf"(?<![\w.])({'|'.join(PORTS)})(?!\w)")
 # The directories of an installed relay.
 INSTALLED = re.compile(r"/(etc|var/lib)/martlet(?=/)")
 SECONDS = 60
-
-# Stands for `martlet` in the blocks. It gives commands the ports of this run, and returns once a server is ready.
-WRAPPER = """#!/bin/sh
-with() { # OPTION VALUE WORDS...: prints whether the words lack the option
-    option=$1
-    shift
-    for word in "$@"; do
-        case "$word" in "$option" | "$option="*) return 1 ;; esac
-    done
-}
-serve() { # URL WORDS...
-    url=$1
-    shift
-    "$CHECK_PROGRAM" "$@" >>"$CHECK_SCRATCH/server.log" 2>&1 </dev/null &
-    echo $! >>"$CHECK_SCRATCH/servers"
-    "$CHECK_PROGRAM" healthcheck --url "$url" --wait 20 >/dev/null || { cat "$CHECK_SCRATCH/server.log"; exit 1; }
-    exit 0
-}
-case "${1:-} ${2:-}" in
-"simulate "*)
-    case " $* " in *" --help "*) exec "$CHECK_PROGRAM" "$@" ;; esac
-    with --port "$@" && set -- "$@" --port "$CHECK_APNS"
-    with --channel-port "$@" && set -- "$@" --channel-port "$CHECK_CHANNEL"
-    with --inbox-port "$@" && set -- "$@" --inbox-port "$CHECK_INBOX"
-    serve "http://127.0.0.1:$CHECK_INBOX/readyz" "$@"
-    ;;
-"healthcheck "*) with --url "$@" && set -- "$@" --url "http://127.0.0.1:$CHECK_INBOX/readyz" ;;
-"relay " | "relay --"*) serve "http://127.0.0.1:$CHECK_RELAY" "$@" ;;
-"relay status" | "relay apps" | "relay dead-letters" | "relay drain")
-    with --url "$@" && set -- "$@" --url "http://127.0.0.1:$CHECK_RELAY"
-    ;;
-esac
-exec "$CHECK_PROGRAM" "$@"
-"""
-# Starts PostgreSQL for hidden commands: at port 5432 of the documents, user postgres, no password.
-POSTGRESQL = """#!/bin/sh
-mkdir "$CHECK_SCRATCH/database"
-"$CHECK_ROOT/Scripts/postgresql" "$CHECK_SCRATCH/database" "$CHECK_DATABASE" "$CHECK_PROCESS" >/dev/null 2>&1 </dev/null &
-echo $! >>"$CHECK_SCRATCH/servers"
-tries=0
-until psql -qX "postgresql://postgres@127.0.0.1:$CHECK_DATABASE" -c '' 2>/dev/null; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 200 ] || { cat "$CHECK_SCRATCH/database"/*.log; exit 1; }
-    sleep 0.1
-done
-"""
-# Stops the server that was started last, for hidden commands.
-STOP = """#!/bin/sh
-server=$(tail -n 1 "$CHECK_SCRATCH/servers")
-kill "$server"
-while ps -o stat= -p "$server" | grep -qv Z; do sleep 0.1; done
-"""
-# Requests that the server refuses count as failed.
-CURL = """#!/bin/sh
-exec "$CHECK_CURL" --silent --show-error --fail-with-body "$@"
-"""
-# Checks that the targets and variables of a `make` command exist, and builds nothing.
-MAKE = """#!/bin/sh
-exec "$CHECK_MAKE" -C "$CHECK_ROOT" -n "$@" >/dev/null
-"""
+# Programs that stand for those of the examples, and further ones for hidden commands.
+PROGRAMS = pathlib.Path(__file__).parent / "bin"
 
 
 class Session:
@@ -84,16 +26,13 @@ class Session:
         self.scratch = scratch
         self.directory = scratch / "work"
         self.directory.mkdir(parents=True)
-        binaries = scratch / "bin"
-        binaries.mkdir()
-        programs = {"martlet": WRAPPER, "curl": CURL, "make": MAKE, "start-postgresql": POSTGRESQL, "stop-last-server": STOP}
-        for name, text in programs.items():
-            (binaries / name).write_text(text)
-            (binaries / name).chmod(0o755)
         self.ports = {port: free_port() for port in PORTS}
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MARTLET_", "XDG_"))}
+        inherited = {
+            name: value for name, value in os.environ.items()
+            if not name.startswith(("MARTLET_", "XDG_", "PG")) and not name.lower().endswith("_proxy")
+        }
         self.environment = {
-            **inherited, "PATH": f"{binaries}:{os.environ['PATH']}", "HOME": str(scratch),
+            **inherited, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": str(scratch),
             "CHECK_PROGRAM": str(program), "CHECK_SCRATCH": str(scratch), "CHECK_ROOT": os.getcwd(),
             "CHECK_MAKE": shutil.which("make"), "CHECK_CURL": shutil.which("curl"), "CHECK_PROCESS": str(os.getpid()),
             **{f"CHECK_{PORTS[port]}": free for port, free in self.ports.items()},
