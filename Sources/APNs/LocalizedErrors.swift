@@ -1,0 +1,35 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension APNsIDError: LocalizedError {
+    /// The ``description``, so that `localizedDescription` is as useful.
+    public var errorDescription: String? { description }
+}
+
+extension CollapseIDError: LocalizedError {
+    /// The ``description``, so that `localizedDescription` is as useful.
+    public var errorDescription: String? { description }
+}
+
+extension DeviceTokenError: LocalizedError {
+    /// The ``description``, so that `localizedDescription` is as useful.
+    public var errorDescription: String? { description }
+}
+
+extension JSONError: LocalizedError {
+    /// The ``description``, so that `localizedDescription` is as useful.
+    public var errorDescription: String? { description }
+}
+
+extension PayloadError: LocalizedError {
+    /// The ``description``, so that `localizedDescription` is as useful.
+    public var errorDescription: String? { description }
+}
+
+extension ProviderTokenError: LocalizedError {
+    /// The ``description``, so that `localizedDescription` is as useful.
+    public var errorDescription: String? { description }
+}
