@@ -12,12 +12,31 @@ public struct CustomData: Sendable, Hashable {
     /// The members as JSON, without the braces around them.
     let members: [UInt8]
 
-    /// What any encodable value encodes to, which must be an object without a key `aps`.
+    /// The form in which dates are written.
+    public enum DateFormat: Sendable, Hashable {
+        /// Text such as `2026-11-22T14:41:38Z`, in UTC and without fractions of a second (ISO 8601). An app decodes it
+        /// with the strategy `.iso8601`.
+        case iso8601
+        /// The number of seconds since 1970. An app decodes it with the strategy `.secondsSince1970`.
+        case secondsSince1970
+        /// The number of seconds since 2001, which a `JSONDecoder` without a strategy expects.
+        case secondsSince2001
+    }
+
+    /// Custom data from an encodable value, which must encode to an object without a key `aps`.
     ///
-    /// - Parameter value: The value; dates and data encode as the phone's default `JSONDecoder` expects them.
-    /// - Throws: ``PayloadError`` when the value cannot be encoded, or to something else.
-    public init(_ value: some Encodable) throws(PayloadError) {
+    /// - Parameters:
+    ///   - value: The value; data is written as base64.
+    ///   - dates: The form in which dates are written; ISO 8601 by default, which every platform reads alike. The
+    ///     content of a Live Activity has no such choice: ActivityKit decodes it without a strategy.
+    /// - Throws: ``PayloadError`` when the value cannot be encoded, or encodes to something else.
+    public init(_ value: some Encodable, dates: DateFormat = .iso8601) throws(PayloadError) {
         let encoder = JSONEncoder()
+        switch dates {
+        case .iso8601: encoder.dateEncodingStrategy = .iso8601
+        case .secondsSince1970: encoder.dateEncodingStrategy = .secondsSince1970
+        case .secondsSince2001: encoder.dateEncodingStrategy = .deferredToDate
+        }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data: Data
         do {

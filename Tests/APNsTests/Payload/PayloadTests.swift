@@ -99,8 +99,17 @@ import Testing
         #expect(try text(CustomData(["b": 2, "a": 1])) == #"{"aps":{"badge":1},"a":1,"b":2}"#)
     }
 
-    @Test func `dates and data encode as the phone's own decoder expects them`() throws {
-        #expect(try text(CustomData(Order())) == #"{"aps":{"badge":1},"id":42,"placed":100,"seal":"AQID"}"#)
+    @Test(arguments: [
+        (CustomData.DateFormat.iso8601, #""2001-01-01T00:01:40Z""#), (.secondsSince1970, "978307300"),
+        (.secondsSince2001, "100"),
+    ])
+    func `dates have the form that is asked for`(format: CustomData.DateFormat, date: String) throws {
+        let expected = #"{"aps":{"badge":1},"id":42,"placed":\#(date),"seal":"AQID"}"#
+        #expect(try text(CustomData(Order(), dates: format)) == expected)
+    }
+
+    @Test func `dates are ISO 8601 by default`() throws {
+        #expect(try text(CustomData(Order())) == text(CustomData(Order(), dates: .iso8601)))
     }
 
     @Test func `JSON keeps its bytes, white space and all`() throws {
