@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// One push to everybody who listens on a channel.
 ///
 /// Source: "Sending broadcast push notification requests to APNs".
@@ -19,7 +25,7 @@ public struct Broadcast: Sendable, Hashable {
     ///   - update: What the activities are told.
     ///   - channel: The channel.
     ///   - app: The app's bundle identifier, without any suffix.
-    ///   - timestamp: When the push is made, in seconds since 1970; higher for each push on one channel.
+    ///   - timestamp: The time of the push, rounded down to a whole second; later for each push on one channel.
     ///   - priority: How soon it should arrive.
     ///   - expiration: Until when APNs keeps it for devices that are away, eight hours at most; by default it does not,
     ///     as channels that store nothing demand.
@@ -28,7 +34,7 @@ public struct Broadcast: Sendable, Hashable {
         _ update: LiveActivityUpdate,
         on channel: ChannelID,
         of app: Topic,
-        timestamp: Int64,
+        timestamp: Date,
         priority: Priority = .powerAware,
         expiration: Expiration = .attemptOnce
     ) throws(PayloadError) {

@@ -1,9 +1,16 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 extension PushNotification {
     /// The beginning of a Live Activity; send it to a push-to-start token.
     ///
     /// - Parameters:
     ///   - start: The activity.
-    ///   - timestamp: When the push is made, in seconds since 1970.
+    ///   - timestamp: The time of the push, rounded down to a whole second. An update is only shown when its timestamp
+    ///     is later.
     ///   - priority: How soon it should arrive.
     ///   - expiration: Until when it is worth delivering.
     ///   - id: Its identifier.
@@ -11,7 +18,7 @@ extension PushNotification {
     /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
     public static func liveActivity(
         _ start: LiveActivityStart,
-        timestamp: Int64,
+        timestamp: Date,
         priority: LiveActivityPriority = .immediate,
         expiration: Expiration? = nil,
         id: APNsID? = nil
@@ -23,7 +30,7 @@ extension PushNotification {
     ///
     /// - Parameters:
     ///   - update: The change.
-    ///   - timestamp: When the push is made, in seconds since 1970; higher for each push about one activity.
+    ///   - timestamp: The time of the push, rounded down to a whole second; later for each push to one activity.
     ///   - priority: How soon it should arrive; only immediate pushes count against the system's budget.
     ///   - expiration: Until when it is worth delivering.
     ///   - id: Its identifier.
@@ -31,7 +38,7 @@ extension PushNotification {
     /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
     public static func liveActivity(
         _ update: LiveActivityUpdate,
-        timestamp: Int64,
+        timestamp: Date,
         priority: LiveActivityPriority = .powerAware,
         expiration: Expiration? = nil,
         id: APNsID? = nil

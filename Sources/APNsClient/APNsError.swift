@@ -1,8 +1,14 @@
 public import APNs
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Why a push was not accepted.
-public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure; more may come.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
@@ -68,7 +74,8 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
         var id: APNsID?
         var status: Int?
         var reason: Reason?
-        var timestamp: Int64?
+        var unregisteredAt: Date?
+        var lastFailure: APNsError?
         var retryAfter: Duration?
         var finding: Lint.Finding?
         var attempts: Int = 0
@@ -112,13 +119,14 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
         get { facts.reason }
         set { facts.reason = newValue }
     }
-    /// When APNs last confirmed that the token is no longer valid for the topic, in milliseconds since 1970.
+    /// The time at which APNs last confirmed that the token is not valid for the topic; nil unless the status is 410.
     ///
-    /// It comes with status 410 only. Drop the token only if it was not registered again since.
-    /// Source: "Handling notification responses from APNs".
-    public internal(set) var timestamp: Int64? {
-        get { facts.timestamp }
-        set { facts.timestamp = newValue }
+    /// Delete the token unless the app has registered it again since; see
+    /// ``BulkReport/DeadToken/isStillDead(registeredAt:)``. Source: "Handling notification responses from APNs"
+    /// (`timestamp`).
+    public internal(set) var unregisteredAt: Date? {
+        get { facts.unregisteredAt }
+        set { facts.unregisteredAt = newValue }
     }
     /// How long the server asked to wait before another try.
     public internal(set) var retryAfter: Duration? {
@@ -137,7 +145,8 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
     }
     /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
     ///
-    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries.
+    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries, or something that is not APNs answered with
+    /// status 500, 502 or 504.
     public internal(set) var unknownTries: Int {
         get { facts.unknownTries }
         set { facts.unknownTries = newValue }
@@ -146,6 +155,17 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
     public internal(set) var timing: SendTiming {
         get { facts.timing }
         set { facts.timing = newValue }
+    }
+
+    /// The failure of the last try, when the send ended for another reason before the next: it was cancelled, its time
+    /// was up, or the client was closed.
+    public internal(set) var lastFailure: APNsError? {
+        get { facts.lastFailure }
+        set { facts.lastFailure = newValue }
+    }
+    /// The error that this one stands for: a `CancellationError` when the send was cancelled, else ``lastFailure``.
+    public var cause: (any Error)? {
+        code == .cancelled ? CancellationError() : lastFailure
     }
 
     init(_ code: Code, id: APNsID? = nil, description: String, outcome: Outcome = .neverSent) {
@@ -177,6 +197,9 @@ public struct APNsError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension APNsError {
+    /// The ``description``, so that `localizedDescription` is as useful.
+    public var errorDescription: String? { description }
+
     /// Whether two errors say the same.
     public static func == (left: APNsError, right: APNsError) -> Bool {
         left.facts == right.facts

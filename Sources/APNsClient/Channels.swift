@@ -1,6 +1,12 @@
 public import APNs
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The broadcast channels of one app: made, looked at and deleted.
 ///
 /// Get it from ``PushClient/channels(of:options:)``. An app may have 10 000 channels in each environment.
@@ -104,33 +110,37 @@ extension PushClient {
     ///   - update: What the activities are told.
     ///   - channel: The channel.
     ///   - app: The app's bundle identifier, without any suffix.
+    ///   - timestamp: The time of the push, rounded down to a whole second and sent as it is; nil, the default, for the
+    ///     first second that the client has given to no other broadcast on the channel, which may take a second.
     ///   - priority: How soon it should arrive.
     ///   - expiration: Until when APNs keeps it for devices that are away, eight hours at most; by default it does not,
     ///     as channels that store nothing demand.
     ///   - options: What is to be different from the configuration.
     /// - Returns: The receipt; accepted does not mean delivered.
-    /// - Throws: ``APNsError``.
+    /// - Throws: ``APNsError``, as ``send(_:toActivity:topic:timestamp:priority:expiration:options:)`` does.
     @discardableResult
     public func broadcast(
         _ update: LiveActivityUpdate,
         on channel: ChannelID,
         of app: Topic,
+        timestamp: Date? = nil,
         priority: Priority = .powerAware,
         expiration: Expiration = .attemptOnce,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let id = identifiers.next()
-        let timestamp = activityTimestamps.next(for: channel.rawValue)
+        let address = ActivityTimestamps.Address.channel(channel, app: app)
+        let slot = try slot(ActivityTimestamps.Event(update), for: address, chosen: timestamp, options)
         let broadcast = try writing(for: id) { () throws(PayloadError) in
             try Broadcast(
                 update,
                 on: channel,
                 of: app,
-                timestamp: timestamp,
+                timestamp: slot.date,
                 priority: priority,
                 expiration: expiration
             )
         }
-        return try await send(broadcast, id: id, options: options).receipt
+        return try await send(broadcast, id: id, options: options, after: slot.delay).receipt
     }
 }

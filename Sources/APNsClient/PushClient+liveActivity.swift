@@ -1,4 +1,11 @@
 public import APNs
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
 
 extension PushClient {
     /// Starts a Live Activity on a device (iOS and iPadOS 17.2).
@@ -7,6 +14,8 @@ extension PushClient {
     ///   - activity: The activity.
     ///   - token: The device's push-to-start token.
     ///   - topic: The app's bundle identifier.
+    ///   - timestamp: The time of the push, rounded down to a whole second; nil, the default, for two seconds ago, so
+    ///     that any update that follows is later.
     ///   - priority: How soon it should arrive.
     ///   - expiration: Until when it is worth delivering; nil, the default, leaves it to APNs.
     ///   - options: What is to be different from the configuration for this push.
@@ -17,50 +26,95 @@ extension PushClient {
         _ activity: LiveActivityStart,
         on token: DeviceToken,
         topic: Topic,
+        timestamp: Date? = nil,
         priority: LiveActivityPriority = .immediate,
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let notification = try activityPush(to: token) { (timestamp) throws(PayloadError) in
-            try .liveActivity(activity, timestamp: timestamp, priority: priority, expiration: expiration)
+        let slot = try slot(.start, for: .token(token), chosen: timestamp, options)
+        let notification = try writing { () throws(PayloadError) in
+            try PushNotification.liveActivity(
+                activity,
+                timestamp: slot.date,
+                priority: priority,
+                expiration: expiration
+            )
         }
-        return try await send(notification, to: token, topic: topic, options: options)
+        return try await send(notification, to: token, topic: topic, options: options, after: slot.delay)
     }
 
     /// Changes or ends a Live Activity.
     ///
-    /// Each call about one activity carries a higher timestamp than the one before, as the phone keeps the newest.
+    /// The phone ignores an update whose timestamp, in whole seconds, is not later than that of the content it shows.
+    /// The client therefore gives each update of an activity a second of its own: one that follows within the same
+    /// second waits for the next, and no timestamp of an update is ahead of the clock, so that processes that share
+    /// nothing do not make each other's updates stale. Give a `timestamp` when several processes may update one
+    /// activity within a second and have a common count of seconds.
     ///
     /// - Parameters:
     ///   - update: The change.
     ///   - token: The activity's own token.
     ///   - topic: The app's bundle identifier.
+    ///   - timestamp: The time of the push, rounded down to a whole second and sent as it is; nil, the default, for the
+    ///     first second that the client has given to no other update of the activity.
     ///   - priority: How soon it should arrive.
     ///   - expiration: Until when it is worth delivering; nil, the default, leaves it to APNs.
     ///   - options: What is to be different from the configuration for this push.
     /// - Returns: The receipt of an accepted push.
-    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does.
+    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does; with the code `overloaded` when so many updates
+    ///   of the activity wait that this one would not be sent within its timeout.
     @discardableResult
     public func send(
         _ update: LiveActivityUpdate,
         toActivity token: DeviceToken,
         topic: Topic,
+        timestamp: Date? = nil,
         priority: LiveActivityPriority = .powerAware,
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let notification = try activityPush(to: token) { (timestamp) throws(PayloadError) in
-            try .liveActivity(update, timestamp: timestamp, priority: priority, expiration: expiration)
+        let slot = try slot(ActivityTimestamps.Event(update), for: .token(token), chosen: timestamp, options)
+        let notification = try writing { () throws(PayloadError) in
+            try PushNotification.liveActivity(update, timestamp: slot.date, priority: priority, expiration: expiration)
         }
-        return try await send(notification, to: token, topic: topic, options: options)
+        return try await send(notification, to: token, topic: topic, options: options, after: slot.delay)
     }
 
-    /// A push about an activity, with a higher timestamp than the one before.
-    private func activityPush(
-        to token: DeviceToken,
-        _ write: (Int64) throws(PayloadError) -> PushNotification
-    ) throws(APNsError) -> PushNotification {
-        let timestamp = activityTimestamps.next(for: token.hex)
-        return try writing { () throws(PayloadError) in try write(timestamp) }
+    /// The timestamp of a push to a Live Activity, and how long the push waits.
+    ///
+    /// - Parameters:
+    ///   - event: What the push does.
+    ///   - address: The activity's token or channel.
+    ///   - chosen: The timestamp that the caller wants; nil to let the client choose.
+    ///   - options: The timeout that bounds the wait.
+    /// - Returns: The timestamp and the wait.
+    /// - Throws: ``APNsError`` with the code `overloaded` when the wait would exceed the timeout.
+    func slot(
+        _ event: ActivityTimestamps.Event,
+        for address: ActivityTimestamps.Address,
+        chosen: Date?,
+        _ options: SendOptions
+    ) throws(APNsError) -> ActivityTimestamps.Slot {
+        let now = clock.microsecondsSince1970()
+        if let chosen {
+            let timestamp = chosen.secondsSince1970
+            activityTimestamps.withLock { $0.sent(timestamp, to: address, at: now) }
+            return ActivityTimestamps.Slot(timestamp: timestamp, delay: .zero)
+        }
+        let timeout = options.timeout ?? configuration.sendTimeout
+        let slot = activityTimestamps.withLock { $0.next(event, for: address, at: now, within: timeout) }
+        guard let slot else {
+            throw APNsError(
+                .overloaded,
+                description: "the updates of this Live Activity that wait take longer than \(timeout), as each needs a "
+                    + "second of its own: send only the newest state, or allow a longer timeout"
+            )
+        }
+        return slot
     }
+}
+
+extension ActivityTimestamps.Slot {
+    /// The timestamp as a date.
+    var date: Date { Date(secondsSince1970: timestamp) }
 }

@@ -32,7 +32,7 @@ public final class PushClient: Sendable {
     let channelRequests: RequestWriter
     let identifiers = APNsIDGenerator()
     let clock: WallClock
-    let activityTimestamps: ActivityTimestamps
+    let activityTimestamps = Mutex(ActivityTimestamps())
 
     /// A client at rest; it connects when the first push is sent.
     ///
@@ -60,7 +60,6 @@ public final class PushClient: Sendable {
     ) throws(APNsError) {
         self.configuration = configuration
         self.clock = clock
-        activityTimestamps = ActivityTimestamps(clock: clock)
         mint = authentication.mint(clock: clock)
         do throws(WireError) {
             let tls =
@@ -147,9 +146,20 @@ public final class PushClient: Sendable {
         topic: Topic,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
+        try await send(notification, to: token, topic: topic, options: options, after: .zero)
+    }
+
+    /// Sends a notification to one device, but not before `delay` is over.
+    func send(
+        _ notification: PushNotification,
+        to token: DeviceToken,
+        topic: Topic,
+        options: SendOptions,
+        after delay: Duration
+    ) async throws(APNsError) -> PushReceipt {
         let id = notification.id ?? identifiers.next()
         let body = try encode(notification, topic: topic, id: id)
-        let draft = draft(of: notification, body: body, topic: topic, options: options)
+        let draft = draft(of: notification, body: body, topic: topic, options: options, after: delay)
         return try await pool.send(PendingPush(draft, id: id, to: token)).receipt
     }
 
@@ -235,30 +245,37 @@ public final class PushClient: Sendable {
         of notification: PushNotification,
         body: [UInt8],
         topic: Topic,
-        options: SendOptions
+        options: SendOptions,
+        after delay: Duration = .zero
     ) -> PushDraft {
         PushDraft(
             requests.template(for: notification, topic: topic),
             body: body,
-            limits: limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate)
+            limits: limits(of: options, isUrgent: notification.priority ?? .immediate == .immediate, after: delay)
         )
     }
 
-    func limits(of options: SendOptions, isUrgent: Bool) -> SendLimits {
+    func limits(of options: SendOptions, isUrgent: Bool, after delay: Duration = .zero) -> SendLimits {
         SendLimits(
-            retry: options.retry ?? configuration.retry,
+            retry: configuration.allowsRetries ? options.retry ?? configuration.retry : .none,
             isUrgent: isUrgent,
-            timeout: options.timeout ?? configuration.sendTimeout
+            timeout: options.timeout ?? configuration.sendTimeout,
+            delay: delay
         )
     }
 
-    /// Sends a broadcast.
-    func send(_ broadcast: Broadcast, id: APNsID, options: SendOptions) async throws(APNsError) -> Acceptance {
+    /// Sends a broadcast, but not before `delay` is over.
+    func send(
+        _ broadcast: Broadcast,
+        id: APNsID,
+        options: SendOptions,
+        after delay: Duration
+    ) async throws(APNsError) -> Acceptance {
         if configuration.checksBeforeSending, let finding = Lint.firstError(in: broadcast) {
             throw APNsError(finding, id: id)
         }
         let fields = requests.broadcast(broadcast, id: id)
-        let limits = limits(of: options, isUrgent: broadcast.priority == .immediate)
+        let limits = limits(of: options, isUrgent: broadcast.priority == .immediate, after: delay)
         return try await pool.send(PendingPush(PushDraft(fields, body: broadcast.payload, limits: limits), id: id))
     }
 
@@ -284,107 +301,5 @@ public final class PushClient: Sendable {
         } catch {
             throw APNsError(.invalid, id: id, description: "the payload cannot be encoded: \(error)")
         }
-    }
-}
-
-extension PushClient {
-    /// Trust, bounds and checks of a client.
-    public struct Configuration: Sendable {
-        /// PEM certificates to trust besides the system's, such as the authority of a local stand-in; nil by default.
-        public var additionalAuthorities: String?
-        /// The HTTP proxy to go through; nil, the default, for none.
-        public var proxy: Proxy?
-        /// The oldest version of TLS that is spoken; 1.2, which Apple demands, by default.
-        public var minimumTLSVersion: TLSVersion
-        /// Bound on name resolution, connecting and TLS together; 10 seconds by default.
-        public var connectTimeout: Duration
-        /// Bound on one send with everything that belongs to it: waiting, all tries, and the time between them; 60
-        /// seconds by default.
-        public var sendTimeout: Duration
-        /// When a push that failed is sent again; ``RetryPolicy/standard`` by default.
-        public var retry: RetryPolicy
-        /// Connections at once, 4 by default: the first is opened for the first push, a further one when pushes wait
-        /// 50 ms for a stream.
-        public var connectionLimit: Int
-        /// Threads that connections live on, each with its share of pushes and connections; 1 by default.
-        ///
-        /// One is enough for several ten thousand pushes a second. Each opens a connection when it first sends.
-        public var eventLoops: Int
-        /// Whether to stop for 30 seconds when many pushes in a row are refused for a reason that no push can mend: 100
-        /// times `BadDeviceToken`, or 20 times a status of 403; true by default.
-        public var breaksCircuit: Bool
-        /// Sends that may wait for a stream at once, 100 000 by default; further ones fail with the code `overloaded`.
-        public var waitingLimit: Int
-        /// Whether what APNs would refuse is refused before it is sent; true by default.
-        ///
-        /// Turn it off to see the server's own answer.
-        public var checksBeforeSending: Bool
-
-        /// What each of several loops may have.
-        func share(ofLoops count: Int) -> Configuration {
-            var share = self
-            share.connectionLimit = max(1, connectionLimit / count)
-            share.waitingLimit = waitingLimit > 0 ? max(1, waitingLimit / count) : waitingLimit
-            return share
-        }
-
-        /// The defaults, save what is given.
-        public init(
-            additionalAuthorities: String? = nil,
-            proxy: Proxy? = nil,
-            minimumTLSVersion: TLSVersion = .tls12,
-            connectTimeout: Duration = .seconds(10),
-            sendTimeout: Duration = .seconds(60),
-            retry: RetryPolicy = .standard,
-            connectionLimit: Int = 4,
-            eventLoops: Int = 1,
-            breaksCircuit: Bool = true,
-            waitingLimit: Int = 100_000,
-            checksBeforeSending: Bool = true
-        ) {
-            self.additionalAuthorities = additionalAuthorities
-            self.proxy = proxy
-            self.minimumTLSVersion = minimumTLSVersion
-            self.connectTimeout = connectTimeout
-            self.sendTimeout = sendTimeout
-            self.retry = retry
-            self.connectionLimit = max(1, connectionLimit)
-            self.eventLoops = max(1, eventLoops)
-            self.breaksCircuit = breaksCircuit
-            self.waitingLimit = waitingLimit
-            self.checksBeforeSending = checksBeforeSending
-        }
-    }
-}
-
-extension PushClient {
-    /// Versions of TLS.
-    public enum TLSVersion: Sendable, Hashable {
-        /// TLS 1.2 and newer.
-        case tls12
-        /// TLS 1.3 and newer.
-        case tls13
-    }
-
-    /// An HTTP proxy that passes connections on with CONNECT (RFC 9110 §9.3.6).
-    public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-        let wire: HTTPProxy
-
-        /// A proxy from its parts.
-        ///
-        /// - Parameters:
-        ///   - host: A host name or an address literal.
-        ///   - port: The port.
-        ///   - user: The name to give with the basic scheme (RFC 7617); nil, the default, to give none.
-        ///   - password: The password that belongs to it.
-        public init(host: String, port: UInt16, user: String? = nil, password: String = "") {
-            wire = HTTPProxy(host: host, port: port, user: user, password: password)
-        }
-
-        /// Host and port, never the password.
-        public var description: String { "Proxy(\(wire.host):\(wire.port))" }
-
-        /// No more than ``description``.
-        public var customMirror: Mirror { Mirror(self, children: []) }
     }
 }

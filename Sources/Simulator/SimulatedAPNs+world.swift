@@ -1,6 +1,12 @@
 public import APNs
 public import APNsClient
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// What a simulator knows of the world, and what goes wrong in it.
 extension SimulatedAPNs {
     /// Makes a device known: from now on its token is good for these topics and no others.
@@ -20,9 +26,9 @@ extension SimulatedAPNs {
     ///
     /// - Parameters:
     ///   - token: The device's token.
-    ///   - milliseconds: The time since 1970 that answers then carry; now by default.
-    public func unregister(_ token: DeviceToken, since milliseconds: Int64? = nil) {
-        judge.devices.unregister(token, since: milliseconds ?? clock.secondsSince1970() * 1_000)
+    ///   - date: The time that answers then carry, to the millisecond; now by default.
+    public func unregister(_ token: DeviceToken, since date: Date? = nil) {
+        judge.devices.unregister(token, since: date?.millisecondsSince1970 ?? clock.secondsSince1970() * 1_000)
     }
 
     /// Has a device be reachable, or away: then APNs keeps the newest push of each topic for it until that expires.

@@ -1,6 +1,12 @@
 import APNsClient
 import LiveSurfaces
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// One push of the demonstration and the answer that it has to get.
 struct DemoPush: Sendable {
     /// What is sent, and where to.
@@ -79,7 +85,7 @@ struct DemoPush: Sendable {
         case .push(let notification, let token): return try await client.send(notification, to: token, topic: app)
         case .start(let start, let token):
             // What follows within the same second would be old news.
-            let timestamp = WallClock.system.secondsSince1970() - 60
+            let timestamp = Date(secondsSince1970: WallClock.system.secondsSince1970() - 60)
             return try await client.send(.liveActivity(start, timestamp: timestamp), to: token, topic: app)
         case .update(let update):
             return try await client.send(update, toActivity: world.activity(), topic: app)
@@ -113,12 +119,12 @@ struct DemoOutcome {
         case (.refused, let status?, let reason?):
             answer = .refused(status, reason)
             // Status 410 without its time would be half an answer.
-            guard status != 410 || error.timestamp != nil else {
+            guard status != 410 || error.unregisteredAt != nil else {
                 answer = nil
                 explanation = "\(reason) without a timestamp"
                 return
             }
-            explanation = "\(reason)" + (error.timestamp.map { ", timestamp \($0)" } ?? "")
+            explanation = "\(reason)" + (error.unregisteredAt.map { ", timestamp \($0.millisecondsSince1970)" } ?? "")
         case (.invalid, _, _):
             answer = .notSent
             explanation = error.finding?.message ?? error.description

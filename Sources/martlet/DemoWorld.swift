@@ -1,6 +1,12 @@
 import APNsClient
 import Simulator
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The devices of the demonstration, what their app has brought along, and the channel that a shared order has.
 struct DemoWorld: Sendable {
     static let app: Topic = "com.example.trattoria"
@@ -30,7 +36,7 @@ struct DemoWorld: Sendable {
         await apns.register(DemoWorld.phone, for: types.map { app.qualified(for: $0) })
         await apns.register(DemoWorld.released, for: [app], in: .production)
         await apns.register(DemoWorld.neighbour, for: ["com.example.other"])
-        await apns.unregister(DemoWorld.departed, since: 1_790_000_000_000)
+        await apns.unregister(DemoWorld.departed, since: Date(timeIntervalSince1970: 1_790_000_000))
         for (language, file) in DemoWorld.strings { try await apns.setStrings(file, language, of: app) }
         try await apns.setTemplate(DemoWorld.template, for: DemoStory.attributesType, of: app)
         for snapshot in [DemoStory.widget, DemoStory.control, DemoStory.accessory, DemoStory.standBy] {

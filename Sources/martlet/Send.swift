@@ -203,7 +203,9 @@ private struct SendAnswer: Sendable {
             if let status = error.status { members.append(.init("status", .number(JSONNumber(status)))) }
             if let id = error.id { members.append(.init("apns-id", .string(id.description))) }
             if let reason = error.reason { members.append(.init("reason", .string(reason.rawValue))) }
-            if let timestamp = error.timestamp { members.append(.init("timestamp", .number(JSONNumber(timestamp)))) }
+            if let timestamp = error.unregisteredAt?.millisecondsSince1970 {
+                members.append(.init("timestamp", .number(JSONNumber(timestamp))))
+            }
             members.append(.init("error", .string(error.code.description)))
             members.append(.init("message", .string(error.description)))
         }

@@ -1,6 +1,12 @@
 import APNsClient
 import Commands
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension Command {
     /// Makes a provider token, or explains one.
     static let token = Command(
@@ -16,7 +22,7 @@ extension Command {
     ) { given, key in
         let now = WallClock.system.secondsSince1970()
         guard let given else {
-            let token = try key.signingKey(isForApple: false).token(issuedAt: now)
+            let token = try key.signingKey(isForApple: false).token(issuedAt: Date(secondsSince1970: now))
             Terminal.output.write(String(decoding: token, as: UTF8.self) + "\n")
             return
         }
@@ -38,17 +44,17 @@ struct TokenExplanation {
         let parsed = try ParsedProviderToken(Array(token.utf8))
         claims = parsed.claims
         deviations = parsed.deviations
-        age = claims.age(at: now)
+        age = claims.ageInSeconds(at: now)
     }
 
     /// Whether APNs would take the token now, as far as can be told without the key.
-    var isUsable: Bool { (0...ProviderToken.maximumAge).contains(age) }
+    var isUsable: Bool { (0...ProviderToken.maximumAgeInSeconds).contains(age) }
 
     var text: String {
         """
         key id     \(claims.keyID)
         team id    \(claims.teamID)
-        issued at  \(claims.issuedAt), \(ageInWords)
+        issued at  \(claims.issuedAtSeconds), \(ageInWords)
         signature  \(deviations.contains(.derSignature) ? "DER" : "64 bytes"); verifying it needs the key
         \(deviations.map { "unusual    \($0); APNs accepts it\n" }.joined())verdict    \(verdict)
 
@@ -63,7 +69,9 @@ struct TokenExplanation {
 
     private var verdict: String {
         if age < 0 { return "from the future: the clock of the machine that made it, or of this one, is wrong" }
-        if age > ProviderToken.maximumAge { return "older than an hour: APNs answers 403 ExpiredProviderToken" }
-        return "good for another \((ProviderToken.maximumAge - age) / 60) min"
+        if age > ProviderToken.maximumAgeInSeconds {
+            return "older than an hour: APNs answers 403 ExpiredProviderToken"
+        }
+        return "good for another \((ProviderToken.maximumAgeInSeconds - age) / 60) min"
     }
 }

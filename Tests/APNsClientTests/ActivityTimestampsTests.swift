@@ -1,22 +1,97 @@
-import Synchronization
+import APNs
 import Testing
 
 @testable import APNsClient
 
 @Suite struct ActivityTimestampsTests {
-    @Test func `timestamps rise by a second at least, each address for itself, and fall back to the clock`() {
-        let time = Mutex<Int64>(1_000)
-        let timestamps = ActivityTimestamps(clock: WallClock { time.withLock { $0 } })
-        let (first, second) = ("01", "02")
-        #expect([1, 2, 3].map { _ in timestamps.next(for: first) } == [1_000, 1_001, 1_002])
-        #expect(timestamps.next(for: second) == 1_000)
-        time.withLock { $0 = 1_001 }
-        #expect(timestamps.next(for: first) == 1_003)
-        time.withLock { $0 = 2_000 }
-        #expect(timestamps.next(for: first) == 2_000)
-        // A clock that was set back, and more activities than are remembered.
-        time.withLock { $0 = 1_500 }
-        for number in 0..<3_000 { _ = timestamps.next(for: "\(number)") }
-        #expect(timestamps.next(for: first) == 2_001)
+    private typealias Slot = ActivityTimestamps.Slot
+
+    private let first = ActivityTimestamps.Address.channel("first", app: "com.example.app")
+    private let second = ActivityTimestamps.Address.channel("second", app: "com.example.app")
+
+    /// Microseconds since 1970 of a time in seconds.
+    private func time(_ seconds: Double) -> Int64 { Int64(seconds * 1_000_000) }
+
+    @Test func `a start is in the past, an update now and an end ahead, so that each is later than the one before`() {
+        var timestamps = ActivityTimestamps()
+        let expected: [(ActivityTimestamps.Event, Int64)] = [(.start, 998), (.update, 1_000), (.end, 1_001)]
+        for (event, timestamp) in expected {
+            let slot = timestamps.next(event, for: first, at: time(1_000.9), within: .seconds(60))
+            #expect(slot == Slot(timestamp: timestamp, delay: .zero))
+        }
+    }
+
+    @Test func `updates within a second wait for seconds of their own, each activity for itself`() {
+        var timestamps = ActivityTimestamps()
+        let slots = (0..<3).map { _ in timestamps.next(.update, for: first, at: time(1_000.25), within: .seconds(60)) }
+        #expect(
+            slots == [
+                Slot(timestamp: 1_000, delay: .zero), Slot(timestamp: 1_001, delay: .milliseconds(750)),
+                Slot(timestamp: 1_002, delay: .milliseconds(1_750)),
+            ]
+        )
+        let other = timestamps.next(.update, for: second, at: time(1_000.5), within: .seconds(60))
+        #expect(other == Slot(timestamp: 1_000, delay: .zero))
+        // An end goes out with the last update, as it may be a second ahead.
+        let end = timestamps.next(.end, for: first, at: time(1_000.25), within: .seconds(60))
+        #expect(end == Slot(timestamp: 1_003, delay: .milliseconds(1_750)))
+        let later = timestamps.next(.update, for: second, at: time(1_001), within: .seconds(60))
+        #expect(later == Slot(timestamp: 1_001, delay: .zero))
+    }
+
+    @Test func `an update that would wait too long is refused and takes no second`() {
+        var timestamps = ActivityTimestamps()
+        _ = timestamps.next(.update, for: first, at: time(1_000), within: .seconds(2))
+        #expect(timestamps.next(.update, for: first, at: time(1_000), within: .seconds(1)) == nil)
+        let slot = timestamps.next(.update, for: first, at: time(1_000), within: .seconds(2))
+        #expect(slot == Slot(timestamp: 1_001, delay: .seconds(1)))
+    }
+
+    @Test func `a timestamp of the caller's takes its second, unless it is ahead of the clock`() {
+        var timestamps = ActivityTimestamps()
+        timestamps.sent(1_000, to: first, at: time(1_000.5))
+        timestamps.sent(4_000, to: first, at: time(1_000.5))
+        let slot = timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))
+        #expect(slot == Slot(timestamp: 1_001, delay: .milliseconds(500)))
+    }
+
+    @Test func `after the clock was set back an activity goes on counting without waiting for hours`() {
+        var timestamps = ActivityTimestamps()
+        _ = timestamps.next(.update, for: first, at: time(9_000), within: .seconds(60))
+        for timestamp in 9_001...9_003 as ClosedRange<Int64> {
+            let slot = timestamps.next(.update, for: first, at: time(1_000), within: .seconds(60))
+            #expect(slot == Slot(timestamp: timestamp, delay: .zero))
+        }
+        let other = timestamps.next(.update, for: second, at: time(1_000), within: .seconds(60))
+        #expect(other == Slot(timestamp: 1_000, delay: .zero))
+    }
+
+    @Test func `activities that the clock has passed are forgotten, and no others`() {
+        var timestamps = ActivityTimestamps()
+        for number in 0..<5_000 {
+            let address = ActivityTimestamps.Address.channel(ChannelID("\(number)"), app: "com.example.app")
+            _ = timestamps.next(.update, for: address, at: time(Double(number / 100)), within: .seconds(60))
+        }
+        #expect(timestamps.count <= 2_000)
+        let slot = timestamps.next(
+            .update,
+            for: .channel("4999", app: "com.example.app"),
+            at: time(49),
+            within: .seconds(60)
+        )
+        #expect(slot == Slot(timestamp: 50, delay: .seconds(1)))
+    }
+
+    @Test(arguments: [1, 2]) func `the phone ignores no update but one of two within a second`(processes: Int) {
+        var broken: [String] = []
+        for seed in 1...5_000 as ClosedRange<UInt64> {
+            do throws(SimulatedActivity.Violation) {
+                var activity = SimulatedActivity(seed: seed, processes: processes)
+                try activity.run()
+            } catch {
+                broken.append("seed \(seed): \(error)")
+            }
+        }
+        #expect(broken.isEmpty, "\(broken.count) of 5 000; the first: \(broken.prefix(10))")
     }
 }

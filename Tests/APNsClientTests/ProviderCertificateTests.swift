@@ -1,4 +1,5 @@
 import APNsClient
+import Foundation
 import TestSupport
 import Testing
 
@@ -21,7 +22,10 @@ import Testing
                 ["x509", "-in", files.scratch.path + "/certificate.pem", "-noout", "-enddate", "-dateopt", "iso_8601"]
             )
             let end = try #require(certificate.expiry)
-            let date = try await ProgramRun("date", ["-u", "-d", "@\(end)", "+notAfter=%Y-%m-%d %H:%M:%SZ"])
+            let date = try await ProgramRun(
+                "date",
+                ["-u", "-d", "@\(end.secondsSince1970)", "+notAfter=%Y-%m-%d %H:%M:%SZ"]
+            )
             #expect(date.text == shown.text)
             _ = try PushClient(.production, authentication: .certificate(certificate))
         }

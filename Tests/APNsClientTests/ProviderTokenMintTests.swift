@@ -1,4 +1,5 @@
 import APNs
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -16,7 +17,7 @@ import Testing
 
     /// A mint that counts how often it is asked, and can have none.
     private final class CountingMint: ProviderTokenMint {
-        let state = Mutex((asked: 0, expired: [Int64](), isEmpty: false, validity: Duration.seconds(3_000)))
+        let state = Mutex((asked: 0, expired: [Date](), isEmpty: false, validity: Duration.seconds(3_000)))
 
         func token() async throws(APNsError) -> MintedToken {
             await Task.yield()
@@ -26,10 +27,14 @@ import Testing
             }
             if isEmpty { throw APNsError(.badCredentials, description: "the mint is out of tokens") }
             let validity = state.withLock { $0.validity }
-            return MintedToken(text: Array("token-\(number)".utf8), issuedAt: Int64(number), validity: validity)
+            return MintedToken(
+                text: Array("token-\(number)".utf8),
+                issuedAt: Date(timeIntervalSince1970: Double(number)),
+                validity: validity
+            )
         }
 
-        func expired(tokenIssuedAt issuedAt: Int64) async {
+        func expired(tokenIssuedAt issuedAt: Date) async {
             state.withLock { $0.expired.append(issuedAt) }
         }
     }
@@ -53,7 +58,7 @@ import Testing
         let mint = CountingMint()
         let client = try PushClient(await server.endpoint, authentication: .mint(mint))
         try await client.send(.alert("Hi"), to: token, topic: topic)
-        #expect(mint.state.withLock { $0.expired } == [1])
+        #expect(mint.state.withLock { $0.expired } == [Date(timeIntervalSince1970: 1)])
         #expect(await server.authorizations == ["bearer token-1", "bearer token-2"])
         await client.close()
         await server.stop()
@@ -117,7 +122,7 @@ import Testing
                 await gate.wait()
                 throw APNsError(.badCredentials, description: "too late")
             }
-            func expired(tokenIssuedAt issuedAt: Int64) async {}
+            func expired(tokenIssuedAt issuedAt: Date) async {}
         }
         let server = try await ScriptedServer.start()
         let gate = Gate()

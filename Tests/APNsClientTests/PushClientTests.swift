@@ -1,4 +1,5 @@
 import APNs
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -44,6 +45,7 @@ import Wire
         let large = PushNotification.alert(Alert(body: String(repeating: "x", count: 4_100)))
         let error = try #require(await failure(of: client, large))
         #expect(error.code == .invalid)
+        #expect(error.localizedDescription == error.description)
         #expect(error.reason == .payloadTooLarge)
         #expect(error.description.contains("4096"))
         #expect(await failure(of: client) == nil)
@@ -94,7 +96,7 @@ import Wire
         #expect(busy.retryAfter == .seconds(12))
         let gone = try #require(await failure(of: client))
         #expect(gone.reason == .unregistered)
-        #expect(gone.timestamp == 1_790_000_000_000)
+        #expect(gone.unregisteredAt == Date(timeIntervalSince1970: 1_790_000_000))
         await client.close()
         await server.stop()
     }
@@ -111,6 +113,31 @@ import Wire
         #expect(error.code == .connectionLost)
         #expect(error.outcome == .unknown)
         await client.close()
+    }
+
+    @Test func `a bare status of 500 or more is retried, unless retries are off`() async throws {
+        for allowsRetries in [true, false] {
+            let server = try await ScriptedServer.start([.answer(502), .answer(200)])
+            let retry = RetryPolicy(baseDelay: .milliseconds(1), hasJitter: false)
+            let client = try await client(of: server, .init(retry: retry, allowsRetries: allowsRetries))
+            let error = await failure(of: client)
+            #expect((error == nil) == allowsRetries)
+            #expect(error == nil || error?.status == 502 && error?.code == .unreadableAnswer)
+            #expect(await server.requests == (allowsRetries ? 2 : 1))
+            await client.close()
+            await server.stop()
+        }
+    }
+
+    @Test func `options without retries override the configuration`() async throws {
+        let server = try await ScriptedServer.start([.answer(503, body: #"{"reason":"ServiceUnavailable"}"#)])
+        let client = try await client(of: server, .init(retry: .standard))
+        let error = await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hello"), to: token, topic: topic, options: SendOptions(retry: .none))
+        }
+        #expect(error?.status == 503 && error?.attempts == 1)
+        await client.close()
+        await server.stop()
     }
 
     @Test func `after a connection was cut the next push opens another`() async throws {

@@ -51,7 +51,7 @@ import Testing
             #expect(error?.reason?.rawValue == row.reason.filter { $0 != " " })
             #expect(error?.reason?.status == row.status, "the reason is known")
             #expect(error?.code == .refused && error?.outcome == .answered)
-            #expect(error?.timestamp == (row.status == 410 ? timestamp : nil))
+            #expect(error?.unregisteredAt == (row.status == 410 ? Date(millisecondsSince1970: timestamp) : nil))
             let advice: [String: Reason.Advice] = [
                 "no": .mendFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
             ]

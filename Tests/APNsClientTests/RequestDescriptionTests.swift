@@ -1,4 +1,5 @@
 import APNsClient
+import Foundation
 import Testing
 
 @Suite struct RequestDescriptionTests {
@@ -52,7 +53,12 @@ import Testing
     }
 
     @Test func `a broadcast is described, too`() throws {
-        let broadcast = try Broadcast(.update(["a": 1]), on: "YQ==", of: "com.example.app", timestamp: 7)
+        let broadcast = try Broadcast(
+            .update(["a": 1]),
+            on: "YQ==",
+            of: "com.example.app",
+            timestamp: Date(timeIntervalSince1970: 7)
+        )
         let description = client.describe(broadcast)
         #expect(description.path == "/4/broadcasts/apps/com.example.app")
         #expect(

@@ -4,10 +4,17 @@ import Testing
 @testable import APNsClient
 
 @Suite struct RetryPolicyTests {
-    private func delay(_ policy: RetryPolicy, before retry: Int, isUrgent: Bool = false) -> Duration? {
-        var error = APNsError(.refused, description: "refused", outcome: .answered)
-        error.reason = .serviceUnavailable
-        error.status = 503
+    private func delay(
+        _ policy: RetryPolicy,
+        before retry: Int,
+        isUrgent: Bool = false,
+        status: Int = 503,
+        reason: Reason? = .serviceUnavailable,
+        outcome: APNsError.Outcome = .answered
+    ) -> Duration? {
+        var error = APNsError(.refused, description: "refused", outcome: outcome)
+        error.reason = reason
+        error.status = status
         var generator = SplitMix64(state: 1)
         return policy.delay(before: retry, isUrgent: isUrgent, after: error, using: &generator)
     }
@@ -20,6 +27,34 @@ import Testing
         #expect(urgent == [.milliseconds(200), .milliseconds(400), nil])
         #expect(delay(RetryPolicy(retries: 20, hasJitter: false), before: 10) == .seconds(5))
         #expect(delay(.none, before: 0) == nil)
+    }
+
+    @Test(arguments: [500, 501, 502, 503, 504, 599], [nil, .internalServerError, Reason(rawValue: "BrandNew")])
+    func `every status of 500 or more is retried`(status: Int, reason: Reason?) {
+        for outcome in [APNsError.Outcome.answered, .unknown] {
+            #expect(delay(.standard, before: 0, status: status, reason: reason, outcome: outcome) != nil)
+        }
+    }
+
+    @Test func `reasons can be chosen, and some are never retried`() {
+        let chosen = RetryPolicy(retryableReasons: [.badTopic, .unregistered])
+        #expect(delay(chosen, before: 0, status: 400, reason: .badTopic) != nil)
+        #expect(delay(chosen, before: 0, status: 403, reason: .expiredProviderToken) == nil)
+        #expect(delay(.standard, before: 0, status: 403, reason: .expiredProviderToken) != nil)
+        #expect(delay(.standard, before: 0, status: 400, reason: .badTopic) == nil)
+        for reason in RetryPolicy.neverRetriedReasons {
+            #expect(delay(RetryPolicy(retryableReasons: [reason]), before: 0, status: 500, reason: reason) == nil)
+        }
+    }
+
+    @Test func `options without retries say so`() {
+        #expect(SendOptions(retry: .none).retry == RetryPolicy.none)
+        #expect(SendOptions(timeout: .seconds(1)).retry == nil)
+    }
+
+    @Test(arguments: [(["MARTLET_RETRY": "off"], false), (["MARTLET_RETRY": "on"], true), ([:], true)])
+    func `the environment turns retries off`(environment: [String: String], allowsRetries: Bool) {
+        #expect(PushClient.Configuration.allowsRetries(in: environment) == allowsRetries)
     }
 
     @Test func `Apple's quarter of an hour is kept, and chance adds to it`() throws {

@@ -1,6 +1,8 @@
 import APNsClient
+import Foundation
 import TestSupport
 import Testing
+import Wire
 
 @Suite struct SigningKeyTests {
     /// Keys of the wrong kind, as openssl makes them, and texts that are none.
@@ -22,12 +24,34 @@ import Testing
         #expect(text.split(separator: "\n").dropFirst().allSatisfy { !error.description.contains($0) })
     }
 
-    @Test func `a file that is not there is named`() throws {
+    @Test(arguments: [
+        ("/nonexistent/AuthKey.p8", "no such file or directory"), ("/", "illegal operation on a directory"),
+        ("AuthKey-nowhere.p8", "no such file or directory (looked for in \(FileManager.default.currentDirectoryPath))"),
+    ])
+    func `a file that cannot be read is named with the reason`(file: String, reason: String) throws {
         let error = try #require(throws: APNsError.self) {
-            try SigningKey(file: "/nonexistent/AuthKey.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+            try SigningKey(file: file, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         }
         #expect(error.code == .badCredentials)
-        #expect(error.description.contains("/nonexistent/AuthKey.p8"))
+        #expect(error.description == "the key file \(file) cannot be read: \(reason)")
+        let other = try #require(throws: APNsError.self) {
+            try ProviderCertificate(pkcs12File: file, passphrase: "secret")
+        }
+        #expect(other.description == "the certificate file \(file) cannot be read: \(reason)")
+    }
+
+    @Test(arguments: [
+        ("", "DEF123GHIJ", "keyID"), ("ABC123DEF", "DEF123GHIJ", "keyID"), ("ABC123DEFGH", "DEF123GHIJ", "keyID"),
+        ("abc123defg", "DEF123GHIJ", "keyID"), ("ABC123DEFÄ", "DEF123GHIJ", "keyID"), ("ABC123DEFG", "x y", "teamID"),
+        ("ABC123DEFG", "DEF123GHI\n", "teamID"),
+    ])
+    func `a name that is not ten letters and digits is refused`(keyID: String, teamID: String, field: String) throws {
+        let pem = try ES256PrivateKey().pem()
+        let error = try #require(throws: APNsError.self) { try SigningKey(pem: pem, keyID: keyID, teamID: teamID) }
+        #expect(error.code == .badCredentials)
+        #expect(error.description.hasPrefix("\(field) must be the ten characters of A-Z and 0-9"))
+        #expect(error.description.contains("(found \"\(field == "keyID" ? keyID : teamID)\")"))
+        #expect(try SigningKey(pem: pem, keyID: "ABC123DEFG", teamID: "DEF123GHIJ").keyID == "ABC123DEFG")
     }
 
     @Test func `a key never shows its material`() throws {

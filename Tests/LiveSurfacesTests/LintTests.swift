@@ -1,4 +1,5 @@
 import APNs
+import Foundation
 import LiveSurfaces
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
             priority: priority,
             topic: Topic("com.example.app").qualified(for: type).rawValue
         )
-        return Lint.check(headers: headers, payload: payload, at: 1_790_000_000)
+        return Lint.check(headers: headers, payload: payload, at: Date(timeIntervalSince1970: 1_790_000_000))
     }
 
     @Test(arguments: Fixtures.examples) func `an example has no findings wherever it goes`(_ snapshot: SurfaceSnapshot)
@@ -31,8 +32,9 @@ import Testing
             let update = try LiveActivityUpdate.update(snapshot.contentState)
             let end = try LiveActivityUpdate.end(snapshot.contentState, dismissal: .after(.seconds(60)))
             let payloads = [
-                try start.payload(timestamp: 1_790_000_000), try update.payload(timestamp: 1_790_000_001),
-                try end.payload(timestamp: 1_790_000_002),
+                try start.payload(timestamp: Date(timeIntervalSince1970: 1_790_000_000)),
+                try update.payload(timestamp: Date(timeIntervalSince1970: 1_790_000_001)),
+                try end.payload(timestamp: Date(timeIntervalSince1970: 1_790_000_002)),
             ]
             for payload in payloads {
                 #expect(try Self.findings(.liveActivity, payload.encoded(), priority: "5").isEmpty)

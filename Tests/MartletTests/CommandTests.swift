@@ -103,7 +103,7 @@ import Testing
 
     @Test func `a push that is refused fails the command and says why`() async throws {
         let bench = try await Bench()
-        await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
+        await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: Date(timeIntervalSince1970: 1_790_000_000))
         let run = try await bench.send("--body", "Hello", "--json")
         #expect(run.status == 1)
         let answer = try JSONReader.read(Array(run.text.utf8))

@@ -52,7 +52,7 @@ import Testing
     @Test func `each device of a list is answered, and the dead get a file of their own`() async throws {
         let bench = try await Bench()
         let tokens = tokens(500)
-        await bench.apns.unregister(try DeviceToken(hex: tokens[41]), since: 1_790_000_000_000)
+        await bench.apns.unregister(try DeviceToken(hex: tokens[41]), since: Date(timeIntervalSince1970: 1_790_000_000))
         let dead = bench.results.replacing("results.jsonl", with: "dead.csv")
         let run = try await bench.send(
             try bench.list(tokens + [""]),
@@ -174,7 +174,10 @@ import Testing
         let tokens = tokens(4_000)
         let dead = stride(from: 0, to: tokens.count, by: 20).map { tokens[$0] }
         for (number, token) in dead.enumerated() {
-            await bench.apns.unregister(try DeviceToken(hex: token), since: 1_790_000_000_000 + Int64(number))
+            await bench.apns.unregister(
+                try DeviceToken(hex: token),
+                since: Date(timeIntervalSince1970: 1_790_000_000 + Double(number) / 1_000)
+            )
         }
         await bench.apns.setFaults(
             [

@@ -22,7 +22,7 @@ import Testing
             )
             scratch = try ScratchDirectory()
             authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
-            let token = try SigningKey.ephemeral().token(issuedAt: Int64(Date().timeIntervalSince1970))
+            let token = try SigningKey.ephemeral().token(issuedAt: Date())
             authorization = "authorization: bearer " + String(decoding: token, as: UTF8.self)
             port = await apns.port
         }
@@ -85,7 +85,7 @@ import Testing
             ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
         ).text
         try await bench.apns.register(SigningKey(pem: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ"))
-        await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
+        await bench.apns.unregister(try DeviceToken(hex: "5d3a6a1c"), since: Date(timeIntervalSince1970: 1_790_000_000))
         let run = try await ProgramRun(
             Python.interpreter,
             [

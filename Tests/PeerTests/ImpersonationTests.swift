@@ -18,7 +18,7 @@ import Wire
             apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(names: names))
             scratch = try ScratchDirectory()
             authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
-            let token = try SigningKey.ephemeral().token(issuedAt: Int64(Date().timeIntervalSince1970))
+            let token = try SigningKey.ephemeral().token(issuedAt: Date())
             headers = [
                 "-H", "authorization: bearer " + String(decoding: token, as: UTF8.self), "-H",
                 "apns-topic: com.example.app", "-H", "apns-push-type: alert",

@@ -57,7 +57,10 @@ import Wire
     )
     func `aioapns sends a thousand pushes, and hears what Apple refuses`() async throws {
         let bench = try await Bench()
-        await bench.apple.unregister(try DeviceToken(hex: "5d3a6a1c"), since: 1_790_000_000_000)
+        await bench.apple.unregister(
+            try DeviceToken(hex: "5d3a6a1c"),
+            since: Date(timeIntervalSince1970: 1_790_000_000)
+        )
         let run = try await ProgramRun(
             Python.interpreter,
             [

@@ -1,5 +1,6 @@
 import APNs
 import APNsClient
+import Foundation
 import Outbox
 import Simulator
 import Testing
@@ -29,17 +30,20 @@ import Testing
 
     @Test func `what Apple refuses is refused, in Apple's words`() async throws {
         let bench = try await RelayBench()
-        await bench.apple.unregister(RelayBench.token, since: 1_790_000_000_000)
+        await bench.apple.unregister(RelayBench.token, since: Date(timeIntervalSince1970: 1_790_000_000))
         let client = try await bench.client()
         let error = await #expect(throws: APNsError.self) {
             try await client.send(opaque(), to: RelayBench.token, topic: "com.example.orders")
         }
-        #expect(error?.status == 410 && error?.reason == .unregistered && error?.timestamp == 1_790_000_000_000)
+        #expect(
+            error?.status == 410 && error?.reason == .unregistered
+                && error?.unregisteredAt == Date(timeIntervalSince1970: 1_790_000_000)
+        )
         // The second one does not go to Apple any more.
         let again = await #expect(throws: APNsError.self) {
             try await client.send(opaque(), to: RelayBench.token, topic: "com.example.orders")
         }
-        #expect(again?.status == 410 && again?.timestamp == 1_790_000_000_000)
+        #expect(again?.status == 410 && again?.unregisteredAt == Date(timeIntervalSince1970: 1_790_000_000))
         #expect(await bench.apple.pushCount == 1)
         await bench.stop()
     }

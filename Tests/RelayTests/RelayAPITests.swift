@@ -1,4 +1,5 @@
 import APNs
+import Foundation
 import Outbox
 import Simulator
 import TestSupport
@@ -136,7 +137,7 @@ import Wire
     @Test func `many tokens get one payload, the dead ones are a feed`() async throws {
         let bench = try await RelayBench()
         let dead = try DeviceToken(hex: "dead00ff")
-        await bench.apple.unregister(dead, since: 1_790_000_000_000)
+        await bench.apple.unregister(dead, since: Date(timeIntervalSince1970: 1_790_000_000))
         let body = #"{"to":["5d3a6a1c","dead00ff","5d3a6a1d"],"payload":{"aps":{"alert":"Hi"}}}"#
         let posted = await ask(bench, "POST", "/v1/pushes", body)
         #expect(posted.status == 202)

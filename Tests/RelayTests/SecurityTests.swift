@@ -1,5 +1,6 @@
 import APNs
 import APNsClient
+import Foundation
 import Outbox
 import Pages
 import Simulator
@@ -99,7 +100,10 @@ import Wire
 
     @Test func `a key of one app cannot touch another's pushes, channels, dead tokens and letters`() async throws {
         let bench = try await bench()
-        await bench.apple.unregister(try DeviceToken(hex: "dead00ff"), since: 1_790_000_000_000)
+        await bench.apple.unregister(
+            try DeviceToken(hex: "dead00ff"),
+            since: Date(timeIntervalSince1970: 1_790_000_000)
+        )
         #expect(await bench.push(to: "dead00ff").json["state"] == "refused")
         let later = #","not-before":\#(bench.relay.now / 1_000 + 3_600)"#
         let order = #"{"app":"orders","to":"5d3a6a1c","payload":{"aps":{"alert":"Secret"}}\#(later)}"#

@@ -1,4 +1,5 @@
 import APNsClient
+import Foundation
 import Simulator
 import Synchronization
 import Testing
@@ -48,7 +49,9 @@ import Testing
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(keptPushes: 10_000))
         let client = try await client(of: apns)
         let tokens = try (0..<5_000).map { try token($0) }
-        for number in [7, 8] { await apns.unregister(tokens[number], since: 1_790_000_000_000) }
+        for number in [7, 8] {
+            await apns.unregister(tokens[number], since: Date(timeIntervalSince1970: 1_790_000_000))
+        }
         await apns.register(tokens[9], for: ["com.example.other"])
         let recipients = tokens.map { token in
             let badge = Int(token.hex.suffix(2), radix: 16)
@@ -58,8 +61,12 @@ import Testing
         #expect(report.count == 5_000 && report.acceptedCount == 4_997)
         #expect(Set(report.deadTokens.map(\.token)) == [tokens[7], tokens[8]])
         let dead = try #require(report.deadTokens.first)
-        #expect(dead.isStillDead(registeredAt: 1_790_000_000_000))
-        #expect(!dead.isStillDead(registeredAt: 1_790_000_000_001))
+        #expect(dead.isStillDead(registeredAt: Date(timeIntervalSince1970: 1_790_000_000)))
+        #expect(!dead.isStillDead(registeredAt: Date(timeIntervalSince1970: 1_790_000_000.001)))
+        #expect(
+            !dead.isStillDead(registeredAt: Date(timeIntervalSince1970: 1_790_000_000) + 86_400),
+            "registered tomorrow"
+        )
         #expect(report.failures.first { $0.token == tokens[9] }?.error.reason == .deviceTokenNotForTopic)
         #expect(report.unknown.isEmpty)
         try report.throwIfAllFailed()
@@ -210,7 +217,7 @@ import Testing
         }
         let tokens = try (0..<10_000).map { try token($0) }
         let dead = Set(stride(from: 0, to: tokens.count, by: 20))
-        for number in dead { await apns.unregister(tokens[number], since: 1_790_000_000_000) }
+        for number in dead { await apns.unregister(tokens[number], since: Date(timeIntervalSince1970: 1_790_000_000)) }
         await apns.setFaults(
             [
                 Fault(.resetStream(code: 7), probability: 0.01),

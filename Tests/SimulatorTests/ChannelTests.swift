@@ -177,7 +177,7 @@ import Testing
         reason: String
     ) async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
-        let token = try SigningKey.ephemeral().token(issuedAt: Int64(Date().timeIntervalSince1970))
+        let token = try SigningKey.ephemeral().token(issuedAt: Date())
         let authorization = "authorization: bearer " + String(decoding: token, as: UTF8.self)
         let run = try await ProgramRun.curl(
             ["--http2-prior-knowledge", "--request", method, "--write-out", " %{http_code}"]

@@ -1,6 +1,7 @@
 import APNs
 import APNsClient
 import APNsServer
+import Foundation
 import Testing
 import Wire
 
@@ -65,7 +66,7 @@ import Wire
         }
 
         static func authorization(age: Int64 = 0, of key: SigningKey? = nil) -> String {
-            let token = try? (key ?? Self.key.get()).token(issuedAt: ConformanceTests.now - age)
+            let token = try? (key ?? Self.key.get()).token(issuedAt: Date(secondsSince1970: ConformanceTests.now - age))
             return "bearer " + String(decoding: token ?? [], as: UTF8.self)
         }
 

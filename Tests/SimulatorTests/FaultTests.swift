@@ -1,4 +1,5 @@
 import APNsClient
+import Foundation
 import Simulator
 import TestSupport
 import Testing
@@ -186,7 +187,7 @@ import Testing
     @Test func `a device token steers an unchanged client`() async throws {
         let (apns, client) = try await bench([], .init(retry: .none))
         let gone = try #require(await failure(client, to: DeviceToken(hex: "5d3a00dead")))
-        #expect(gone.status == 410 && gone.timestamp != nil)
+        #expect(gone.status == 410 && gone.unregisteredAt != nil)
         #expect(await failure(client, to: try DeviceToken(hex: "5d3a000429"))?.reason == .tooManyRequests)
         #expect(await failure(client, to: try DeviceToken(hex: "5d3a00c105"))?.outcome == .unknown)
         await client.close()

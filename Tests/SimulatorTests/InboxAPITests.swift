@@ -1,4 +1,5 @@
 import APNsClient
+import Foundation
 import Simulator
 import TestSupport
 import Testing
@@ -144,7 +145,7 @@ import Testing
         let gone = await #expect(throws: APNsError.self) {
             try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a6a1c"), topic: "com.example.app")
         }
-        #expect(gone?.timestamp == 1_790_000_000_000)
+        #expect(gone?.unregisteredAt == Date(timeIntervalSince1970: 1_790_000_000))
         let metrics = try await bench.get("/metrics").body
         #expect(metrics.contains(#"martlet_simulator_pushes_total{status="410"} 1"#))
         await client.close()

@@ -47,7 +47,7 @@ import Testing
 
     private static func token(_ age: Int64) -> String {
         guard let key = try? SigningKey.ephemeral(),
-            let token = try? key.token(issuedAt: Int64(Date().timeIntervalSince1970) - age)
+            let token = try? key.token(issuedAt: Date() - TimeInterval(age))
         else { return "no token" }
         return "bearer " + String(decoding: token, as: UTF8.self)
     }
@@ -112,7 +112,7 @@ import Testing
 
     @Test(arguments: cases) func `the answer is Apple's`(_ test: Case) async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
-        await apns.unregister(try DeviceToken(hex: "dead"), since: 1_790_000_000_123)
+        await apns.unregister(try DeviceToken(hex: "dead"), since: Date(timeIntervalSince1970: 1_790_000_000.123))
         await apns.register(try DeviceToken(hex: "0f1e"), for: ["com.example.other"])
         await apns.register(try DeviceToken(hex: "a1b2"), for: ["com.example.app"], in: .production)
 

@@ -1,5 +1,6 @@
 import APNs
 import APNsClient
+import Foundation
 import Testing
 
 @testable import Simulator

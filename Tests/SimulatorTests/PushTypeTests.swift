@@ -1,4 +1,5 @@
 import APNsClient
+import Foundation
 import Simulator
 import Testing
 
@@ -114,14 +115,18 @@ import Testing
                 #"{"aps":{"alert":{"title":"News","body":"Read","action":"Open"},"url-args":["a","b"]}}"#
             ),
             Expectation(
-                try .liveActivity(.update(state), timestamp: 7),
+                try .liveActivity(.update(state), timestamp: Date(timeIntervalSince1970: 7)),
                 "liveactivity",
                 app + ".push-type.liveactivity",
                 priority: "5",
                 #"{"aps":{"timestamp":7,"event":"update","content-state":{"minutesLeft":5}}}"#
             ),
             Expectation(
-                try .liveActivity(.end(dismissal: .immediately), timestamp: 8, priority: .immediate),
+                try .liveActivity(
+                    .end(dismissal: .immediately),
+                    timestamp: Date(timeIntervalSince1970: 8),
+                    priority: .immediate
+                ),
                 "liveactivity",
                 app + ".push-type.liveactivity",
                 priority: "10",

@@ -1,5 +1,6 @@
 // How a test of your own server looks: Apple's part is played within the process, on any free port.
 import APNsClient
+import Foundation
 import Simulator
 
 let apns = try await SimulatedAPNs.start()
@@ -9,7 +10,7 @@ let client = try await PushClient(
     configuration: apns.clientConfiguration
 )
 let phone = try DeviceToken(hex: "5d3a6a1c8f9a42d6")
-let goneSince: Int64 = 1_790_000_000_000
+let goneSince = Date(timeIntervalSince1970: 1_790_000_000)
 
 // Your code sends a push …
 try await client.send(.alert("Hello"), to: phone, topic: "com.example.app")
@@ -19,7 +20,7 @@ do {
     try await client.send(.alert("Are you there?"), to: phone, topic: "com.example.app")
     fatalError("a push to a device that is gone was accepted")
 } catch {
-    precondition(error.reason == .unregistered && error.timestamp == goneSince)
+    precondition(error.reason == .unregistered && error.unregisteredAt == goneSince)
 }
 
 let pushes = await apns.pushes

@@ -4,30 +4,30 @@
     public import Foundation
 #endif
 
-/// Until when a push is worth delivering, `apns-expiration`.
+/// The time until which APNs tries to deliver a push, `apns-expiration`.
 ///
-/// Without one APNs keeps a push for as long as it likes, 30 days at most.
+/// Without one APNs stores a push for up to 30 days.
 /// Source: "Sending notification requests to APNs".
 public struct Expiration: Sendable, Hashable {
     /// Seconds since 1970; 0 for one attempt.
-    public let secondsSince1970: Int64
+    package let secondsSince1970: Int64
 
-    /// Until this many seconds after the beginning of 1970.
-    public init(secondsSince1970: Int64) {
+    /// An expiration from the value of the header.
+    package init(secondsSince1970: Int64) {
         self.secondsSince1970 = secondsSince1970
     }
 
-    /// APNs tries once and keeps nothing.
+    /// One attempt: APNs stores nothing.
     public static let attemptOnce = Expiration(secondsSince1970: 0)
 
-    /// Until a date; one beyond all measure counts as the farthest there is.
+    /// The expiration at a date, rounded down to a whole second.
     ///
-    /// - Parameter date: The date.
-    /// - Returns: The expiration, in whole seconds.
+    /// - Parameter date: The date; one that does not fit into the header becomes the nearest that does.
+    /// - Returns: The expiration.
     public static func at(_ date: Date) -> Expiration {
-        Expiration(
-            secondsSince1970: Int64(exactly: date.timeIntervalSince1970.rounded(.down))
-                ?? (date > .distantPast ? .max : 0)
-        )
+        Expiration(secondsSince1970: date.secondsSince1970)
     }
+
+    /// The date; nil for ``attemptOnce``.
+    public var date: Date? { secondsSince1970 == 0 ? nil : Date(secondsSince1970: secondsSince1970) }
 }

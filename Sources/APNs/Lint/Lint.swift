@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The rules that judge a push, each in one place: the client asks before it sends, the simulator when it answers,
 /// the inbox when it explains.
 public enum Lint {
@@ -66,9 +72,10 @@ public enum Lint {
     /// - Parameters:
     ///   - headers: Its headers, as they travel.
     ///   - payload: Its payload.
-    ///   - time: When it is sent, in seconds since 1970; nil to leave out the rules that need a clock.
+    ///   - date: When it is sent; nil to leave out the rules that need a clock.
     /// - Returns: The findings in the order of the rules; none when all is well.
-    public static func check(headers: PushHeaders, payload: [UInt8], at time: Int64? = nil) -> [Finding] {
+    public static func check(headers: PushHeaders, payload: [UInt8], at date: Date? = nil) -> [Finding] {
+        let time = date?.secondsSince1970
         let push = PushFacts(headers, at: time)
         let (value, flaw) = PayloadRules.read(payload)
         let findings = [
@@ -93,15 +100,16 @@ public enum Lint {
     ///   - channel: `apns-channel-id`.
     ///   - headers: The other headers, as they travel.
     ///   - payload: Its payload.
-    ///   - time: When it is sent, in seconds since 1970; nil to leave out the rules that need a clock.
+    ///   - date: When it is sent; nil to leave out the rules that need a clock.
     /// - Returns: The findings in the order of the rules; none when all is well.
     public static func check(
         broadcastTo app: String,
         channel: String?,
         headers: PushHeaders,
         payload: [UInt8],
-        at time: Int64? = nil
+        at date: Date? = nil
     ) -> [Finding] {
+        let time = date?.secondsSince1970
         var push = PushFacts(headers, at: time)
         push.type = .liveActivity
         let (value, flaw) = PayloadRules.read(payload)

@@ -26,14 +26,14 @@ enum LiveActivityContent {
         return Array(data)
     }
 
-    /// Whole seconds since 1970; a date beyond all measure is the farthest there is.
+    /// Whole seconds since 1970; at least 0.
     static func seconds(_ date: Date) -> Int {
-        Int(exactly: date.timeIntervalSince1970.rounded(.down)) ?? (date > .distantPast ? .max : 0)
+        Int(clamping: max(0, date.secondsSince1970))
     }
 
     /// The sum, or the greatest number there is.
-    static func sum(_ time: Int64, _ seconds: Int64) -> Int64 {
-        let (sum, isTooMuch) = time.addingReportingOverflow(seconds)
+    static func sum(_ time: Int, _ seconds: Int64) -> Int {
+        let (sum, isTooMuch) = time.addingReportingOverflow(Int(clamping: seconds))
         return isTooMuch ? .max : sum
     }
 }

@@ -84,13 +84,14 @@ public struct LiveActivityStart: Sendable, Hashable {
 
     /// The payload of a push made at this time.
     ///
-    /// - Parameter timestamp: Seconds since 1970.
+    /// - Parameter timestamp: The time of the push, rounded down to a whole second. The phone ignores an update whose
+    ///   timestamp is not later, so a start is best stamped a little in the past.
     /// - Returns: The payload.
-    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
-    public func payload(timestamp: Int64) throws(PayloadError) -> Payload {
+    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number.
+    public func payload(timestamp: Date) throws(PayloadError) -> Payload {
         var object = JSONObjectWriter(capacity: 512 + contentState.count + attributes.count)
         try object.write("aps") { (aps) throws(PayloadError) in
-            aps.write("timestamp", Int(timestamp))
+            aps.write("timestamp", LiveActivityContent.seconds(timestamp))
             aps.write("event", "start")
             aps.write("content-state", json: contentState)
             aps.write("attributes-type", attributesType)

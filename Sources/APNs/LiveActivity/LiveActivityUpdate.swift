@@ -27,6 +27,8 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     }
 
     private let event: Event
+    /// Whether the update ends the activity.
+    package var isEnd: Bool { event != .update }
     private let contentState: [UInt8]?
     private let alert: LiveActivityAlert?
     private let staleDate: Date?
@@ -94,14 +96,14 @@ public struct LiveActivityUpdate: Sendable, Hashable {
 
     /// The payload of a push made at this time.
     ///
-    /// - Parameter timestamp: Seconds since 1970. The phone keeps the newest by this number, so each push about one
-    ///   activity needs a higher one.
+    /// - Parameter timestamp: The time of the push, rounded down to a whole second. The phone ignores an update whose
+    ///   timestamp is not later than that of the content it shows.
     /// - Returns: The payload.
-    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
-    public func payload(timestamp: Int64) throws(PayloadError) -> Payload {
+    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number.
+    public func payload(timestamp: Date) throws(PayloadError) -> Payload {
         var object = JSONObjectWriter(capacity: 512 + (contentState?.count ?? 0))
         try object.write("aps") { (aps) throws(PayloadError) in
-            aps.write("timestamp", Int(timestamp))
+            aps.write("timestamp", LiveActivityContent.seconds(timestamp))
             aps.write("event", event == .update ? "update" : "end")
             aps.write("content-state", json: contentState)
             if let alert {
@@ -120,11 +122,12 @@ extension LiveActivityUpdate.Dismissal {
     private static let longAgo = 1
 
     /// `dismissal-date` of a push made at this time; nil to leave it out.
-    fileprivate func seconds(from timestamp: Int64) -> Int? {
+    fileprivate func seconds(from timestamp: Date) -> Int? {
         switch self {
         case .bySystem: nil
         case .immediately: Self.longAgo
-        case .after(let duration): Int(LiveActivityContent.sum(timestamp, max(0, duration.components.seconds)))
+        case .after(let duration):
+            LiveActivityContent.sum(LiveActivityContent.seconds(timestamp), max(0, duration.components.seconds))
         case .at(let date): LiveActivityContent.seconds(date)
         }
     }

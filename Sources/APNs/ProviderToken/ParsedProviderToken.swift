@@ -32,7 +32,7 @@ public struct ParsedProviderToken: Sendable, Hashable {
         guard let signature = isRaw ? bytes : ECDSASignature.raw(der: bytes) else {
             throw .invalidSignature(byteCount: bytes.count)
         }
-        claims = ProviderToken(keyID: keyID, teamID: teamID, issuedAt: issuedAt.seconds)
+        claims = ProviderToken(keyID: keyID, teamID: teamID, issuedAtSeconds: issuedAt.seconds)
         signingInput = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
         self.signature = signature
         deviations = [issuedAt.deviation, isRaw ? nil : .derSignature].compactMap(\.self)

@@ -1,39 +1,71 @@
-/// What a provider token says: which key of which team signed it, and when.
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The claims of a provider token: the key and team that signed it, and the time of issue.
 ///
 /// The token itself is a JSON Web Token (RFC 7519) signed with ES256. Source: "Establishing a token-based connection
 /// to APNs".
 public struct ProviderToken: Sendable, Hashable {
-    /// Seconds after which APNs answers `ExpiredProviderToken`.
-    public static let maximumAge: Int64 = 60 * 60
-    /// Seconds that have to lie between two tokens, lest APNs answers `TooManyProviderTokenUpdates`.
-    public static let minimumRefreshInterval: Int64 = 20 * 60
+    /// The age from which on APNs answers `ExpiredProviderToken`, in seconds.
+    package static let maximumAgeInSeconds: Int64 = 60 * 60
+    /// The time between two tokens below which APNs answers `TooManyProviderTokenUpdates`, in seconds.
+    package static let minimumRefreshIntervalInSeconds: Int64 = 20 * 60
+
+    /// The age from which on APNs answers `ExpiredProviderToken`: one hour.
+    public static let maximumAge = Duration.seconds(maximumAgeInSeconds)
+    /// The time between two tokens below which APNs answers `TooManyProviderTokenUpdates`: 20 minutes.
+    public static let minimumRefreshInterval = Duration.seconds(minimumRefreshIntervalInSeconds)
 
     /// The ten characters that name the signing key (`kid`).
     public var keyID: String
     /// The ten characters that name the team (`iss`).
     public var teamID: String
-    /// When it was issued, in seconds since 1970 (`iat`).
-    public var issuedAt: Int64
+    /// The time of issue in seconds since 1970, as the claim `iat` holds it.
+    package var issuedAtSeconds: Int64
 
-    /// Claims from their parts.
-    public init(keyID: String, teamID: String, issuedAt: Int64) {
-        self.keyID = keyID
-        self.teamID = teamID
-        self.issuedAt = issuedAt
+    /// The time of issue (`iat`), in whole seconds.
+    public var issuedAt: Date {
+        get { Date(secondsSince1970: issuedAtSeconds) }
+        set { issuedAtSeconds = newValue.secondsSince1970 }
     }
 
-    /// How old the token is.
+    /// Claims from their parts.
     ///
-    /// - Parameter now: Seconds since 1970.
-    /// - Returns: Seconds; negative when it comes from the future.
-    public func age(at now: Int64) -> Int64 {
-        now.subtractingReportingOverflow(issuedAt).partialValue
+    /// - Parameters:
+    ///   - keyID: The ten characters that name the signing key.
+    ///   - teamID: The ten characters that name the team.
+    ///   - issuedAt: The time of issue, rounded down to a whole second.
+    public init(keyID: String, teamID: String, issuedAt: Date) {
+        self.init(keyID: keyID, teamID: teamID, issuedAtSeconds: issuedAt.secondsSince1970)
+    }
+
+    /// Claims from their parts, with the time of issue in seconds since 1970.
+    package init(keyID: String, teamID: String, issuedAtSeconds: Int64) {
+        self.keyID = keyID
+        self.teamID = teamID
+        self.issuedAtSeconds = issuedAtSeconds
+    }
+
+    /// The age of the token.
+    ///
+    /// - Parameter date: The time to compare with.
+    /// - Returns: The age in whole seconds; negative when the time of issue is later than `date`.
+    public func age(at date: Date) -> Duration {
+        .seconds(ageInSeconds(at: date.secondsSince1970))
+    }
+
+    /// The age of the token in seconds, at a time in seconds since 1970.
+    package func ageInSeconds(at now: Int64) -> Int64 {
+        now.subtractingReportingOverflow(issuedAtSeconds).partialValue
     }
 
     /// What has to be signed: header and claims.
     public var signingInput: [UInt8] {
         let header: JSONValue = ["alg": "ES256", "kid": .string(keyID)]
-        let claims: JSONValue = ["iss": .string(teamID), "iat": .number(JSONNumber(issuedAt))]
+        let claims: JSONValue = ["iss": .string(teamID), "iat": .number(JSONNumber(issuedAtSeconds))]
         return Base64URL.encode(header.encoded()) + [UInt8(ascii: ".")] + Base64URL.encode(claims.encoded())
     }
 

@@ -2,6 +2,12 @@ internal import APNs
 internal import Synchronization
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Makes the provider tokens of one key for everything in this process that shares it.
 ///
 /// A token is replaced after 50 minutes, or when APNs calls it expired, but for that reason at most every 20.
@@ -40,7 +46,7 @@ public final class InMemoryMint: ProviderTokenMint {
             var schedule = state.schedule
             if case .mint(let issuedAt) = schedule.tokenNeeded(at: now) {
                 do throws(APNsError) {
-                    state.text = try state.key.token(issuedAt: issuedAt)
+                    state.text = try state.key.token(issuedAt: Date(secondsSince1970: issuedAt))
                     state.issuedAt = issuedAt
                 } catch {
                     return .failure(error)
@@ -48,15 +54,17 @@ public final class InMemoryMint: ProviderTokenMint {
             }
             state.schedule = schedule
             let validity = Duration.seconds(schedule.secondsUntilRefresh(at: now))
-            return .success(MintedToken(text: state.text, issuedAt: state.issuedAt, validity: validity))
+            return .success(
+                MintedToken(text: state.text, issuedAt: Date(secondsSince1970: state.issuedAt), validity: validity)
+            )
         }
         return try result.get()
     }
 
     /// APNs called the token of this time of issue expired.
-    public func expired(tokenIssuedAt issuedAt: Int64) {
+    public func expired(tokenIssuedAt issuedAt: Date) {
         let now = clock.secondsSince1970()
-        state.withLock { $0.schedule.expired(tokenIssuedAt: issuedAt, at: now) }
+        state.withLock { $0.schedule.expired(tokenIssuedAt: issuedAt.secondsSince1970, at: now) }
     }
 
     /// Signs with this key from the next token on; see ``PushClient/replaceKey(with:)``.

@@ -2,9 +2,9 @@ public import APNs
 internal import Wire
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+    public import FoundationEssentials
 #else
-    internal import Foundation
+    public import Foundation
 #endif
 
 /// A provider certificate of one app with its private key.
@@ -20,8 +20,8 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     public let isForDevelopment: Bool
     /// Whether the certificate is good for Apple's production servers.
     public let isForProduction: Bool
-    /// When it ceases to be valid, in seconds since 1970; nil when that cannot be told.
-    public let expiry: Int64?
+    /// The time from which on the certificate is not valid; nil when it cannot be read.
+    public let expiry: Date?
 
     /// A certificate from PEM text.
     ///
@@ -61,11 +61,14 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read, the passphrase is wrong, or
     ///   it holds something else.
     public init(pkcs12File file: String, passphrase: String) throws(APNsError) {
-        guard let bytes = FileManager.default.contents(atPath: file) else {
-            throw APNsError(.badCredentials, description: "the certificate file \(file) cannot be read")
+        let bytes: [UInt8]
+        do throws(FileReadError) {
+            bytes = try FileContents.read(file)
+        } catch {
+            throw APNsError(.badCredentials, description: "the certificate file \(error)")
         }
         do throws(APNsError) {
-            try self.init(pkcs12: Array(bytes), passphrase: passphrase)
+            try self.init(pkcs12: bytes, passphrase: passphrase)
         } catch {
             throw APNsError(.badCredentials, description: "\(file): \(error.description)")
         }
@@ -76,7 +79,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
         topics = identity.facts.topics.map(Topic.init(rawValue:))
         isForDevelopment = identity.facts.isForDevelopment
         isForProduction = identity.facts.isForProduction
-        expiry = identity.facts.expiry
+        expiry = identity.facts.expiry.map(Date.init(secondsSince1970:))
     }
 
     /// The certificate's topics, never its key.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Makes the provider tokens that a client, or every client of a team's key, puts into its requests.
 ///
 /// APNs refuses tokens that change more often than every 20 minutes ("Establishing a token-based connection to APNs"),
@@ -15,16 +21,16 @@ public protocol ProviderTokenMint: Sendable {
 
     /// APNs answered `ExpiredProviderToken`, so the token is to be replaced if it was not since.
     ///
-    /// - Parameter issuedAt: The time of issue of the token that was refused, in seconds since 1970.
-    func expired(tokenIssuedAt issuedAt: Int64) async
+    /// - Parameter issuedAt: The ``MintedToken/issuedAt`` of the token that was refused.
+    func expired(tokenIssuedAt issuedAt: Date) async
 }
 
 /// A signed provider token.
 public struct MintedToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// The token's text, a JSON Web Token.
     public let text: [UInt8]
-    /// When it was issued, in seconds since 1970.
-    public let issuedAt: Int64
+    /// The time of issue.
+    public let issuedAt: Date
     /// How long it may be used before the mint is asked again.
     public let validity: Duration
 
@@ -32,9 +38,9 @@ public struct MintedToken: Sendable, CustomStringConvertible, CustomReflectable 
     ///
     /// - Parameters:
     ///   - text: The token's text.
-    ///   - issuedAt: When it was issued, in seconds since 1970.
+    ///   - issuedAt: The time of issue, as the token says; whole seconds.
     ///   - validity: How long it may be used before the mint is asked again.
-    public init(text: [UInt8], issuedAt: Int64, validity: Duration) {
+    public init(text: [UInt8], issuedAt: Date, validity: Duration) {
         self.text = text
         self.issuedAt = issuedAt
         self.validity = validity

@@ -2,9 +2,9 @@ internal import APNs
 package import Wire
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+    public import FoundationEssentials
 #else
-    internal import Foundation
+    public import Foundation
 #endif
 
 /// The private key of a team that signs provider tokens: the content of a `.p8` file with the two names it goes by.
@@ -23,13 +23,35 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     ///   - pem: The text, `-----BEGIN PRIVATE KEY-----` and all.
     ///   - keyID: The key's name.
     ///   - teamID: The team's name.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when the text is no P-256 private key.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the text is not a P-256 private key, or a name is
+    ///   not ten characters of A–Z and 0–9.
     public init(pem: String, keyID: String, teamID: String) throws(APNsError) {
         do {
             self.init(try ES256PrivateKey(pem: pem), keyID: keyID, teamID: teamID)
         } catch {
             throw APNsError(.badCredentials, description: "the signing key cannot be used: \(error)")
         }
+        try SigningKey.check(keyID, "keyID", of: "the key")
+        try SigningKey.check(teamID, "teamID", of: "the team")
+    }
+
+    /// Whether a text can be the name of a key or a team: ten characters of A–Z and 0–9.
+    package static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            }
+    }
+
+    private static func check(_ text: String, _ field: String, of what: String) throws(APNsError) {
+        guard !isIdentifier(text) else { return }
+        throw APNsError(
+            .badCredentials,
+            description:
+                "\(field) must be the ten characters of A-Z and 0-9 that name \(what) in the developer account "
+                + "(found \"\(text)\")"
+        )
     }
 
     /// A key from a `.p8` file.
@@ -40,11 +62,14 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     ///   - teamID: The team's name.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or holds no such key.
     public init(file: String, keyID: String, teamID: String) throws(APNsError) {
-        guard let pem = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw APNsError(.badCredentials, description: "the key file \(file) cannot be read")
+        let pem: [UInt8]
+        do throws(FileReadError) {
+            pem = try FileContents.read(file)
+        } catch {
+            throw APNsError(.badCredentials, description: "the key file \(error)")
         }
         do throws(APNsError) {
-            try self.init(pem: pem, keyID: keyID, teamID: teamID)
+            try self.init(pem: String(decoding: pem, as: UTF8.self), keyID: keyID, teamID: teamID)
         } catch {
             throw APNsError(.badCredentials, description: "\(file): \(error.description)")
         }
@@ -71,8 +96,8 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// A fresh key that APNs does not know: a simulator takes it for any team.
     ///
     /// - Parameters:
-    ///   - keyID: A name for the key.
-    ///   - teamID: The team's name.
+    ///   - keyID: A name for the key; any text.
+    ///   - teamID: The team's name; any text.
     /// - Returns: The key.
     /// - Throws: ``APNsError`` with the code `system` when no key can be made.
     public static func ephemeral(
@@ -90,10 +115,10 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// A ``PushClient`` makes its own; this is for tools that speak to APNs by other means.
     ///
-    /// - Parameter issuedAt: Seconds since 1970.
+    /// - Parameter issuedAt: The time of issue, rounded down to a whole second.
     /// - Returns: The token's text.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the key cannot sign.
-    public func token(issuedAt: Int64) throws(APNsError) -> [UInt8] {
+    public func token(issuedAt: Date) throws(APNsError) -> [UInt8] {
         let token = ProviderToken(keyID: keyID, teamID: teamID, issuedAt: issuedAt)
         do {
             return token.signed(by: try key.sign(token.signingInput))

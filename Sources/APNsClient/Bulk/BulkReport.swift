@@ -1,5 +1,11 @@
 public import APNs
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// What came of sending to many devices.
 public struct BulkReport: Sendable {
     /// A push that was not accepted.
@@ -14,17 +20,18 @@ public struct BulkReport: Sendable {
     public struct DeadToken: Sendable, Hashable {
         /// The token.
         public let token: DeviceToken
-        /// When APNs last confirmed that it is not, in milliseconds since 1970; nil when it did not say.
-        public let timestamp: Int64?
+        /// The time at which APNs last confirmed that the token is not valid; nil when it gave none.
+        public let unregisteredAt: Date?
 
-        /// Whether to forget the token: not when the app has registered it again since APNs last looked.
+        /// Whether to delete the token: false when the app has registered it again since ``unregisteredAt``.
         ///
         /// Source: "Handling notification responses from APNs".
         ///
-        /// - Parameter registeredAt: When the app last handed the token in, in milliseconds since 1970.
-        /// - Returns: Whether the token is dead for sure.
-        public func isStillDead(registeredAt: Int64) -> Bool {
-            timestamp.map { registeredAt <= $0 } ?? true
+        /// - Parameter registeredAt: The time at which the app last reported the token.
+        /// - Returns: True when the token was not registered later than APNs found it invalid, or when APNs gave no
+        ///   time.
+        public func isStillDead(registeredAt: Date) -> Bool {
+            unregisteredAt.map { registeredAt <= $0 } ?? true
         }
     }
 
@@ -40,7 +47,8 @@ public struct BulkReport: Sendable {
     ///
     /// Those that APNs answered with status 410; a `BadDeviceToken` may only mean the wrong environment.
     public var deadTokens: [DeadToken] {
-        failures.filter { $0.error.status == 410 }.map { DeadToken(token: $0.token, timestamp: $0.error.timestamp) }
+        failures.filter { $0.error.status == 410 }
+            .map { DeadToken(token: $0.token, unregisteredAt: $0.error.unregisteredAt) }
     }
 
     /// Devices that may have been reached although nobody answered.

@@ -1,11 +1,17 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
 /// How a client is at the moment, for whoever watches over it.
 package struct ClientCondition: Sendable, Hashable {
     /// Streams that APNs allows on the open connections together.
     package var streamLimit = 0
     /// Whether nothing is sent, since everything was refused for one reason.
     package var isCircuitOpen = false
-    /// When the provider token in use was issued, in seconds since 1970; nil before the first, and without tokens.
-    package var tokenIssuedAt: Int64?
+    /// The time of issue of the provider token in use; nil before the first, and without tokens.
+    package var tokenIssuedAt: Date?
     /// Provider tokens that were used, one after the other.
     package var tokensUsed = 0
 

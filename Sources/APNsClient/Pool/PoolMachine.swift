@@ -1,6 +1,12 @@
 internal import APNs
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Decides everything about sending, as a struct without I/O: facts in, orders out.
 ///
 /// Which push goes onto which connection when, when connections are opened and given up, what is tried again, and how
@@ -10,9 +16,10 @@ internal import Wire
 ///
 /// ```
 ///   submitted ──▶ waiting ──▶ on the wire ──▶ settled
-///                  ▲   ▲          │  │
-///                  │   └──────────┘  │  the server provably left it alone
-///                  └── backing off ◀─┘  refused, and the policy grants another try
+///       │          ▲   ▲          │  │
+///       │          │   └──────────┘  │  the server provably left it alone
+///       │          └── backing off ◀─┘  refused, and the policy grants another try
+///       └──────────────────▲            it may not go out yet
 /// ```
 ///
 /// From every place it may be settled early: by its deadline, its caller, or the end of the client. The order
@@ -36,7 +43,7 @@ struct PoolMachine {
         /// End the connection; what is still in flight on it ends broken.
         case close(ConnectionID, WireError)
         /// APNs called the provider token of this time of issue expired.
-        case renewToken(issuedAt: Int64)
+        case renewToken(issuedAt: Date)
         /// Tell the caller how the push ended: with its ``PendingPush/failure``, or well.
         case settle(PendingPush)
         /// Tell whoever listens.
@@ -121,6 +128,10 @@ struct PoolMachine {
         push.progress.deadline = now.advanced(by: push.limits.timeout)
         nextSweep = min(nextSweep, push.progress.deadline)
         wake(at: nextSweep)
+        guard push.limits.delay <= .zero else {
+            hold(push, for: push.limits.delay, at: now)
+            return
+        }
         if waiting.isEmpty, let index = roomyConnection {
             dispatch(push, onto: index, at: now)
             return
@@ -317,12 +328,17 @@ struct PoolMachine {
         push.progress.retries += 1
         if error.outcome == .unknown { push.progress.unknownTries += 1 }
         push.lastError = error
+        hold(push, for: wait, at: now)
+        counters.retries += 1
+        orders.append(.report(.retrying(push.id, after: wait, because: error)))
+    }
+
+    /// Lets a push wait before it is sent.
+    private mutating func hold(_ push: PendingPush, for wait: Duration, at now: MonotonicTime) {
         push.progress.move(to: .backingOff, at: now)
         let due = now.advanced(by: wait)
         backingOff.insert(push, due: due)
         wake(at: due)
-        counters.retries += 1
-        orders.append(.report(.retrying(push.id, after: wait, because: error)))
     }
 
     /// Settles a push wherever it is.
@@ -361,6 +377,7 @@ struct PoolMachine {
             error.reason = last.reason
             error.description += "; the last try: \(last.description)"
         }
+        error.lastFailure = push.lastError
         settle(push, error, at: now)
     }
 

@@ -2,6 +2,12 @@ internal import APNs
 internal import Synchronization
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Carries out what ``PoolMachine`` decides: the connections to one APNs, and the pushes that wait for them or are on
 /// them, on one event loop.
 actor PushPool {
@@ -29,7 +35,7 @@ actor PushPool {
     private var connections: [(id: PoolMachine.ConnectionID, connection: HTTP2Connection)] = []
     private var authorization: Authorization?
     /// When the last provider token was issued that was used.
-    private var tokenIssuedAt: Int64?
+    private var tokenIssuedAt: Date?
     private var tokensUsed = 0
     /// Pushes whose turn has come while there was no provider token to send them with.
     private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
@@ -37,7 +43,7 @@ actor PushPool {
     /// Whether the token that is being fetched may be of a key that was replaced meanwhile.
     private var isFetchOutdated = false
     /// The time of issue of a token that APNs called expired, which the mint has not been told.
-    private var expiredTokenIssuedAt: Int64?
+    private var expiredTokenIssuedAt: Date?
     /// Memory for the next list of orders.
     private var spareOrders: [PoolMachine.Order] = []
     private var isCarryingOut = false
@@ -244,7 +250,7 @@ actor PushPool {
     /// A provider token as it is sent.
     private struct Authorization {
         let fields: HTTPFields
-        let issuedAt: Int64
+        let issuedAt: Date
         /// When the mint is to be asked again.
         let end: MonotonicTime
 

@@ -1,6 +1,12 @@
 internal import APNs
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Reads why APNs refuses a request ("Handling notification responses from APNs").
 struct APNsAnswer {
     /// A difference between two clocks that no network explains.
@@ -38,7 +44,7 @@ struct APNsAnswer {
         }
         // One of Apple's tables writes "Service Unavailable".
         error.reason = Reason(rawValue: reason.filter { $0 != " " })
-        error.timestamp = answer["timestamp"]?.integerValue
+        error.unregisteredAt = answer["timestamp"]?.integerValue.map(Date.init(millisecondsSince1970:))
         error.description = "APNs answered \(status) \(reason)"
         if let explanation = error.reason?.explanation { error.description += ": \(explanation)" }
         if status == 403, let skew = clockSkew {

@@ -1,27 +1,126 @@
-internal import Synchronization
+internal import APNs
 
-/// Gives each push about a Live Activity a higher timestamp than the one before, by at least a second, as the phone
-/// keeps the newest and pushes may overtake each other.
-final class ActivityTimestamps: Sendable {
-    /// Entries that are kept before those that time has overtaken are forgotten.
-    private static let sweepSize = 1_000
+/// Decides the timestamp of each push to a Live Activity and how long the push waits, without a clock of its own.
+///
+/// The phone ignores an update unless its `timestamp`, in whole seconds, is later than that of the content it shows
+/// ("Starting and updating Live Activities with ActivityKit push notifications"; equal seconds are ignored, too, as
+/// senders report). Fractions of a second would order more pushes, but Apple documents none, no known sender uses them,
+/// and a phone that reads a whole number would ignore every push with one.
+///
+/// Processes that send to the same activity share nothing but the time, so a timestamp that runs ahead of the clock
+/// makes the phone ignore what another process sends next. The rules are therefore:
+///
+/// - A start is stamped two seconds in the past. Every update after it is later, even one by another process whose
+///   clock is up to a second behind.
+/// - An update is stamped with the current second and is never ahead of the clock. When the second is taken, the update
+///   waits for the next one, which keeps to Apple's advice of one update per second and activity.
+/// - An end is stamped one second ahead, later than every update sent before it. Nothing can follow an end.
+///
+/// What remains is two processes that update one activity within the same second: the phone ignores the second update.
+struct ActivityTimestamps {
+    /// What a push does to the activity.
+    enum Event: CaseIterable {
+        case start
+        case update
+        case end
 
-    private let clock: WallClock
-    private let latest = Mutex<[String: Int64]>([:])
+        /// The difference between the timestamp and the clock, in seconds.
+        fileprivate var lead: Int64 {
+            switch self {
+            case .start: -2
+            case .update: 0
+            case .end: 1
+            }
+        }
 
-    init(clock: WallClock) {
-        self.clock = clock
+        init(_ update: LiveActivityUpdate) {
+            self = update.isEnd ? .end : .update
+        }
+
+        /// The timestamp when no other push is known, in seconds since 1970.
+        ///
+        /// - Parameter now: Microseconds since 1970.
+        /// - Returns: The timestamp.
+        func timestamp(at now: Int64) -> Int64 { ActivityTimestamps.second(of: now) + lead }
     }
 
-    /// The timestamp of the next push to this token or channel, in seconds since 1970.
-    func next(for address: String) -> Int64 {
-        let now = clock.secondsSince1970()
-        return latest.withLock { latest in
-            let timestamp = max(now, (latest[address] ?? 0) + 1)
-            // What lies in the past says no more than the clock does.
-            if latest.count >= ActivityTimestamps.sweepSize { latest = latest.filter { $0.value >= now } }
-            latest[address] = timestamp
-            return timestamp
+    /// What receives the pushes.
+    enum Address: Hashable {
+        case token(DeviceToken)
+        case channel(ChannelID, app: Topic)
+    }
+
+    /// A timestamp that was given to a push.
+    struct Slot: Equatable {
+        /// Seconds since 1970.
+        var timestamp: Int64
+        /// How long the push waits before it goes out.
+        var delay: Duration
+    }
+
+    private struct Entry {
+        var timestamp: Int64
+        /// The latest second at which the clock was read for this address.
+        var readAt: Int64
+    }
+
+    /// Entries that are stored before those that the clock has passed are removed for the first time.
+    private static let firstSweepSize = 1_000
+
+    private var latest: [Address: Entry] = [:]
+    private var sweepSize = ActivityTimestamps.firstSweepSize
+
+    /// Gives the next push to an address its timestamp.
+    ///
+    /// - Parameters:
+    ///   - event: What the push does.
+    ///   - address: The activity's token or channel; for a start, the push-to-start token.
+    ///   - now: Microseconds since 1970.
+    ///   - limit: The longest wait.
+    /// - Returns: The timestamp and the wait; nil, and nothing is taken, when the push would have to wait for `limit`.
+    mutating func next(_ event: Event, for address: Address, at now: Int64, within limit: Duration) -> Slot? {
+        var slot = Slot(timestamp: event.timestamp(at: now), delay: .zero)
+        // Each start begins another activity.
+        guard event != .start else { return slot }
+        let second = ActivityTimestamps.second(of: now)
+        if let entry = latest[address], entry.timestamp >= slot.timestamp {
+            slot.timestamp = entry.timestamp + 1
+            // After the clock was set back it may take hours to pass what the phone has: go on counting instead.
+            if second >= entry.readAt {
+                slot.delay = .microseconds((slot.timestamp - event.lead) * 1_000_000 - now)
+            }
         }
+        guard slot.delay < limit else { return nil }
+        store(slot.timestamp, for: address, at: second)
+        return slot
+    }
+
+    /// Notes a timestamp that the caller has chosen, so that those given later are later; one ahead of the clock is the
+    /// caller's own responsibility.
+    ///
+    /// - Parameters:
+    ///   - timestamp: Seconds since 1970.
+    ///   - address: The activity's token or channel.
+    ///   - now: Microseconds since 1970.
+    mutating func sent(_ timestamp: Int64, to address: Address, at now: Int64) {
+        let second = ActivityTimestamps.second(of: now)
+        guard timestamp == second else { return }
+        store(max(timestamp, latest[address]?.timestamp ?? timestamp), for: address, at: second)
+    }
+
+    /// The number of addresses that are remembered.
+    var count: Int { latest.count }
+
+    private mutating func store(_ timestamp: Int64, for address: Address, at second: Int64) {
+        if latest.count >= sweepSize {
+            latest = latest.filter { $0.value.timestamp >= second }
+            // At least as many are added before the next sweep as were left by this one.
+            sweepSize = max(ActivityTimestamps.firstSweepSize, 2 * latest.count)
+        }
+        latest[address] = Entry(timestamp: timestamp, readAt: max(second, latest[address]?.readAt ?? second))
+    }
+
+    private static func second(of microseconds: Int64) -> Int64 {
+        microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
     }
 }

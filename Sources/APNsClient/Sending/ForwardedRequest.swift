@@ -22,6 +22,8 @@ package struct ForwardedRequest: Sendable {
     package var headers: PushHeaders
     /// Its body, byte for byte.
     package var body: [UInt8]
+    /// How long it has to wait so that the timestamp of an update of a Live Activity is not ahead of the clock.
+    package fileprivate(set) var delay = Duration.zero
 
     /// A request from its parts.
     package init(_ target: Target, id: APNsID, headers: PushHeaders = PushHeaders(), body: [UInt8]) {
@@ -57,7 +59,7 @@ extension PushClient {
         let draft = PushDraft(
             writer.forwarded(request),
             body: request.body,
-            limits: limits(of: options, isUrgent: request.headers.priority ?? "10" == "10")
+            limits: limits(of: options, isUrgent: request.headers.priority ?? "10" == "10", after: request.delay)
         )
         let acceptance = try await (isAboutChannels ? channelPool : pool).send(PendingPush(draft, id: request.id))
         return ForwardedAnswer(fields: acceptance.fields, body: acceptance.body)
@@ -82,17 +84,23 @@ extension PushClient {
         delivery: SurfaceDelivery
     ) throws(APNsError) -> ForwardedRequest {
         let id = try delivery.id(of: snapshot, to: destination)
-        let timestamp = activityTimestamps.next(for:)
-        switch try request(for: snapshot, to: destination, topic: topic, delivery, id, timestamp) {
+        let request = try request(for: snapshot, to: destination, topic: topic, delivery, id) {
+            (event, address) throws(APNsError) in
+            try slot(event, for: address, chosen: delivery.timestamp, SendOptions())
+        }
+        var forwarded: ForwardedRequest
+        switch request.content {
         case .push(let notification, let token):
             let fields = requests.push(notification, to: token, topic: topic, id: id)
             let body = try writing(for: id, notification.payload.encoded)
-            return ForwardedRequest(.device(token), id: id, headers: PushHeaders { fields[$0] }, body: body)
+            forwarded = ForwardedRequest(.device(token), id: id, headers: PushHeaders { fields[$0] }, body: body)
         case .broadcast(let broadcast):
             let fields = requests.broadcast(broadcast, id: id)
             let target = ForwardedRequest.Target.broadcast(broadcast.channel, bundle: broadcast.app.rawValue)
-            return ForwardedRequest(target, id: id, headers: PushHeaders { fields[$0] }, body: broadcast.payload)
+            forwarded = ForwardedRequest(target, id: id, headers: PushHeaders { fields[$0] }, body: broadcast.payload)
         }
+        forwarded.delay = request.delay
+        return forwarded
     }
 }
 

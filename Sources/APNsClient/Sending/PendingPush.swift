@@ -1,6 +1,12 @@
 internal import APNs
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// One push on its way: what is to be sent, who waits for it, and how far it has come.
 ///
 /// It is `@unchecked Sendable` because its caller makes it, hands it to the pool's loop once and never reads or writes
@@ -20,7 +26,7 @@ internal import Wire
     /// Its stream, while one is open, and with the answer that accepts it until its caller has been told.
     var stream: HTTP2Stream?
     /// When the provider token it went out with was issued.
-    var tokenIssuedAt: Int64?
+    var tokenIssuedAt: Date?
     /// Why it failed, once it is settled; nil when it was accepted.
     var failure: APNsError?
     /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.

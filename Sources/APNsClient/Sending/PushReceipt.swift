@@ -13,7 +13,8 @@ public struct PushReceipt: Sendable, Hashable {
     public let attempts: Int
     /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
     ///
-    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries.
+    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries, or something that is not APNs answered with
+    /// status 500, 502 or 504.
     public let unknownTries: Int
     /// Where the time went.
     public let timing: SendTiming

@@ -1,10 +1,16 @@
-internal import APNs
+public import APNs
 
 /// When a push that failed is sent again, and after how long; a value that decides without a clock or a network.
 ///
-/// What a server provably did not act on is sent again at once whatever the policy says: that is no second try but
-/// the first one. The policy is about pushes that APNs answered with a refusal that passes, and about those of which
-/// nobody knows.
+/// A push that the server provably did not act on is sent again at once, whatever the policy says. The policy is about
+/// refusals and about pushes without an answer. These are retried:
+///
+/// - any answer with status 500 or more, whether its reason is known or not, and status 429;
+/// - the reasons in ``retryableReasons``;
+/// - a push without an answer, if ``unknownOutcome`` says so.
+///
+/// ``neverRetriedReasons`` are not, whatever the policy says. The environment variable `MARTLET_RETRY=off` turns
+/// retries off: see ``PushClient/Configuration/allowsRetries``.
 public struct RetryPolicy: Sendable, Hashable {
     /// What to do with a push that went out and was never answered: it may or may not have arrived.
     public enum UnknownOutcome: Sendable, Hashable {
@@ -31,6 +37,9 @@ public struct RetryPolicy: Sendable, Hashable {
     public var serverErrorDelay: Duration?
     /// What to do when the outcome is unknown; to tell the caller by default.
     public var unknownOutcome: UnknownOutcome
+    /// The reasons that are retried, besides status 429 and statuses of 500 or more;
+    /// ``standardRetryableReasons`` by default.
+    public var retryableReasons: Set<Reason>
 
     /// The defaults, save what is given.
     public init(
@@ -40,7 +49,8 @@ public struct RetryPolicy: Sendable, Hashable {
         maximumDelay: Duration = .seconds(5),
         hasJitter: Bool = true,
         serverErrorDelay: Duration? = nil,
-        unknownOutcome: UnknownOutcome = .report
+        unknownOutcome: UnknownOutcome = .report,
+        retryableReasons: Set<Reason> = standardRetryableReasons
     ) {
         self.retries = retries
         self.urgentRetries = urgentRetries
@@ -49,7 +59,18 @@ public struct RetryPolicy: Sendable, Hashable {
         self.hasJitter = hasJitter
         self.serverErrorDelay = serverErrorDelay
         self.unknownOutcome = unknownOutcome
+        self.retryableReasons = retryableReasons
     }
+
+    /// The reasons that may not be given for the same push at another time, as ``Reason/advice-swift.property`` says.
+    public static let standardRetryableReasons = Set(Reason.all.filter { $0.advice != .mendFirst })
+    /// The reasons that are never retried, since the same push cannot be accepted later.
+    ///
+    /// Source: "Handling notification responses from APNs".
+    public static let neverRetriedReasons: Set<Reason> = [
+        .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .forbidden, .payloadTooLarge, .topicDisallowed,
+        .unregistered,
+    ]
 
     /// A few tries within a few seconds, for callers that wait.
     public static let standard = RetryPolicy()
@@ -94,10 +115,12 @@ public struct RetryPolicy: Sendable, Hashable {
         min(max(.zero, delay), .seconds(30 * 86_400))
     }
 
-    /// Whether the same push may fare better at another time.
+    /// Whether the same push may be accepted at another time.
     private func isPassing(_ error: APNsError) -> Bool {
-        switch error.outcome {
-        case .answered: (error.reason?.advice ?? .mendFirst) != .mendFirst || error.status == 429 || error.status == 503
+        if let reason = error.reason, RetryPolicy.neverRetriedReasons.contains(reason) { return false }
+        if let status = error.status, status >= 500 || status == 429 { return true }
+        return switch error.outcome {
+        case .answered: error.reason.map(retryableReasons.contains) ?? false
         case .unknown: unknownOutcome == .resend
         case .neverSent, .unprocessed: true
         }

@@ -9,7 +9,8 @@ public struct SendTiming: Sendable, Hashable {
     public var waiting: Duration { .nanoseconds(waitingTime) }
     /// On the wire, from the request to its answer, over all tries.
     public var onWire: Duration { .nanoseconds(wireTime) }
-    /// Between a refusal and the next try.
+    /// The time between a refusal and the next try, and the time that an update of a Live Activity waited for its
+    /// timestamp.
     public var backingOff: Duration { .nanoseconds(backOffTime) }
 
     mutating func add(_ nanoseconds: Int64, in place: PushProgress.Place) {

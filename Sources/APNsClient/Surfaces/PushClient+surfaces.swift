@@ -1,6 +1,12 @@
 public import APNs
 public import LiveSurfaces
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 extension PushClient {
     /// Sends a snapshot, as the push that its kind and destination call for.
     ///
@@ -27,12 +33,15 @@ extension PushClient {
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let id = try delivery.id(of: snapshot, to: destination)
-        let timestamp = activityTimestamps.next(for:)
-        switch try request(for: snapshot, to: destination, topic: topic, delivery, id, timestamp) {
+        let request = try request(for: snapshot, to: destination, topic: topic, delivery, id) {
+            (event, address) throws(APNsError) in
+            try slot(event, for: address, chosen: delivery.timestamp, options)
+        }
+        switch request.content {
         case .push(let notification, let token):
-            return try await send(notification, to: token, topic: topic, options: options)
+            return try await send(notification, to: token, topic: topic, options: options, after: request.delay)
         case .broadcast(let broadcast):
-            return try await send(broadcast, id: id, options: options).receipt
+            return try await send(broadcast, id: id, options: options, after: request.delay).receipt
         }
     }
 
@@ -52,18 +61,28 @@ extension PushClient {
         delivery: SurfaceDelivery = SurfaceDelivery()
     ) throws(APNsError) -> RequestDescription {
         let id = try delivery.id(of: snapshot, to: destination)
-        // What is only looked at uses up no timestamp.
-        let timestamp: (String) -> Int64 = { [clock] _ in clock.secondsSince1970() }
-        switch try request(for: snapshot, to: destination, topic: topic, delivery, id, timestamp) {
+        let now = clock.microsecondsSince1970()
+        let request = try request(for: snapshot, to: destination, topic: topic, delivery, id) { event, _ in
+            // A description takes no second from the pushes that are sent.
+            let timestamp = delivery.timestamp?.secondsSince1970 ?? event.timestamp(at: now)
+            return ActivityTimestamps.Slot(timestamp: timestamp, delay: .zero)
+        }
+        switch request.content {
         case .push(let notification, let token): return try describe(notification, to: token, topic: topic)
         case .broadcast(let broadcast): return describe(broadcast)
         }
     }
 
-    /// What a snapshot becomes.
-    enum Request {
-        case push(PushNotification, DeviceToken)
-        case broadcast(Broadcast)
+    /// The push that a snapshot becomes.
+    struct SurfaceRequest {
+        enum Content {
+            case push(PushNotification, DeviceToken)
+            case broadcast(Broadcast)
+        }
+
+        var content: Content
+        /// How long it waits before it goes out.
+        var delay = Duration.zero
     }
 
     /// What is worth delivering for an hour, as surfaces are looked at now or not at all.
@@ -76,8 +95,8 @@ extension PushClient {
         topic: Topic,
         _ delivery: SurfaceDelivery,
         _ id: APNsID,
-        _ timestamp: (String) -> Int64
-    ) throws(APNsError) -> Request {
+        _ makeSlot: (ActivityTimestamps.Event, ActivityTimestamps.Address) throws(APNsError) -> ActivityTimestamps.Slot
+    ) throws(APNsError) -> SurfaceRequest {
         let snapshot: SurfaceSnapshot
         do throws(SurfaceError) {
             snapshot = try unchecked.validated(categories: delivery.categories)
@@ -90,29 +109,37 @@ extension PushClient {
                 throw APNsError(.invalid, id: id, description: "the snapshot cannot be sent: \(error)")
             }
             let push = try writing(for: id) { () throws(PayloadError) in try silentOrAlert(of: snapshot, delivery, id) }
-            return .push(push, token)
+            return SurfaceRequest(content: .push(push, token))
         }
-        return try writing(for: id) { () throws(PayloadError) -> Request in
+        let slot: ActivityTimestamps.Slot
+        if let (event, address) = destination.activity(of: topic) {
+            slot = try makeSlot(event, address)
+        } else {
+            // An alert to a device has no timestamp.
+            slot = ActivityTimestamps.Slot(timestamp: 0, delay: .zero)
+        }
+        let content = try writing(for: id) { () throws(PayloadError) -> SurfaceRequest.Content in
             switch destination {
             case .device(let token):
                 .push(alert(activity.alertPayload, delivery, id), token)
             case .activityStart(let token):
-                .push(try start(of: activity, at: timestamp(token.hex), delivery, id), token)
+                .push(try start(of: activity, at: slot.date, delivery, id), token)
             case .activity(let token), .activityEnd(let token, _):
-                .push(try change(of: activity, at: timestamp(token.hex), destination, delivery, id), token)
+                .push(try change(of: activity, at: slot.date, destination, delivery, id), token)
             case .channel(let channel), .channelEnd(let channel, _):
                 .broadcast(
                     try Broadcast(
                         update(of: activity, destination, delivery),
                         on: channel,
                         of: topic,
-                        timestamp: timestamp(channel.rawValue),
+                        timestamp: slot.date,
                         priority: (delivery.priority ?? .powerAware).priority,
                         expiration: delivery.expiration ?? .attemptOnce
                     )
                 )
             }
         }
+        return SurfaceRequest(content: content, delay: slot.delay)
     }
 
     /// What goes to a device for other kinds than Live Activities: something to read, or something to put in place.
@@ -143,7 +170,7 @@ extension PushClient {
 
     private func start(
         of activity: LiveActivitySnapshot,
-        at timestamp: Int64,
+        at timestamp: Date,
         _ delivery: SurfaceDelivery,
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
@@ -167,7 +194,7 @@ extension PushClient {
 
     private func change(
         of activity: LiveActivitySnapshot,
-        at timestamp: Int64,
+        at timestamp: Date,
         _ destination: SurfaceDestination,
         _ delivery: SurfaceDelivery,
         _ id: APNsID

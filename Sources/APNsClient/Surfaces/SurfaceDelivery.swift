@@ -16,6 +16,9 @@ public struct SurfaceDelivery: Sendable {
     public var expiration: Expiration?
     /// Makes alerts of the same identifier replace each other on the device; nil for none.
     public var collapseID: CollapseID?
+    /// The timestamp of a push to a Live Activity; nil to let the client choose, as
+    /// ``PushClient/send(_:toActivity:topic:timestamp:priority:expiration:options:)`` does.
+    public var timestamp: Date?
     /// From when on the content of a Live Activity counts as outdated; nil for never.
     public var staleDate: Date?
     /// Which of several Live Activities is shown first; nil to leave it to the system.
@@ -35,6 +38,7 @@ public struct SurfaceDelivery: Sendable {
         priority: LiveActivityPriority? = nil,
         expiration: Expiration? = nil,
         collapseID: CollapseID? = nil,
+        timestamp: Date? = nil,
         staleDate: Date? = nil,
         relevanceScore: Double? = nil,
         reach: LiveActivityStart.Reach = .byApp,
@@ -45,6 +49,7 @@ public struct SurfaceDelivery: Sendable {
         self.priority = priority
         self.expiration = expiration
         self.collapseID = collapseID
+        self.timestamp = timestamp
         self.staleDate = staleDate
         self.relevanceScore = relevanceScore
         self.reach = reach

@@ -16,6 +16,21 @@ public enum SurfaceDestination: Sendable, Hashable {
     /// To everybody who listens on a channel: ends their Live Activities with this as their last content.
     case channelEnd(ChannelID, dismissal: LiveActivityUpdate.Dismissal = .immediately)
 
+    /// The activity that a push goes to, and what the push does; nil when it goes to a device.
+    ///
+    /// - Parameter app: The app's bundle identifier.
+    /// - Returns: What the push does, and what receives it.
+    func activity(of app: Topic) -> (ActivityTimestamps.Event, ActivityTimestamps.Address)? {
+        switch self {
+        case .device: nil
+        case .activityStart(let token): (.start, .token(token))
+        case .activity(let token): (.update, .token(token))
+        case .activityEnd(let token, _): (.end, .token(token))
+        case .channel(let channel): (.update, .channel(channel, app: app))
+        case .channelEnd(let channel, _): (.end, .channel(channel, app: app))
+        }
+    }
+
     /// What tells one push of a snapshot from another: what it does, and to whom.
     var name: String {
         switch self {

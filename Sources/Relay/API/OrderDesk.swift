@@ -5,6 +5,12 @@ internal import Outbox
 internal import WebAPI
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Makes the pushes of an order: what it leaves open is filled in, and what Apple would refuse is refused.
 struct OrderDesk {
     let callers: Callers
@@ -38,7 +44,7 @@ struct OrderDesk {
         for (index, destination) in order.destinations.enumerated() {
             let chosen = order.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
             let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
-            let (headers, payload) = try content(of: order, for: destination, bundle, id, client)
+            let (headers, payload, notBefore) = try content(of: order, for: destination, bundle, id, client)
             if let reason = refusal(of: destination, bundle, headers, payload) {
                 let why = reason.explanation.map { ": \($0)" } ?? ""
                 throw APIProblem(400, "Apple would refuse it with \(reason)\(why)", at: "/payload")
@@ -52,8 +58,8 @@ struct OrderDesk {
                     destination: kept,
                     headers: headers,
                     payload: payload,
-                    notBefore: order.notBefore,
-                    expiresAt: PushAdmission.end(headers.expiration, at: max(now, order.notBefore ?? now)),
+                    notBefore: notBefore,
+                    expiresAt: PushAdmission.end(headers.expiration, at: max(now, notBefore ?? now)),
                     orderKey: PushAdmission.orderKey(kept, headers),
                     traceParent: traceParent
                 )
@@ -86,7 +92,7 @@ struct OrderDesk {
         _ bundle: String,
         _ id: APNsID,
         _ client: PushClient
-    ) throws(APIProblem) -> (PushHeaders, [UInt8]) {
+    ) throws(APIProblem) -> (PushHeaders, [UInt8], notBefore: Int64?) {
         switch order.content {
         case .payload(let payload):
             let type: String
@@ -107,11 +113,13 @@ struct OrderDesk {
                 headers.expiration = headers.expiration ?? "0"
                 headers.priority = headers.priority ?? "5"
             }
-            return (headers, payload)
+            return (headers, payload, order.notBefore)
         case .snapshot(let snapshot, let event):
             var delivery = SurfaceDelivery(id: id)
             delivery.collapseID = order.collapseID.flatMap { try? CollapseID($0) }
             delivery.expiration = order.expiration.flatMap { Int64($0) }.map(Expiration.init(secondsSince1970:))
+            // What is sent later is stamped with the time at which it is sent.
+            delivery.timestamp = order.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
             do throws(APNsError) {
                 let request = try client.forwardable(
                     snapshot,
@@ -121,9 +129,10 @@ struct OrderDesk {
                 )
                 var headers = request.headers
                 headers.id = nil
-                return (headers, request.body)
+                let delay = Int64((request.delay / .milliseconds(1)).rounded(.up))
+                return (headers, request.body, delay > 0 ? now + delay : order.notBefore)
             } catch {
-                throw APIProblem(400, "\(error)", at: "/snapshot")
+                throw APIProblem(error.code == .overloaded ? 429 : 400, "\(error)", at: "/snapshot")
             }
         }
     }

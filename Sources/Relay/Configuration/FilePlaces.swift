@@ -1,4 +1,5 @@
 internal import Outbox
+internal import Wire
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -42,9 +43,10 @@ struct FilePlaces {
     }
 
     private static func read(_ path: String, _ setting: String) throws(RelayError) -> String {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw RelayError("\(setting): the file \(path) cannot be read")
+        do throws(FileReadError) {
+            return String(decoding: try FileContents.read(path), as: UTF8.self)
+        } catch {
+            throw RelayError("\(setting): the file \(error)")
         }
-        return text
     }
 }

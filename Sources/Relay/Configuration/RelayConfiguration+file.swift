@@ -39,13 +39,15 @@ extension RelayConfiguration {
         overrides: RelayOverrides = RelayOverrides(),
         credentials: String? = nil
     ) throws(RelayError) {
-        guard let content = FileManager.default.contents(atPath: path) else {
-            let needs = "it has to name data, apps, and listen or http"
-            throw RelayError("the configuration \(path) cannot be read; \(needs)")
+        let content: [UInt8]
+        do throws(FileReadError) {
+            content = try FileContents.read(path)
+        } catch {
+            throw RelayError("the configuration \(error); it must contain data, apps, and listen or http")
         }
         let json: JSONValue
         do throws(JSONError) {
-            json = try JSONReader.read(Array(content))
+            json = try JSONReader.read(content)
         } catch {
             throw RelayError("\(path) is no JSON: \(error)")
         }
@@ -127,6 +129,9 @@ extension RelayConfiguration.App {
         guard !bundleIDs.isEmpty else { throw RelayError("\(setting.path("bundle-ids")) has to name one at least") }
         let keyFile = places.secret(try setting.text("key-file"))
         let (keyID, teamID) = (try setting.text("key-id"), try setting.text("team-id"))
+        for (name, value) in [("key-id", keyID), ("team-id", teamID)] where !SigningKey.isIdentifier(value) {
+            throw RelayError("\(setting.path(name)) must be ten characters of A-Z and 0-9 (found \"\(value)\")")
+        }
         let key: SigningKey
         do throws(APNsError) {
             key = try SigningKey(file: keyFile, keyID: keyID, teamID: teamID)

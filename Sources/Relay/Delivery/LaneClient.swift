@@ -84,7 +84,7 @@ extension SendResult {
                 .refused(
                     status: error.status ?? 0,
                     reason: error.reason,
-                    timestamp: error.timestamp,
+                    timestamp: error.unregisteredAt?.millisecondsSince1970,
                     retryAfter: retryAfter
                 )
             case .neverSent, .unprocessed: .neverSent(retryAfter: retryAfter)

@@ -3,6 +3,12 @@ internal import APNsClient
 internal import Outbox
 internal import Synchronization
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Makes the provider tokens of one key for all relays that share an outbox: one of them signs, and all use it.
 ///
 /// While the outbox cannot be asked, each relay signs for itself, which Apple allows.
@@ -37,14 +43,14 @@ struct FleetMint: ProviderTokenMint {
         }
     }
 
-    func expired(tokenIssuedAt issuedAt: Int64) async {
-        refused.issuedAt.withLock { $0 = issuedAt }
+    func expired(tokenIssuedAt issuedAt: Date) async {
+        refused.issuedAt.withLock { $0 = issuedAt.secondsSince1970 }
         own.expired(tokenIssuedAt: issuedAt)
     }
 
     private func sign(at now: Int64) throws(OutboxError) -> [UInt8] {
         do throws(APNsError) {
-            return try key.token(issuedAt: now)
+            return try key.token(issuedAt: Date(secondsSince1970: now))
         } catch {
             // The mint of this relay's own will say the same.
             throw OutboxError(.unavailable, "\(error)")
@@ -62,7 +68,7 @@ struct FleetMint: ProviderTokenMint {
         let left = token.issuedAt + ProviderTokenSchedule.refreshAge - now
         return MintedToken(
             text: token.text,
-            issuedAt: token.issuedAt,
+            issuedAt: Date(secondsSince1970: token.issuedAt),
             validity: .seconds(max(1, min(FleetMint.validity, left)))
         )
     }

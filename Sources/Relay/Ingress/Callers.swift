@@ -19,7 +19,7 @@ struct Callers: Sendable {
         /// Whether it is still one: a provider token grows old.
         func isCurrent(at now: Int64) -> Bool {
             guard let tokenIssuedAt else { return true }
-            return (-300...ProviderToken.maximumAge).contains(now - tokenIssuedAt)
+            return (-300...ProviderToken.maximumAgeInSeconds).contains(now - tokenIssuedAt)
         }
 
         /// Whether a request about channels may go through.
@@ -93,7 +93,7 @@ struct Callers: Sendable {
             name: "key \(token.claims.keyID)",
             apps: Set(keys.map(\.app)),
             scopes: [.send],
-            tokenIssuedAt: token.claims.issuedAt
+            tokenIssuedAt: token.claims.issuedAtSeconds
         )
     }
 }

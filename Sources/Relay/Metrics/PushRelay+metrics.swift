@@ -186,7 +186,7 @@ extension PushRelay {
         )
         for (lane, client, condition) in conditions {
             guard let issuedAt = condition.tokenIssuedAt else { continue }
-            sheet.add(lane.labels(and: client.teamID, as: "team"), now / 1_000 - issuedAt)
+            sheet.add(lane.labels(and: client.teamID, as: "team"), now / 1_000 - issuedAt.secondsSince1970)
         }
         sheet.family("martlet_relay_provider_tokens_total", .counter, "Provider tokens that were used.")
         for (lane, client, condition) in conditions {

@@ -45,7 +45,7 @@ extension ConnectionNotes {
         if let claims {
             let token: JSONValue = [
                 "key-id": .string(claims.keyID), "team-id": .string(claims.teamID),
-                "issued-at": .number(JSONNumber(claims.issuedAt)),
+                "issued-at": .number(JSONNumber(claims.issuedAtSeconds)),
             ]
             members.append(.init("provider-token", token))
         }

@@ -3,6 +3,12 @@ internal import APNsClient
 internal import WebAPI
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 extension InboxAPI {
     /// What goes wrong, and what would be wrong.
     static let controlRoutes: [Route] = [
@@ -85,7 +91,7 @@ extension InboxAPI {
                 throw APIProblem(400, "headers must be an object of texts")
             }
             let headers = PushHeaders { fields?[$0.description]?.stringValue }
-            let now = call.simulator.clock.secondsSince1970()
+            let now = Date(secondsSince1970: call.simulator.clock.secondsSince1970())
             let payload = try body.text("payload-text").map { Array($0.utf8) } ?? body["payload"]?.encoded() ?? []
             let channel = try body.text("channel")
             let findings =

@@ -2,6 +2,12 @@ internal import APNs
 internal import WebAPI
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 extension InboxAPI {
     /// Devices, Live Activities, channels and keys.
     static let worldRoutes: [Route] = [
@@ -111,7 +117,7 @@ extension InboxAPI {
             await call.simulator.register(token, for: topics, in: environment)
         }
         if let online { await call.simulator.setOnline(online, token) }
-        if let since { await call.simulator.unregister(token, since: Int64(since)) }
+        if let since { await call.simulator.unregister(token, since: Date(millisecondsSince1970: Int64(since))) }
         if body["channels"] != nil { await call.simulator.subscribe(token, to: Set(channels)) }
     }
 

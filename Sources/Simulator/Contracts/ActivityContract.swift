@@ -1,5 +1,11 @@
 public import APNs
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// What an app's types take for one kind of Live Activity.
 ///
 /// APNs accepts a push whose `content-state` or `attributes` they cannot decode, and the phone ignores it without a
@@ -196,8 +202,10 @@ public struct ActivityPush: Sendable, Hashable {
     public let deviceToken: String
     /// What it does.
     public let event: Event
-    /// `timestamp`, in seconds since 1970; nil when it is missing or no whole number.
-    public let timestamp: Int64?
+    /// `timestamp` in seconds since 1970; nil when it is missing or not a whole number.
+    package let timestamp: Int64?
+    /// `timestamp`; nil when it is missing or not a whole number.
+    public var date: Date? { timestamp.map(Date.init(secondsSince1970:)) }
     /// The name of the app's type of attributes, which a start has.
     public let attributesType: String?
     /// `attributes`.

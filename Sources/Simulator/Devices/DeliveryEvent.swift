@@ -1,5 +1,11 @@
 internal import APNs
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// What became of a push after APNs had accepted it.
 public struct DeliveryEvent: Sendable, Hashable {
     /// What happened, in the words of Apple's delivery log.
@@ -22,8 +28,10 @@ public struct DeliveryEvent: Sendable, Hashable {
         case released
     }
 
-    /// When it happened, in seconds since 1970.
-    public let time: Int64
+    /// The time of the event in seconds since 1970.
+    package let time: Int64
+    /// The time of the event, in whole seconds.
+    public var date: Date { Date(secondsSince1970: time) }
     /// What happened.
     public let kind: Kind
     /// Why, where that is not plain from the kind.

@@ -1,11 +1,19 @@
 public import APNs
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// A device, or a Live Activity on one, as far as APNs and the pushes to its token know it.
 public struct SimulatedDevice: Sendable, Hashable {
     /// The Live Activity that a token belongs to.
     public struct Activity: Sendable, Hashable {
-        /// The time of its newest content, in seconds since 1970.
-        public fileprivate(set) var timestamp: Int64
+        /// The timestamp of its newest content in seconds since 1970.
+        package fileprivate(set) var timestamp: Int64
+        /// The timestamp of its newest content.
+        public var date: Date { Date(secondsSince1970: timestamp) }
         /// Its newest content, as JSON.
         public fileprivate(set) var contentState: [UInt8]
         /// Whether it has ended.
@@ -26,8 +34,10 @@ public struct SimulatedDevice: Sendable, Hashable {
     public internal(set) var topics: Set<String>?
     /// The environment that gave its token.
     public internal(set) var environment: SimulatedAPNs.Environment
-    /// When its token was last confirmed dead, in milliseconds since 1970; nil while it lives.
-    public internal(set) var unregisteredSince: Int64?
+    /// The time at which its token was last confirmed invalid, in milliseconds since 1970; nil while it is valid.
+    package internal(set) var unregisteredSince: Int64?
+    /// The time at which its token was last confirmed invalid; nil while it is valid.
+    public var unregisteredAt: Date? { unregisteredSince.map(Date.init(millisecondsSince1970:)) }
     /// Whether it can be reached.
     public internal(set) var isOnline = true
     /// The numbers of the pushes that wait for it, by topic or channel: one each, as APNs keeps no more.

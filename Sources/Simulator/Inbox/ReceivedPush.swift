@@ -1,12 +1,20 @@
 public import APNs
 internal import APNsServer
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// One push that came in, with the answer it got.
 public struct ReceivedPush: Sendable, Hashable {
     /// Counts up from 1 in the order of arrival.
     public let number: Int
-    /// When it came, in seconds since 1970.
-    public let time: Int64
+    /// The time of arrival in seconds since 1970.
+    package let time: Int64
+    /// The time of arrival, in whole seconds.
+    public var date: Date { Date(secondsSince1970: time) }
     /// When this simulator got it, which for one of an export is later, in seconds since 1970.
     let arrival: Int64
     /// Which of the simulator's connections it came over; they count up from 1, and 0 stands for the inbox's own page.
@@ -48,8 +56,8 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// What is wrong with it or will be surprising on the phone, in the order of the rules.
     public var findings: [Lint.Finding] {
-        guard let app else { return Lint.check(headers: headers, payload: payload, at: time) + observations }
-        return Lint.check(broadcastTo: app, channel: channel?.rawValue, headers: headers, payload: payload, at: time)
+        guard let app else { return Lint.check(headers: headers, payload: payload, at: date) + observations }
+        return Lint.check(broadcastTo: app, channel: channel?.rawValue, headers: headers, payload: payload, at: date)
             + observations
     }
 }

@@ -244,7 +244,7 @@ struct Judge {
             if case .success(let sender) = result {
                 connection.providerToken = TrafficRules.ProviderTokenFacts(
                     identity: authorization.hashValue,
-                    issuedAt: sender.claims.issuedAt,
+                    issuedAt: sender.claims.issuedAtSeconds,
                     deviations: sender.deviations
                 )
             }

@@ -72,19 +72,19 @@ struct ProviderTokenVerifier {
 
     /// What is wrong with the age of a token that is otherwise valid.
     func ageProblem(of claims: ProviderToken, at now: Int64) -> Refusal? {
-        let age = claims.age(at: now)
-        if age > ProviderToken.maximumAge {
+        let age = claims.ageInSeconds(at: now)
+        if age > ProviderToken.maximumAgeInSeconds {
             return .credentials(
                 .expiredProviderToken,
                 .providerTokenTooOld,
-                "the provider token was issued at \(claims.issuedAt), \(age / 60) minutes ago, and is valid for 60"
+                "the provider token was issued at \(claims.issuedAtSeconds), \(age / 60) minutes ago, and is valid for 60"
             )
         }
         guard age < -ProviderTokenVerifier.clockTolerance else { return nil }
         return .credentials(
             .invalidProviderToken,
             .providerTokenFromFuture,
-            "the provider token was issued at \(claims.issuedAt), \(age.magnitude) seconds in the future: the"
+            "the provider token was issued at \(claims.issuedAtSeconds), \(age.magnitude) seconds in the future: the"
                 + " sender's clock is ahead, or iat is in milliseconds"
         )
     }

@@ -136,7 +136,7 @@ struct TrafficRules {
     private func age(_ facts: Facts) -> Lint.Finding? {
         guard let token = facts.providerToken else { return nil }
         let age = facts.time.distance(since: token.issuedAt)
-        if age > ProviderToken.maximumAge {
+        if age > ProviderToken.maximumAgeInSeconds {
             return Lint.Finding(
                 .providerTokenTooOld,
                 .header("authorization"),
@@ -160,7 +160,7 @@ struct TrafficRules {
         let age = facts.time.distance(since: connection.tokenSince)
         connection.token = token.identity
         connection.tokenSince = facts.time
-        guard !isFirst, !token.isRenewalOfExpired, age < ProviderToken.minimumRefreshInterval else { return nil }
+        guard !isFirst, !token.isRenewalOfExpired, age < ProviderToken.minimumRefreshIntervalInSeconds else { return nil }
         return Lint.Finding(
             .providerTokenRefreshedEarly,
             .header("authorization"),

@@ -101,7 +101,7 @@ struct ResultsFile: Sendable {
         guard outcome.isFinal else { return }
         try results?.append(ResultsFile.entry(outcome, line: line))
         if let error = outcome.error, error.status == 410 {
-            try dead?.append(ResultsFile.dead(outcome.token, error.timestamp))
+            try dead?.append(ResultsFile.dead(outcome.token, error.unregisteredAt?.millisecondsSince1970))
         }
     }
 
@@ -128,7 +128,9 @@ struct ResultsFile: Sendable {
             if let status = error.status { members.append(.init("status", .number(JSONNumber(status)))) }
             if let id = error.id { members.append(.init("apns-id", .string(id.description))) }
             members.append(.init("reason", .string(error.reason?.rawValue ?? error.code.description)))
-            if let timestamp = error.timestamp { members.append(.init("timestamp", .number(JSONNumber(timestamp)))) }
+            if let timestamp = error.unregisteredAt?.millisecondsSince1970 {
+                members.append(.init("timestamp", .number(JSONNumber(timestamp))))
+            }
         }
         return JSONValue.object(members).encoded()
     }

@@ -80,6 +80,35 @@ import Testing
         }
     }
 
+    @Test func `a push that has to wait is not sent before its time, and can be taken back`() throws {
+        var story = PoolStory()
+        story.submit("now")
+        story.open()
+        #expect(story.orders() == ["connect 1", "open now on 1"])
+        let later = story.push("later", delay: .milliseconds(700))
+        let never = story.push("never", delay: .milliseconds(700))
+        story.machine.submitted([later, never], at: story.now)
+        story.wait(.milliseconds(699))
+        story.machine.cancelled(never, at: story.now)
+        #expect(story.orders() == ["fail never: cancelled, neverSent"])
+        story.wait(.milliseconds(1))
+        #expect(story.orders() == ["open later on 1"])
+        story.accept("later")
+        #expect(later.progress.timing.backingOff == .milliseconds(700) && later.progress.attempts == 1)
+    }
+
+    @Test func `a cancelled push names the failure of its last try, and the cancellation`() throws {
+        var story = PoolStory()
+        story.submit("a", retry: .standard)
+        story.open()
+        story.refuse("a", .serviceUnavailable)
+        story.machine.cancelled(story.push("a"), at: story.now)
+        let error = try #require(story.push("a").failure)
+        #expect(error.code == .cancelled && error.cause is CancellationError)
+        #expect(error.lastFailure?.reason == .serviceUnavailable && error.lastFailure?.code == .refused)
+        #expect(error.lastFailure?.cause == nil)
+    }
+
     // MARK: The circuit
 
     @Test func `everything stops when all device tokens are bad, and goes on when one is good`() {

@@ -19,10 +19,15 @@ struct PoolStory {
     }
 
     /// The push of this name.
-    mutating func push(_ name: String, retry: RetryPolicy = .none, timeout: Duration = .seconds(60)) -> PendingPush {
+    mutating func push(
+        _ name: String,
+        retry: RetryPolicy = .none,
+        timeout: Duration = .seconds(60),
+        delay: Duration = .zero
+    ) -> PendingPush {
         if let push = pushes[name] { return push }
         let id = APNsID(randomBits: (0, UInt64(pushes.count)))
-        let limits = SendLimits(retry: retry, isUrgent: false, timeout: timeout)
+        let limits = SendLimits(retry: retry, isUrgent: false, timeout: timeout, delay: delay)
         let push = PendingPush(PushDraft(HTTPFields(), body: [], limits: limits), id: id)
         pushes[name] = push
         return push

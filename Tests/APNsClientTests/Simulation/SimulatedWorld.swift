@@ -87,7 +87,8 @@ struct SimulatedWorld {
             let limits = SendLimits(
                 retry: retry,
                 isUrgent: Bool.random(using: &random),
-                timeout: .milliseconds(Int.random(in: 1...60_000, using: &random))
+                timeout: .milliseconds(Int.random(in: 1...60_000, using: &random)),
+                delay: .milliseconds(max(0, Int.random(in: -3_000...1_000, using: &random)))
             )
             let id = APNsID(randomBits: (0, UInt64(index)))
             let push = PendingPush(PushDraft(HTTPFields(), body: [], limits: limits), id: id)

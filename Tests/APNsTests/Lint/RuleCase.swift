@@ -1,4 +1,5 @@
 import APNs
+import Foundation
 import Testing
 
 /// A push, with headers that suit its type unless it says otherwise.
@@ -41,7 +42,7 @@ struct LintedPush: Sendable {
     }
 
     var findings: [Lint.Finding] {
-        Lint.check(headers: headers, payload: Array(payload.utf8), at: time)
+        Lint.check(headers: headers, payload: Array(payload.utf8), at: time.map(Date.init(secondsSince1970:)))
     }
 
     /// A push whose `aps` has these members.

@@ -30,7 +30,8 @@ import Testing
             ("YQ==", "com.example.app.voip-ptt"), ("", "com.example.app"), ("?", "com.example.app"),
         ]
         let findings = try broadcasts.compactMap { channel, app in
-            Lint.firstError(in: try Broadcast(.end(), on: channel, of: app, timestamp: 1))?.rule
+            Lint.firstError(in: try Broadcast(.end(), on: channel, of: app, timestamp: Date(timeIntervalSince1970: 1)))?
+                .rule
         }
         #expect(findings == ["broadcast-app-with-suffix", "channel-missing", "channel-malformed"])
         #expect(Set(Self.cases.map(\.rule) + findings) == Set(listed))

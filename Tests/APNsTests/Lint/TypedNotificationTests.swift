@@ -18,7 +18,7 @@ import Testing
         var rideID: String
     }
 
-    private static let now: Int64 = 1_790_000_000
+    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     private static func notifications() throws -> [PushNotification] {
         let data = try CustomData(["n": 1])

@@ -30,7 +30,8 @@ import Testing
             relevanceScore: 75
         )
         #expect(
-            try text(start.payload(timestamp: 1_799_999_000)) == #"{"aps":{"timestamp":1799999000,"event":"start","#
+            try text(start.payload(timestamp: Date(timeIntervalSince1970: 1_799_999_000)))
+                == #"{"aps":{"timestamp":1799999000,"event":"start","#
                 + #""content-state":{"arrival":821692800,"photo":"AQID"},"attributes-type":"RideAttributes","#
                 + #""attributes":{"rideID":"r7"},"#
                 + #""alert":{"title":"Your ride","body":{"loc-key":"ARRIVES_%@","loc-args":["6 PM"]},"#
@@ -46,7 +47,7 @@ import Testing
             alert: LiveActivityAlert(title: "a", body: "b", sound: nil),
             reach: .byChannel("dHN0LXNyY2gtY2hubA==")
         )
-        let text = try text(start.payload(timestamp: 1))
+        let text = try text(start.payload(timestamp: Date(timeIntervalSince1970: 1)))
         #expect(text.contains(#""input-push-channel":"dHN0LXNyY2gtY2hubA==""#) && !text.contains("input-push-token"))
     }
 
@@ -58,7 +59,8 @@ import Testing
             }
             var aps: APS
         }
-        let bytes = try LiveActivityUpdate.update(Self.state).payload(timestamp: 5).encoded()
+        let bytes = try LiveActivityUpdate.update(Self.state).payload(timestamp: Date(timeIntervalSince1970: 5))
+            .encoded()
         #expect(try JSONDecoder().decode(Push.self, from: Data(bytes)).aps.contentState == Self.state)
     }
 
@@ -71,20 +73,27 @@ import Testing
     ])
     func `an end says when to leave`(dismissal: LiveActivityUpdate.Dismissal, member: String) throws {
         let end = LiveActivityUpdate.end(dismissal: dismissal)
-        #expect(try text(end.payload(timestamp: 1_000)) == #"{"aps":{"timestamp":1000,"event":"end"\#(member)}}"#)
+        #expect(
+            try text(end.payload(timestamp: Date(timeIntervalSince1970: 1_000)))
+                == #"{"aps":{"timestamp":1000,"event":"end"\#(member)}}"#
+        )
     }
 
     @Test func `an alert may come with an update, and with an end`() throws {
         let alert = LiveActivityAlert(title: "Arrived", body: "Look for the blue car", sound: .named("honk.caf"))
         let update = try LiveActivityUpdate.update(["a": 1], alert: alert, staleDate: .distantFuture)
         #expect(
-            try text(update.payload(timestamp: 1))
+            try text(update.payload(timestamp: Date(timeIntervalSince1970: 1)))
                 == #"{"aps":{"timestamp":1,"event":"update","content-state":{"a":1},"#
                 + #""alert":{"title":"Arrived","body":"Look for the blue car","sound":"honk.caf"},"#
                 + #""stale-date":64092211200}}"#
         )
         let end = try LiveActivityUpdate.end(["a": 2], alert: alert)
-        #expect(try text(end.payload(timestamp: 1)).contains(#""content-state":{"a":2},"alert":{"title":"Arrived""#))
+        #expect(
+            try text(end.payload(timestamp: Date(timeIntervalSince1970: 1))).contains(
+                #""content-state":{"a":2},"alert":{"title":"Arrived""#
+            )
+        )
     }
 
     @Test func `content that is no object, or cannot be written, is refused with its place`() {
@@ -93,7 +102,9 @@ import Testing
         }
         #expect(throws: PayloadError.self) { try LiveActivityUpdate.update(["a": Double.nan]) }
         #expect(throws: PayloadError.notFinite(key: "relevance-score")) {
-            try LiveActivityUpdate.update(["a": 1], relevanceScore: .infinity).payload(timestamp: 1)
+            try LiveActivityUpdate.update(["a": 1], relevanceScore: .infinity).payload(
+                timestamp: Date(timeIntervalSince1970: 1)
+            )
         }
     }
 }

@@ -22,7 +22,11 @@ import Testing
 }
 
 @Suite struct ProviderTokenTests {
-    private let token = ProviderToken(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", issuedAt: 1_437_179_036)
+    private let token = ProviderToken(
+        keyID: "ABC123DEFG",
+        teamID: "DEF123GHIJ",
+        issuedAt: Date(timeIntervalSince1970: 1_437_179_036)
+    )
     private let signature = [UInt8](repeating: 7, count: 64)
 
     @Test func `header and claims are those of Apple's example`() throws {
@@ -112,8 +116,9 @@ import Testing
     }
 
     @Test func `the age of a token cannot overflow`() {
-        #expect(token.age(at: token.issuedAt + 60) == 60)
-        let ancient = ProviderToken(keyID: "K", teamID: "T", issuedAt: .min)
-        _ = ancient.age(at: .max)
+        #expect(token.age(at: token.issuedAt + TimeInterval(60)) == .seconds(60))
+        let ancient = ProviderToken(keyID: "K", teamID: "T", issuedAtSeconds: .min)
+        _ = ancient.ageInSeconds(at: .max)
+        _ = ancient.age(at: .distantFuture)
     }
 }

@@ -45,7 +45,9 @@ import Wire
             "name must be of letters"
         ),
         (ConfigurationFile.good(("\"key-file\": \"AuthKey.p8\", ", "")), "apps.0.key-file is missing"),
-        (ConfigurationFile.good(("AuthKey.p8", "Other.p8")), "apps.0.key-file: "),
+        (ConfigurationFile.good(("AuthKey.p8", "Other.p8")), "Other.p8 cannot be read: no such file or directory"),
+        (ConfigurationFile.good(("ABC123DEFG", "abc")), "apps.0.key-id must be ten characters of A-Z and 0-9 (found"),
+        (ConfigurationFile.good(("DEF123GHIJ", "x y")), "apps.0.team-id must be ten characters of A-Z and 0-9 (found"),
         (
             ConfigurationFile.good(("\"rate\": 100", "\"rate\": 0")),
             "apps.0.rate must be a whole number from 1 to 1000000"

@@ -1,5 +1,6 @@
 import APNs
 import APNsClient
+import Foundation
 import Outbox
 import Simulator
 import Synchronization
@@ -81,7 +82,7 @@ import Testing
         // Whoever comes first after fifty minutes signs for all.
         clock.advance(by: 50 * 60)
         let second = try await mints[1].token()
-        #expect(second.issuedAt == first.issuedAt + 3_000)
+        #expect(second.issuedAt == first.issuedAt + TimeInterval(3_000))
         #expect(try await mints[0].token().text == second.text)
         // Apple's refusal of a fresh one is the clock's fault, and none of the token's.
         await mints[0].expired(tokenIssuedAt: second.issuedAt)

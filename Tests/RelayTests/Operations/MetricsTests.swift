@@ -18,7 +18,10 @@ import Wire
             }
             $0.callers.append(reader)
         }
-        await bench.apple.unregister(try DeviceToken(hex: "dead00ff"), since: 1_790_000_000_000)
+        await bench.apple.unregister(
+            try DeviceToken(hex: "dead00ff"),
+            since: Date(timeIntervalSince1970: 1_790_000_000)
+        )
         let id = #","id":"123e4567-e89b-42d3-a456-426655440000""#
         #expect(await bench.push(to: "5d3a6a1c", id).json["state"] == "delivered")
         #expect(await bench.push(to: "5d3a6a1c", id).json["state"] == "delivered")

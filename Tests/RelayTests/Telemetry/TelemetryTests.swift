@@ -61,7 +61,10 @@ import Wire
         let collector = Collector()
         let listener = try collector.listen()
         let bench = try await bench(listener.port, ["OTEL_SERVICE_NAME": "pushes"])
-        await bench.apple.unregister(try DeviceToken(hex: "dead00ff"), since: 1_790_000_000_000)
+        await bench.apple.unregister(
+            try DeviceToken(hex: "dead00ff"),
+            since: Date(timeIntervalSince1970: 1_790_000_000)
+        )
         #expect(await bench.push(to: "dead00ff").json["state"] == "refused")
         #expect(await bench.push(to: "dead00ff").status == 410)
         await bench.stop()
@@ -162,7 +165,10 @@ import Wire
         let collector = Collector()
         let listener = try collector.listen()
         let bench = try await bench(listener.port)
-        await bench.apple.unregister(try DeviceToken(hex: "dead00ff"), since: 1_790_000_000_000)
+        await bench.apple.unregister(
+            try DeviceToken(hex: "dead00ff"),
+            since: Date(timeIntervalSince1970: 1_790_000_000)
+        )
         #expect(await bench.push(fields: Self.sampled).json["state"] == "delivered")
         #expect(await bench.push(to: "dead00ff", fields: Self.sampled).json["state"] == "refused")
         await bench.stop()

@@ -1,0 +1,117 @@
+import APNs
+
+@testable import APNsClient
+
+/// One Live Activity, the phone that shows it, and processes with skewed clocks that share nothing and may restart.
+struct SimulatedActivity {
+    struct Violation: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct Process {
+        /// Changes with a restart.
+        var identity: Int
+        /// The difference of its clock, in microseconds.
+        var skew: Int64
+        var timestamps = ActivityTimestamps()
+    }
+
+    private struct Push {
+        var process: Int
+        var skew: Int64
+        var event: ActivityTimestamps.Event
+        var timestamp: Int64
+        /// The true time at which it goes out, in microseconds since 1970.
+        var sentAt: Int64
+    }
+
+    private static let second: Int64 = 1_000_000
+    private static let address = ActivityTimestamps.Address.channel("activity", app: "com.example.app")
+
+    private var random: SplitMix64
+    private var processes: [Process] = []
+    private var pushes: [Push] = []
+    private var now: Int64 = 1_790_000_000 * SimulatedActivity.second
+    private let restarts: Bool
+
+    init(seed: UInt64, processes count: Int) {
+        random = SplitMix64(state: seed)
+        restarts = count > 1
+        now += Int64.random(in: 0..<SimulatedActivity.second, using: &random)
+        for identity in 0..<count {
+            processes.append(Process(identity: identity, skew: Int64.random(in: -499_999...499_999, using: &random)))
+        }
+    }
+
+    /// Starts the activity, updates it and ends it, and checks what the phone makes of that.
+    ///
+    /// - Throws: ``Violation`` when a rule is broken.
+    mutating func run() throws(Violation) {
+        try send(.start)
+        for _ in 0..<Int.random(in: 1...20, using: &random) {
+            let gaps: [Int64] = [1_000, 1_000_000, 5_000_000]
+            let longestGap = gaps.randomElement(using: &random) ?? 0
+            now += Int64.random(in: 0...longestGap, using: &random)
+            if restarts, Int.random(in: 0..<10, using: &random) == 0 { restart() }
+            try send(.update)
+        }
+        now += Int64.random(in: 0...2_000_000, using: &random)
+        try send(.end)
+        try show()
+    }
+
+    private mutating func send(_ event: ActivityTimestamps.Event) throws(Violation) {
+        let index = Int.random(in: 0..<processes.count, using: &random)
+        let skew = processes[index].skew
+        let slot = processes[index].timestamps.next(
+            event,
+            for: SimulatedActivity.address,
+            at: now + skew,
+            within: .seconds(60)
+        )
+        guard let slot else { throw Violation(description: "an update was refused") }
+        let push = Push(
+            process: processes[index].identity,
+            skew: skew,
+            event: event,
+            timestamp: slot.timestamp,
+            sentAt: now + Int64((slot.delay / .microseconds(1)).rounded())
+        )
+        let clock = (push.sentAt + skew) / SimulatedActivity.second
+        guard push.timestamp <= clock + (event == .end ? 1 : 0) else {
+            throw Violation(description: "a timestamp is \(push.timestamp - clock) s ahead of the clock")
+        }
+        let own = pushes.last { $0.process == push.process && $0.event != .start }
+        if let own, event != .start, push.timestamp <= own.timestamp {
+            throw Violation(description: "\(push.timestamp) follows \(own.timestamp)")
+        }
+        pushes.append(push)
+    }
+
+    /// A process loses what it remembers, and what waits to be sent.
+    private mutating func restart() {
+        let index = Int.random(in: 0..<processes.count, using: &random)
+        let (old, now) = (processes[index].identity, now)
+        pushes.removeAll { $0.process == old && $0.sentAt > now }
+        processes[index] = Process(identity: old + 100, skew: processes[index].skew)
+    }
+
+    /// What the phone does: it keeps the newest content, and ignores what is not later.
+    private func show() throws(Violation) {
+        var shown: [Push] = []
+        for push in pushes.enumerated().sorted(by: { ($0.1.sentAt, $0.0) < ($1.1.sentAt, $1.0) }).map(\.element) {
+            guard shown.last?.event != .end else { return }
+            guard let newest = shown.last?.timestamp, push.timestamp <= newest else {
+                shown.append(push)
+                continue
+            }
+            // Only a push by another process, within the same second of the clocks, may make it stale.
+            let window = push.event == .end ? 0 : SimulatedActivity.second
+            let isExplained = shown.contains { rival in
+                rival.process != push.process && rival.event == .update
+                    && push.sentAt - rival.sentAt < window + rival.skew - push.skew
+            }
+            guard isExplained else { throw Violation(description: "the phone ignored \(push)") }
+        }
+    }
+}
