@@ -265,6 +265,33 @@ import Wire
         await bench.stop()
     }
 
+    @Test func `a start and updates of a Live Activity in quick succession are all shown`() async throws {
+        let bench = try await RelayBench()
+        let snapshot = SurfaceExample.json(of: "liveActivity")
+        let phone = try DeviceToken(hex: "5d3a6a1c")
+        let start = #"{"to":"\#(phone.hex)","event":"start","snapshot":\#(snapshot)}"#
+        #expect(await ask(bench, "POST", "/v1/pushes?wait=10", start).json["state"] == "delivered")
+        let activity = try #require(await bench.apple.device(phone)?.startedActivities.last?.token)
+        let updates = (0..<2).map { _ in #"{"to":"\#(activity.hex)","event":"update","snapshot":\#(snapshot)}"# }
+        for update in updates {
+            #expect(await ask(bench, "POST", "/v1/pushes?wait=10", update).json["state"] == "delivered")
+        }
+        let pushes = await bench.apple.pushes
+        #expect(pushes.map { $0.deliveries.map(\.kind) } == [[.delivered], [.delivered], [.delivered]])
+        await bench.stop()
+    }
+
+    @Test func `an update of a Live Activity for later is stamped with the time at which it is sent`() async throws {
+        let bench = try await RelayBench()
+        let snapshot = SurfaceExample.json(of: "liveActivity")
+        let time = bench.relay.now / 1_000 + 2
+        let body = #"{"to":"5d3a6a1c","event":"update","not-before":\#(time),"snapshot":\#(snapshot)}"#
+        #expect(await ask(bench, "POST", "/v1/pushes?wait=10", body).json["state"] == "delivered")
+        let payload = try #require(await bench.apple.pushes.first?.payload)
+        #expect(try JSONReader.read(payload)["aps"]?["timestamp"]?.integerValue == time)
+        await bench.stop()
+    }
+
     @Test func `a body of nobody who may call is not waited for`() async throws {
         let bench = try await RelayBench { $0.http = RelayConfiguration.Address(port: 0) }
         let client = try RawClient(port: try #require(await bench.relay.httpPort))
