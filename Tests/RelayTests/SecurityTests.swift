@@ -183,6 +183,12 @@ import Wire
         await bench.stop()
     }
 
+    @Test(arguments: [(.min, false), (.max, false), (-3_600, true), (-3_601, false), (300, true), (301, false)])
+    func `a provider token of any time is judged by its age`(issuedAt: Int64, isCurrent: Bool) {
+        let caller = Callers.Caller(name: "key", apps: [], scopes: [.send], tokenIssuedAt: issuedAt)
+        #expect(caller.isCurrent(at: 0) == isCurrent)
+    }
+
     @Test(arguments: ["", "a", "mrt_0123456789abcdefghijklmnopqrstu", "mrt_0123456789abcdefghijklmnopqrstuw"])
     func `a key is one that is known to its last letter`(text: String) throws {
         let caller = try RelayConfiguration.Caller(key: RelayBench.callerKey, apps: ["orders"], scopes: [.read])

@@ -19,7 +19,9 @@ struct Callers: Sendable {
         /// Whether it is still one: a provider token grows old.
         func isCurrent(at now: Int64) -> Bool {
             guard let tokenIssuedAt else { return true }
-            return (-300...ProviderToken.maximumAgeInSeconds).contains(now - tokenIssuedAt)
+            // The time of issue comes from outside and may be any number.
+            let (age, isTooMuch) = now.subtractingReportingOverflow(tokenIssuedAt)
+            return !isTooMuch && (-300...ProviderToken.maximumAgeInSeconds).contains(age)
         }
 
         /// Whether a request about channels may go through.
