@@ -50,4 +50,11 @@ import Testing
         _ = schedule.tokenNeeded(at: 10_000)
         #expect(schedule.tokenNeeded(at: 9_000) == .mint(issuedAt: 9_000))
     }
+
+    @Test func `a small step back of the clock keeps the token, as APNs refuses a second one so soon`() {
+        var schedule = ProviderTokenSchedule()
+        _ = schedule.tokenNeeded(at: 10_000)
+        for now in [9_999, 9_940] as [Int64] { #expect(schedule.tokenNeeded(at: now) == .use) }
+        #expect(schedule.tokenNeeded(at: 9_939) == .mint(issuedAt: 9_939))
+    }
 }

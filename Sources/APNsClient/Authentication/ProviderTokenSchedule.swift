@@ -16,6 +16,9 @@ package struct ProviderTokenSchedule {
     /// The least time between two tokens that APNs accepts without `TooManyProviderTokenUpdates`.
     package static let minimumAge: Int64 = 20 * 60
 
+    /// The step back of the clock up to which a token is kept.
+    private static let clockTolerance: Int64 = 60
+
     private var issuedAt: Int64?
     /// When a token was last replaced because APNs called it expired.
     private var replacedAt: Int64?
@@ -24,8 +27,10 @@ package struct ProviderTokenSchedule {
     /// A request needs a token.
     mutating func tokenNeeded(at now: Int64) -> Order {
         guard let issuedAt else { return mint(at: now) }
-        // A clock that was set back leaves a token from the future, which APNs refuses.
-        let isStale = now - issuedAt >= ProviderTokenSchedule.refreshAge || now < issuedAt
+        // A clock that was set back leaves a token from the future, which APNs refuses. A small step, as time servers
+        // make, must not bring about a second token within minutes: that is refused as well.
+        let isFromTheFuture = now < issuedAt - ProviderTokenSchedule.clockTolerance
+        let isStale = now - issuedAt >= ProviderTokenSchedule.refreshAge || isFromTheFuture
         return isStale || isRejected ? mint(at: now) : .use
     }
 
