@@ -163,7 +163,7 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
         get { facts.lastFailure }
         set { facts.lastFailure = newValue }
     }
-    /// The error that this one stands for: a `CancellationError` when the send was cancelled, else ``lastFailure``.
+    /// The error behind this one: a `CancellationError` when the send was cancelled, else ``lastFailure``.
     public var cause: (any Error)? {
         code == .cancelled ? CancellationError() : lastFailure
     }

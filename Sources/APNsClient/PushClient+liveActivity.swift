@@ -40,7 +40,8 @@ extension PushClient {
                 expiration: expiration
             )
         }
-        return try await send(notification, to: token, topic: topic, options: options, after: slot.delay)
+        let push = try push(notification, to: token, topic: topic, options: options, after: slot.delay)
+        return try await pool.send(push).receipt
     }
 
     /// Changes or ends a Live Activity.
@@ -77,7 +78,8 @@ extension PushClient {
         let notification = try writing { () throws(PayloadError) in
             try PushNotification.liveActivity(update, timestamp: slot.date, priority: priority, expiration: expiration)
         }
-        return try await send(notification, to: token, topic: topic, options: options, after: slot.delay)
+        let push = try push(notification, to: token, topic: topic, options: options, after: slot.delay)
+        return try await pool.send(push).receipt
     }
 
     /// The timestamp of a push to a Live Activity, and how long the push waits.

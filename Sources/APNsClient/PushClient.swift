@@ -146,21 +146,21 @@ public final class PushClient: Sendable {
         topic: Topic,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        try await send(notification, to: token, topic: topic, options: options, after: .zero)
+        try await pool.send(push(notification, to: token, topic: topic, options: options)).receipt
     }
 
-    /// Sends a notification to one device, but not before `delay` is over.
-    func send(
+    /// A push to one device, which is not sent before `delay` is over.
+    func push(
         _ notification: PushNotification,
         to token: DeviceToken,
         topic: Topic,
         options: SendOptions,
-        after delay: Duration
-    ) async throws(APNsError) -> PushReceipt {
+        after delay: Duration = .zero
+    ) throws(APNsError) -> PendingPush {
         let id = notification.id ?? identifiers.next()
         let body = try encode(notification, topic: topic, id: id)
         let draft = draft(of: notification, body: body, topic: topic, options: options, after: delay)
-        return try await pool.send(PendingPush(draft, id: id, to: token)).receipt
+        return PendingPush(draft, id: id, to: token)
     }
 
     /// Opens connections before the first push needs one, so that it need not wait for names and handshakes.

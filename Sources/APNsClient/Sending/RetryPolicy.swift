@@ -62,7 +62,8 @@ public struct RetryPolicy: Sendable, Hashable {
         self.retryableReasons = retryableReasons
     }
 
-    /// The reasons that may not be given for the same push at another time, as ``Reason/advice-swift.property`` says.
+    /// The reasons that a later try, a new connection or a fresh provider token may resolve: those whose
+    /// ``Reason/advice-swift.property`` is not ``Reason/Advice-swift.enum/mendFirst``.
     public static let standardRetryableReasons = Set(Reason.all.filter { $0.advice != .mendFirst })
     /// The reasons that are never retried, since the same push cannot be accepted later.
     ///

@@ -39,7 +39,8 @@ extension PushClient {
         }
         switch request.content {
         case .push(let notification, let token):
-            return try await send(notification, to: token, topic: topic, options: options, after: request.delay)
+            let push = try push(notification, to: token, topic: topic, options: options, after: request.delay)
+            return try await pool.send(push).receipt
         case .broadcast(let broadcast):
             return try await send(broadcast, id: id, options: options, after: request.delay).receipt
         }
