@@ -90,7 +90,7 @@ import Testing
         let claims = #"{"iss":"T","iat":\#(issuedAt)}"#
         let token = Self.jwt(#"{"alg":"ES256","kid":"K"}"#, claims, signature: signature)
         let parsed = try ParsedProviderToken(token.utf8)
-        #expect(parsed.claims.issuedAt == 1_700_000_000)
+        #expect(parsed.claims.issuedAtSeconds == 1_700_000_000)
         #expect(parsed.deviations == deviations)
     }
 
