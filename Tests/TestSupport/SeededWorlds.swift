@@ -19,15 +19,16 @@ package struct SeededWorlds: Sendable {
         seeds = Self.requestedSeed.map { $0...$0 } ?? 1...(Self.requestedCount ?? count)
     }
 
-    /// Runs each world, and returns what was wrong with those that broke a rule.
+    /// Runs each world, and returns what was wrong with those that broke a rule; other tests have their turn between two.
     ///
     /// - Parameter run: Runs the world of a seed. Its second argument prints the story of a world that is replayed.
     /// - Returns: Up to ten broken rules with their seeds; empty when every world kept them.
-    package func violations(_ run: (UInt64, ((String) -> Void)?) throws -> Void) -> [String] {
+    package func violations(_ run: (UInt64, ((String) -> Void)?) throws -> Void) async -> [String] {
         var broken: [String] = []
         let start = ContinuousClock.now
         var nextReport = start + .seconds(5)
         for seed in seeds {
+            await Task.yield()
             do {
                 try run(seed, seeds.count == 1 ? { print($0) } : nil)
             } catch {
@@ -44,7 +45,8 @@ package struct SeededWorlds: Sendable {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let rate = Double(seed) / max(seconds, 0.001)
         let left = Int(Double(seeds.upperBound - seed) / max(rate, 0.001))
-        let line = "\(name): \(seed) of \(seeds.upperBound), \(Int(rate)) a second, \(left) s left, \(brokenCount) broken\n"
+        let line =
+            "\(name): \(seed) of \(seeds.upperBound), \(Int(rate)) a second, \(left) s left, \(brokenCount) broken\n"
         FileHandle.standardError.write(Data(line.utf8))
     }
 }

@@ -98,7 +98,8 @@ extension PostgreSQLOutbox {
     func beatLater() {
         loop.schedule(after: options.lease / 3) { [weak self] in
             guard let self else { return }
-            Task { await self.beat() }
+            // On the loop from the start: a lease must not be lost because the program's threads are busy.
+            Task(executorPreference: LoopTaskExecutor(loop)) { await self.beat() }
         }
     }
 

@@ -171,7 +171,7 @@ package actor PostgreSQLOutbox {
     private func reconnect(_ purpose: Purpose) {
         loop.schedule(after: .milliseconds(250)) { [weak self] in
             guard let self else { return }
-            Task { await self.tryToReconnect(purpose) }
+            Task(executorPreference: LoopTaskExecutor(loop)) { await self.tryToReconnect(purpose) }
         }
     }
 

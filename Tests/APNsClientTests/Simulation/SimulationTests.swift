@@ -3,16 +3,16 @@ import Testing
 
 /// Many worlds, each from its own seed; `make simulate SEED=n` replays one.
 @Suite(.timeLimit(.minutes(SeededWorlds.timeLimit))) struct SimulationTests {
-    @Test func `every send ends once, in time, and as it was`() {
-        let violations = SeededWorlds("worlds of single sends", count: 10_000).violations { seed, tell in
+    @Test func `every send ends once, in time, and as it was`() async {
+        let violations = await SeededWorlds("worlds of single sends", count: 10_000).violations { seed, tell in
             var world = SimulatedWorld(seed: seed, tell: tell)
             try world.run()
         }
         #expect(violations == [])
     }
 
-    @Test func `sending to many keeps its bounds and loses nobody`() {
-        let violations = SeededWorlds("worlds of bulk sends", count: 3_000).violations { seed, _ in
+    @Test func `sending to many keeps its bounds and loses nobody`() async {
+        let violations = await SeededWorlds("worlds of bulk sends", count: 3_000).violations { seed, _ in
             var bulk = SimulatedBulk(seed: seed)
             try bulk.run()
         }

@@ -3,8 +3,8 @@ import Testing
 
 /// Many days of a relay, each from its own seed; `make simulate SEED=n` replays one.
 @Suite(.timeLimit(.minutes(SeededWorlds.timeLimit))) struct DeliverySimulationTests {
-    @Test func `every accepted push ends once, in order, whatever breaks`() {
-        let violations = SeededWorlds("days of a relay", count: 2_000).violations { seed, tell in
+    @Test func `every accepted push ends once, in order, whatever breaks`() async {
+        let violations = await SeededWorlds("days of a relay", count: 2_000).violations { seed, tell in
             var world = DeliveryWorld(seed: seed, tell: tell)
             try world.run()
         }
