@@ -10,7 +10,7 @@ enum NearestName {
 
     /// A hint to put behind an error; empty when nothing is near.
     static func hint(for typed: String, among names: some Sequence<String>) -> String {
-        of(typed, among: names).map { ": did you mean \($0)?" } ?? ""
+        of(typed, among: names).map { "; did you mean \($0)?" } ?? ""
     }
 
     /// Letters to add, drop, replace or swap with their neighbour (optimal string alignment distance).

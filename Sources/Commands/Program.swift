@@ -2,124 +2,154 @@
 package struct Program: Sendable {
     /// What a person types.
     package let name: String
-    private let version: String
-    private let summary: String
-    private let commands: [Command]
+    let summary: String
+    let commands: [Command]
+    let groups: [CommandGroup]
+    private let report: @Sendable (any Error) -> ErrorReport
 
     /// A program from its commands.
     ///
     /// - Parameters:
     ///   - name: What a person types.
-    ///   - version: What `--version` prints.
-    ///   - summary: What it is, in a line.
-    ///   - commands: In the order of the help.
-    package init(_ name: String, version: String, _ summary: String, commands: [Command]) {
+    ///   - summary: The purpose, in a line.
+    ///   - commands: In the order of the help; the command `version` also answers `--version`.
+    ///   - groups: The summaries of commands that share their first words.
+    ///   - report: Decides the exit status and the texts of each error.
+    package init(
+        _ name: String,
+        _ summary: String,
+        commands: [Command],
+        groups: [CommandGroup] = [],
+        report: @escaping @Sendable (any Error) -> ErrorReport
+    ) {
         self.name = name
-        self.version = version
         self.summary = summary
         self.commands = commands
+        self.groups = groups
+        self.report = report
     }
 
-    /// What a command line asks for.
+    /// The action that a command line asks for.
     package enum Request {
-        /// Print this and end well.
+        /// Print this and exit 0.
         case print(String)
-        /// Do this.
+        /// Run this.
         case run(Command, Command.Action)
-        /// Nothing that can be done: print this as an error and end with status 2.
-        case refuse(String)
+        /// Print the text, or the message as JSON, and exit 2.
+        case refuse(text: String, message: String)
     }
 
-    /// What the words after the program's name ask for.
-    package func request(_ arguments: [String], environment: [String: String]) -> Request {
-        let help = Help(program: name)
-        guard let first = arguments.first, !["help", "--help", "-h"].contains(first) || arguments.count > 1 else {
-            let overview = help.overview(summary, commands)
-            return arguments.isEmpty ? .refuse(overview) : .print(overview)
+    /// The action that the words after the program's name ask for.
+    package func request(_ arguments: [String], environment: [String: String], width: Int = 100) -> Request {
+        let help = Help(self, width: width)
+        guard let first = arguments.first else {
+            return .refuse(text: help.overview, message: "a command is missing")
         }
-        if first == "--version" { return .print("\(name) \(version)\n") }
         let rest = arguments.dropFirst()
-        let wantsHelp = first == "help"
-        let words = wantsHelp ? rest : arguments[...]
-        guard let command = command(named: words) else { return .refuse(complaint(about: words)) }
-        let parameters = words.dropFirst(command.name.split(separator: " ").count)
-        if let next = parameters.first, !next.hasPrefix("-"), !command.takesArguments, isFamily(command) {
-            return .refuse(complaint(about: words, of: command))
+        if first == "help" || Program.helpOptions.contains(first) {
+            return rest.isEmpty ? .print(help.overview) : explanation(of: rest, help)
         }
-        if wantsHelp || asksForHelp(parameters) { return .print(help.text(for: command)) }
-        do throws(UsageError) {
-            return .run(command, try command.action(for: parameters, environment: environment))
-        } catch {
-            return .refuse("\(name) \(command.name): \(error)\nIts options: \(name) \(command.name) --help\n")
+        if first == "--version" {
+            return request(["version"] + rest, environment: environment, width: width)
         }
-    }
-
-    /// The command that the first words name: the longest name that fits.
-    private func command(named words: ArraySlice<String>) -> Command? {
-        for count in [3, 2, 1] {
-            let name = words.prefix(count).joined(separator: " ")
-            if let command = commands.first(where: { $0.name == name }) { return command }
-        }
-        return nil
-    }
-
-    /// Whether there are commands whose names go on where this one's ends.
-    private func isFamily(_ command: Command) -> Bool {
-        commands.contains { $0.name.hasPrefix(command.name + " ") }
-    }
-
-    private func complaint(about words: ArraySlice<String>, of command: Command) -> String {
-        let family = commands.map(\.name).filter { $0.hasPrefix(command.name + " ") }
-        return
-            "\(name): unknown command \(words.prefix(2).joined(separator: " ")); besides \(command.name) there are:\n"
-            + family.map { "  \(name) \($0)\n" }.joined()
-    }
-
-    private func complaint(about words: ArraySlice<String>) -> String {
-        let wanted = words.first ?? ""
-        let family = commands.map(\.name).filter { $0.hasPrefix(wanted + " ") }
-        guard family.isEmpty else {
-            return "\(name): \(wanted) what? It is one of:\n" + family.map { "  \(name) \($0)\n" }.joined()
-        }
-        let hint = NearestName.hint(for: wanted, among: commands.map(\.name))
-        return "\(name): unknown command \(wanted)\(hint)\nThe commands: \(name) --help\n"
-    }
-
-    private func asksForHelp(_ words: ArraySlice<String>) -> Bool {
-        words.prefix { $0 != "--" }.contains { $0 == "--help" || $0 == "-h" }
-    }
-
-    /// Does what the words after the program's name ask for.
-    ///
-    /// - Returns: The exit status: 0 when all went well, 1 when the command failed, 2 when it was called wrongly.
-    package func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
-        switch request(arguments, environment: environment) {
-        case .print(let text):
-            Terminal.output.write(text)
-            return 0
-        case .refuse(let text):
-            Terminal.errors.write(text)
-            return 2
-        case .run(let command, let action):
-            do {
-                try await action()
-                return 0
-            } catch let failure as CommandFailure {
-                return failure.status
+        guard !first.hasPrefix("-") else { return refusal("unknown option \(first)", see: "--help") }
+        switch find(arguments[...]) {
+        case .unknown(let message, let place): return refusal(message, see: place)
+        case .group(let name, let rest):
+            guard !rest.contains(where: Program.helpOptions.contains) else { return .print(help.text(forGroup: name)) }
+            return .refuse(text: help.text(forGroup: name), message: "\(name) needs a command")
+        case .command(let command, let rest):
+            if rest.prefix(while: { $0 != "--" }).contains(where: Program.helpOptions.contains) {
+                return .print(help.text(for: command))
+            }
+            do throws(UsageError) {
+                return .run(command, try command.action(for: rest, environment: environment))
             } catch {
-                Terminal.errors.write("\(name) \(command.name): \(error)\n")
-                return error is UsageError ? 2 : 1
+                return refusal("\(error)", in: command.name + ": ", see: "\(command.name) --help")
             }
         }
     }
-}
 
-/// Ends a command with a status when everything there is to say has been printed.
-package struct CommandFailure: Error {
-    let status: Int32
+    private static let helpOptions = ["--help", "-h"]
 
-    /// A failure of this status.
-    package init(status: Int32 = 1) {
-        self.status = status
+    /// The command or group that the first words name.
+    private enum Target {
+        case command(Command, ArraySlice<String>)
+        case group(String, ArraySlice<String>)
+        case unknown(message: String, place: String)
+    }
+
+    /// Finds the longest name that fits.
+    private func find(_ words: ArraySlice<String>) -> Target {
+        let names = words.prefix { !$0.hasPrefix("-") }
+        for count in [3, 2, 1] where count <= names.count {
+            let name = names.prefix(count).joined(separator: " ")
+            let rest = words.dropFirst(count)
+            let command = commands.first { $0.name == name }
+            if isGroup(name), command?.takesArguments != true, let next = rest.first, !next.hasPrefix("-") {
+                let known = commands.map(\.name).filter { $0.hasPrefix(name + " ") }
+                let wanted = "\(name) \(next)"
+                let hint = NearestName.hint(for: wanted, among: known)
+                return .unknown(message: "unknown command \"\(wanted)\"\(hint)", place: "\(name) --help")
+            }
+            if let command { return .command(command, rest) }
+            if isGroup(name) { return .group(name, rest) }
+        }
+        let wanted = words.first ?? ""
+        let known = Set(commands.flatMap { [$0.name, String($0.name.prefix { $0 != " " })] }).sorted()
+        return .unknown(
+            message: "unknown command \"\(wanted)\"\(NearestName.hint(for: wanted, among: known))",
+            place: "--help"
+        )
+    }
+
+    private func explanation(of words: ArraySlice<String>, _ help: Help) -> Request {
+        switch find(words) {
+        case .command(let command, _): .print(help.text(for: command))
+        case .group(let name, _): .print(help.text(forGroup: name))
+        case .unknown(let message, let place): refusal(message, see: place)
+        }
+    }
+
+    /// Whether there are commands whose names go on where this one ends.
+    func isGroup(_ name: String) -> Bool {
+        commands.contains { $0.name.hasPrefix(name + " ") }
+    }
+
+    private func refusal(_ message: String, in command: String = "", see place: String) -> Request {
+        let subject = command.isEmpty ? "\(name): " : "\(name) \(command)"
+        return .refuse(text: "\(subject)\(message)\nRun \"\(name) \(place)\" for help.\n", message: message)
+    }
+
+    /// Runs what the words after the program's name ask for.
+    ///
+    /// With `--json`, an error is one JSON object on standard output; otherwise a line on standard error.
+    ///
+    /// - Returns: The exit status, an ``ExitStatus``.
+    package func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+        let isJSON =
+            arguments.prefix { $0 != "--" }.contains("--json") || ["1", "true"].contains(environment["MARTLET_JSON"])
+        switch request(arguments, environment: environment, width: Terminal.output.width) {
+        case .print(let text):
+            Terminal.output.write(text)
+            return ExitStatus.success.rawValue
+        case .refuse(let text, let message):
+            return write(report(UsageError(message)), text: text, isJSON)
+        case .run(let command, let action):
+            do {
+                try await action()
+                return ExitStatus.success.rawValue
+            } catch let failure as CommandFailure {
+                return failure.status.rawValue
+            } catch {
+                let report = report(error)
+                return write(report, text: "\(name) \(command.name): \(report.message)\n", isJSON)
+            }
+        }
+    }
+
+    private func write(_ report: ErrorReport, text: String, _ isJSON: Bool) -> Int32 {
+        if isJSON { Terminal.output.write(report.json + "\n") } else { Terminal.errors.write(text) }
+        return report.status.rawValue
     }
 }

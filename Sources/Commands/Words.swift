@@ -40,29 +40,28 @@ package struct Words {
             guard attached == nil else { throw UsageError("\(spelling) takes no value") }
             options.append((spelling, ""))
         } else {
-            guard let value = attached ?? nextWord() else { throw UsageError("\(parameter.label) wants a value") }
+            guard let value = attached ?? nextWord() else { throw UsageError("\(parameter.label) needs a value") }
             options.append((spelling, value))
         }
     }
 
     /// Takes the values of an option, in order; when there are none, what the environment has instead.
-    mutating func takeValues(of spelling: String) -> [String] {
-        let values = options.filter { $0.spelling == spelling }.map(\.value)
-        options.removeAll { $0.spelling == spelling }
+    mutating func takeValues(of parameter: ParameterDescription) -> [String] {
+        let values = options.filter { $0.spelling == parameter.spelling }.map(\.value)
+        options.removeAll { $0.spelling == parameter.spelling }
         guard values.isEmpty else { return values }
-        return environment[ParameterDescription.variable(for: spelling)].map { [$0] } ?? []
+        return environment[parameter.variable].map { [$0] } ?? []
     }
 
     /// Takes a flag; true when it was there.
-    mutating func takeFlag(_ spelling: String) throws(UsageError) -> Bool {
-        let count = options.count { $0.spelling == spelling }
-        options.removeAll { $0.spelling == spelling }
+    mutating func takeFlag(_ parameter: ParameterDescription) throws(UsageError) -> Bool {
+        let count = options.count { $0.spelling == parameter.spelling }
+        options.removeAll { $0.spelling == parameter.spelling }
         if count > 0 { return true }
-        let variable = ParameterDescription.variable(for: spelling)
-        switch environment[variable] {
+        switch environment[parameter.variable] {
         case nil, "", "0", "false": return false
         case "1", "true": return true
-        default: throw UsageError("\(variable) has to be 1 or 0")
+        case let value?: throw UsageError("\(parameter.variable) must be 1 or 0 (found \"\(value)\")")
         }
     }
 
@@ -72,6 +71,6 @@ package struct Words {
     }
 
     func checkNothingIsLeft() throws(UsageError) {
-        if let argument = arguments.first { throw UsageError("unexpected word \"\(argument)\"") }
+        if let argument = arguments.first { throw UsageError("unexpected argument \"\(argument)\"") }
     }
 }

@@ -181,9 +181,9 @@ struct MartletBench {
     static func main() async {
         let program = Program(
             "MartletBench",
-            version: "0",
             "measures the client and the snapshots",
-            commands: [send, bulk, surface, Rows.command, SharedOutboxes.keep, SharedOutboxes.claim]
+            commands: [send, bulk, surface, Rows.command, SharedOutboxes.keep, SharedOutboxes.claim],
+            report: { ErrorReport(status: $0 is UsageError ? .usage : .failure, message: "\($0)", json: "{}") }
         )
         exit(await program.run(Array(CommandLine.arguments.dropFirst()), environment: [:]))
     }

@@ -74,16 +74,22 @@ private actor Received {
     @Test(arguments: [
         ([], "--coats <number> is missing (or the variable MARTLET_COATS): How many"),
         (["--coats", "1"], "<thing> is missing: What to paint"),
-        (["--coats", "two", "door"], "--coats <number>: \"two\" is no whole number"),
-        (["--coats", "1", "--coats", "2", "door"], "--coats is given 2 times"),
-        (["--room", "70000", "--coats", "1", "door"], "--room <number>: \"70000\" is no whole number from 0 to 65535"),
-        (["--colour", "geen", "--coats", "1", "door"], "\"geen\" is none of red, green: did you mean green?"),
-        (["--color", "red"], "unknown option --color: did you mean --colour?"),
-        (["--dryrun"], "unknown option --dryrun: did you mean --dry-run?"),
+        (["--coats", "two", "door"], "--coats <number>: must be an integer (found \"two\")"),
+        (["--coats", "1", "--coats", "2", "door"], "--coats is given 2 times: give it once"),
+        (
+            ["--room", "70000", "--coats", "1", "door"],
+            "--room <number>: must be an integer from 0 to 65535 (found \"70000\")"
+        ),
+        (
+            ["--colour", "geen", "--coats", "1", "door"],
+            "must be one of red, green (found \"geen\"); did you mean green?"
+        ),
+        (["--color", "red"], "unknown option --color; did you mean --colour?"),
+        (["--dryrun"], "unknown option --dryrun; did you mean --dry-run?"),
         (["-x"], "unknown option -x"),
         (["--dry-run=yes"], "--dry-run takes no value"),
-        (["--coats"], "--coats <number> wants a value"),
-        (["--coats", "1", "door", "1", "more"], "unexpected word \"more\""),
+        (["--coats"], "--coats <number> needs a value"),
+        (["--coats", "1", "door", "1", "more"], "unexpected argument \"more\""),
     ])
     func `what was typed wrong is told`(words: [String], message: String) {
         let error = #expect(throws: UsageError.self) { try self.command.action(for: words) }
@@ -91,7 +97,7 @@ private actor Received {
     }
 
     @Test func `a variable that makes no sense is told`() {
-        #expect(throws: UsageError("MARTLET_DRY_RUN has to be 1 or 0")) {
+        #expect(throws: UsageError("MARTLET_DRY_RUN must be 1 or 0 (found \"maybe\")")) {
             try self.command.action(for: ["--coats", "1", "x"], environment: ["MARTLET_DRY_RUN": "maybe"])
         }
     }

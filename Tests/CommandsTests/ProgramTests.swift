@@ -9,46 +9,54 @@ import Testing
 
     private let program = Program(
         "tool",
-        version: "1.2.3",
-        "does things",
+        "do things",
         commands: [
             Command(
                 "send",
                 "Send a thing",
                 examples: ["send --to me now"],
-                Option<[String]>("--to", "Whom", isRequired: true),
-                Option("--times", "How often", default: 1),
-                Flag("--quiet", "Say nothing"),
-                Argument<String?>("when", "When")
-            ) { _, _, _, _ in },
+                Option<[String]>("--to", "Recipient", isRequired: true),
+                Option("--times", "Number of repetitions", default: 1),
+                Flag("--quiet", "Print nothing"),
+                Flag("--json", "Print JSON"),
+                Argument<String?>("when", "Time")
+            ) { _, _, _, _, _ in },
             Command(
                 "fail",
                 "Fail",
                 examples: [],
-                Flag("--usage", "As if called wrongly"),
-                Flag("--silent", "Say nothing")
+                Flag("--usage", "As for wrong usage"),
+                Flag("--silent", "Print nothing")
             ) {
-                if $0 { throw UsageError("called wrongly") }
-                if $1 { throw CommandFailure(status: 7) }
+                if $0 { throw UsageError("wrong usage") }
+                if $1 { throw CommandFailure(.unreachable) }
                 throw Failure()
             },
             Command("fail keys make", "Make a key that fails", examples: []) {},
-        ]
+            Command("live start", "Start it", examples: []) {}, Command("live end", "End it", examples: []) {},
+            Command("version", "Print the version", examples: [], Flag("--json", "Print JSON")) { _ in },
+        ],
+        groups: [CommandGroup("live", "Start and end things")],
+        report: { ErrorReport(status: $0 is UsageError ? .usage : .failure, message: "\($0)", json: "{}") }
     )
 
-    private func printed(_ words: String...) -> String? {
-        if case .print(let text) = program.request(words, environment: [:]) { text } else { nil }
+    private func printed(_ words: String..., width: Int = 100) -> String? {
+        if case .print(let text) = program.request(words, environment: [:], width: width) { text } else { nil }
     }
 
     private func refused(_ words: String...) -> String? {
-        if case .refuse(let text) = program.request(words, environment: [:]) { text } else { nil }
+        if case .refuse(let text, _) = program.request(words, environment: [:]) { text } else { nil }
     }
 
-    @Test func `help lists the commands`() throws {
+    @Test func `help lists commands, groups and exit statuses`() throws {
         for text in [printed("--help"), printed("help"), printed("-h"), refused()] {
             let text = try #require(text)
-            #expect(text.contains("  send            Send a thing\n"))
-            #expect(text.contains("  fail            Fail\n"))
+            #expect(text.hasPrefix("tool: do things\n\nUsage: tool <command> [options]\n"))
+            #expect(text.contains("  send     Send a thing\n  fail     Fail\n  live     Start and end things\n"))
+            #expect(text.contains("  -h, --help  ") && text.contains("  --version   ") && text.contains("  version  "))
+            for status in Commands.ExitStatus.allCases {
+                #expect(text.contains("  \(status.rawValue)  \(status.summary)\n"))
+            }
         }
     }
 
@@ -59,14 +67,15 @@ import Testing
             Usage: tool send --to <text> [options] [<when>]
 
             Arguments:
-              <when>  When
+              <when>  Time
 
             Options:
-              --to <text>       Whom (required, may be repeated)
-              --times <number>  How often (default: 1)
-              --quiet           Say nothing
+              --to <text>       Recipient (required; may be repeated)
+              --times <number>  Number of repetitions (default: 1)
+              --quiet           Print nothing
+              --json            Print JSON
 
-            Every option may also be an environment variable: --to is MARTLET_TO.
+            Each option can also be set by a variable: --to by MARTLET_TO.
 
             Examples:
               tool send --to me now
@@ -74,39 +83,107 @@ import Testing
             """
         #expect(printed("send", "--help") == expected)
         #expect(printed("help", "send") == expected)
+        #expect(printed("--help", "send") == expected)
         #expect(printed("send", "--nonsense", "-h") == expected)
     }
 
-    @Test func `the version is told`() {
-        #expect(printed("--version") == "tool 1.2.3\n")
+    @Test func `help for a group lists its commands`() {
+        let expected = """
+            tool live: Start and end things
+
+            Usage: tool live <command> [options]
+
+            Commands:
+              live start  Start it
+              live end    End it
+
+            Run "tool help live <command>" for the options and examples of a command.
+
+            """
+        for text in [printed("live", "--help"), printed("help", "live"), printed("live", "-h"), refused("live")] {
+            #expect(text == expected)
+        }
+        #expect(printed("help", "fail", "keys")?.contains("fail keys make  Make a key that fails") == true)
+        #expect(printed("fail", "--help")?.contains("Commands:\n  fail keys make  ") == true)
+    }
+
+    @Test(arguments: [40, 60, 100]) func `help is wrapped at the width, with a hanging indent`(width: Int) throws {
+        let command = Command(
+            "long",
+            String(repeating: "word ", count: 30),
+            examples: [],
+            Option<String?>("--short", String(repeating: "text ", count: 40)),
+            Option<String?>("--an-option-with-a-long-name", "Help on a line of its own")
+        ) { _, _ in }
+        let program = Program("tool", "do things", commands: [command]) {
+            ErrorReport(status: .failure, message: "\($0)", json: "{}")
+        }
+        guard case .print(let text) = program.request(["long", "--help"], environment: [:], width: width) else {
+            Issue.record("no help")
+            return
+        }
+        let lines = text.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= width }, "\(text)")
+        #expect(lines.contains { $0.count > width - 10 })
+        let wrapped = lines.filter { $0.contains("text text") }
+        #expect(wrapped.count > 1)
+        #expect(Set(wrapped.dropFirst().map { $0.prefix { $0 == " " }.count }).count == 1)
+    }
+
+    @Test func `an example continues on further lines, and options stay with their values`() {
+        let text = "tool send --to me --note 'long --text in quotes' --times 3 now"
+        let lines = """
+              tool send --to me \\
+                  --note 'long --text in quotes' \\
+                  --times 3 now
+            """
+        #expect(TextLayout(width: 36).commandLine(text, indent: 2) == lines)
+        #expect(TextLayout(width: 100).commandLine(text, indent: 2) == "  " + text)
+    }
+
+    @Test func `the version is an option and a command`() {
+        for words in [["--version"], ["version"], ["--version", "--json"]] {
+            guard case .run(let command, _) = program.request(words, environment: [:]) else {
+                Issue.record("\(words)")
+                continue
+            }
+            #expect(command.name == "version")
+        }
     }
 
     @Test func `a mistyped command names the nearest one`() {
-        #expect(refused("sned")?.hasPrefix("tool: unknown command sned: did you mean send?") == true)
+        #expect(refused("sned")?.hasPrefix("tool: unknown command \"sned\"; did you mean send?\n") == true)
         #expect(refused("help", "fial")?.contains("did you mean fail?") == true)
-        #expect(refused("quux")?.hasPrefix("tool: unknown command quux\n") == true)
+        #expect(refused("quux")?.hasPrefix("tool: unknown command \"quux\"\n") == true)
+        #expect(refused("live", "strat")?.contains("unknown command \"live strat\"; did you mean live start?") == true)
+        #expect(refused("--foo")?.hasPrefix("tool: unknown option --foo\n") == true)
     }
 
-    @Test func `a family is found by up to three words`() {
+    @Test func `a name has up to three words`() {
         #expect(
             printed("fail", "keys", "make", "--help")?.hasPrefix("tool fail keys make: Make a key that fails\n") == true
         )
         #expect(printed("fail", "--help")?.hasPrefix("tool fail: Fail\n") == true)
-        let text = "tool: unknown command fail kesy; besides fail there are:\n  tool fail keys make\n"
-        #expect(refused("fail", "kesy") == text)
+        #expect(refused("fail", "kesy")?.hasPrefix("tool: unknown command \"fail kesy\"") == true)
     }
 
-    @Test func `a wrong option says where to look`() {
+    @Test func `a wrong option names the help`() {
         let text = refused("send", "--tto", "x")
-        #expect(text == "tool send: unknown option --tto: did you mean --to?\nIts options: tool send --help\n")
+        #expect(
+            text == "tool send: unknown option --tto; did you mean --to?\nRun \"tool send --help\" for help.\n"
+        )
     }
 
-    @Test(arguments: [
-        (["send", "--to", "me"], 0), (["fail"], 1), (["fail", "--usage"], 2), (["fail", "--silent"], 7),
-        (["send"], 2), (["nothing"], 2),
-    ])
-    func `the exit status tells how it went`(words: [String], status: Int) async {
-        #expect(await program.run(words, environment: [:]) == Int32(status))
+    @Test(
+        arguments: [
+            (["send", "--to", "me"], .success), (["help", "send"], .success), (["live", "--help"], .success),
+            (["fail"], .failure), (["fail", "--usage"], .usage), (["fail", "--silent"], .unreachable),
+            (["send"], .usage),
+            (["nothing"], .usage), (["live"], .usage), ([], .usage), (["--foo"], .usage),
+        ] as [([String], Commands.ExitStatus)]
+    )
+    func `the exit status has one meaning`(words: [String], status: Commands.ExitStatus) async {
+        #expect(await program.run(words, environment: [:]) == status.rawValue)
     }
 }
 

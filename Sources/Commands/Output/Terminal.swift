@@ -23,6 +23,13 @@ package struct Terminal: Sendable {
         hasColours = unsafe isInteractive && getenv("NO_COLOR") == nil
     }
 
+    /// The columns that help may take: the terminal's, but 120 at most; 100 in a file or pipe.
+    package var width: Int {
+        var size = winsize()
+        guard isInteractive, unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+        return min(max(40, Int(size.ws_col)), 120)
+    }
+
     /// Writes the text at once; a reader that has gone is none of the writer's business.
     package func write(_ text: String) {
         var bytes = Array(text.utf8)[...]

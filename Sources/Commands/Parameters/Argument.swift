@@ -5,7 +5,14 @@ package struct Argument<Value: Sendable>: Parameter {
 
     /// An argument that has to be given.
     package init(_ name: String, _ help: String) where Value: ArgumentValue {
-        description = ParameterDescription(kind: .argument, spelling: name, help: help, isRequired: true)
+        description = ParameterDescription(
+            kind: .argument,
+            spelling: name,
+            help: help,
+            isRequired: true,
+            choices: Value.choices,
+            isFile: Value.isFile
+        )
         read = { (words, description) throws(UsageError) in
             guard let word = words.takeArgument() else { throw description.missing }
             return try description.value(word)
@@ -14,7 +21,13 @@ package struct Argument<Value: Sendable>: Parameter {
 
     /// An argument that may be left out.
     package init<Wrapped: ArgumentValue>(_ name: String, _ help: String) where Value == Wrapped? {
-        description = ParameterDescription(kind: .argument, spelling: name, help: help)
+        description = ParameterDescription(
+            kind: .argument,
+            spelling: name,
+            help: help,
+            choices: Wrapped.choices,
+            isFile: Wrapped.isFile
+        )
         read = { (words, description) throws(UsageError) in
             guard let word = words.takeArgument() else { return nil }
             return try description.value(word)
@@ -23,7 +36,14 @@ package struct Argument<Value: Sendable>: Parameter {
 
     /// An argument that has to be given once at least; it takes all that is left.
     package init<Element: ArgumentValue>(_ name: String, _ help: String) where Value == [Element] {
-        description = ParameterDescription(kind: .argument, spelling: name + "…", help: help, isRequired: true)
+        description = ParameterDescription(
+            kind: .argument,
+            spelling: name + "…",
+            help: help,
+            isRequired: true,
+            choices: Element.choices,
+            isFile: Element.isFile
+        )
         read = { (words, description) throws(UsageError) in
             var values: [Element] = []
             while let word = words.takeArgument() { values.append(try description.value(word)) }

@@ -12,6 +12,6 @@ package struct Flag: Parameter {
 
     /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Bool {
-        try words.takeFlag(description.spelling)
+        try words.takeFlag(description)
     }
 }

@@ -7,14 +7,28 @@ package struct Option<Value: Sendable>: Parameter {
     private let read: @Sendable ([String], ParameterDescription) throws(UsageError) -> Value
 
     /// An option that has to be given unless it has a default.
-    package init(_ spelling: String, _ help: String, default fallback: Value? = nil) where Value: ArgumentValue {
+    ///
+    /// - Parameters:
+    ///   - spelling: `--` and the name.
+    ///   - help: The purpose.
+    ///   - fallback: The value when the option is not given; nil, the default, to require it.
+    ///   - variable: The environment variable; nil, the default, for the one that follows from the spelling.
+    package init(
+        _ spelling: String,
+        _ help: String,
+        default fallback: Value? = nil,
+        variable: String? = nil
+    ) where Value: ArgumentValue {
         description = ParameterDescription(
             kind: .option,
             spelling: spelling,
             valueName: Value.valueName,
             help: help,
             isRequired: fallback == nil,
-            fallback: fallback.map { "\($0)" }
+            fallback: fallback.map { "\($0)" },
+            choices: Value.choices,
+            isFile: Value.isFile,
+            ownVariable: variable
         )
         read = { (words, description) throws(UsageError) in
             guard let value: Value = try description.single(words) ?? fallback else { throw description.missing }
@@ -23,12 +37,24 @@ package struct Option<Value: Sendable>: Parameter {
     }
 
     /// An option that may be left out.
-    package init<Wrapped: ArgumentValue>(_ spelling: String, _ help: String) where Value == Wrapped? {
+    ///
+    /// - Parameters:
+    ///   - spelling: `--` and the name.
+    ///   - help: The purpose.
+    ///   - variable: The environment variable; nil, the default, for the one that follows from the spelling.
+    package init<Wrapped: ArgumentValue>(
+        _ spelling: String,
+        _ help: String,
+        variable: String? = nil
+    ) where Value == Wrapped? {
         description = ParameterDescription(
             kind: .option,
             spelling: spelling,
             valueName: Wrapped.valueName,
-            help: help
+            help: help,
+            choices: Wrapped.choices,
+            isFile: Wrapped.isFile,
+            ownVariable: variable
         )
         read = { (words, description) throws(UsageError) in try description.single(words) }
     }
@@ -37,7 +63,7 @@ package struct Option<Value: Sendable>: Parameter {
     ///
     /// - Parameters:
     ///   - spelling: `--` and the name.
-    ///   - help: What it is for.
+    ///   - help: The purpose.
     ///   - isRequired: Whether it has to be given at least once.
     package init<Element: ArgumentValue>(
         _ spelling: String,
@@ -50,7 +76,9 @@ package struct Option<Value: Sendable>: Parameter {
             valueName: Element.valueName,
             help: help,
             isRequired: isRequired,
-            isRepeatable: true
+            isRepeatable: true,
+            choices: Element.choices,
+            isFile: Element.isFile
         )
         read = { (words, description) throws(UsageError) in
             if isRequired, words.isEmpty { throw description.missing }
@@ -65,20 +93,20 @@ package struct Option<Value: Sendable>: Parameter {
 
     /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Value {
-        try read(words.takeValues(of: description.spelling), description)
+        try read(words.takeValues(of: description), description)
     }
 }
 
 extension ParameterDescription {
     fileprivate func single<Value: ArgumentValue>(_ words: [String]) throws(UsageError) -> Value? {
         guard words.count <= 1 else {
-            throw UsageError("\(spelling) is given \(words.count) times, but only once is meaningful")
+            throw UsageError("\(spelling) is given \(words.count) times: give it once")
         }
         guard let word = words.first else { return nil }
         return try value(word)
     }
 
-    /// What a word stands for, with the parameter's name in the error.
+    /// The value that a word stands for; an error names the parameter.
     func value<Value: ArgumentValue>(_ word: String) throws(UsageError) -> Value {
         do throws(UsageError) {
             return try Value(argument: word)

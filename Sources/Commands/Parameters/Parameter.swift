@@ -1,16 +1,16 @@
-/// What a command declares: how it is spelled, how it reads in help, and how it is taken from the words.
+/// A declared parameter: its spelling, its help, and how it is read from the words of a command line.
 package protocol Parameter: Sendable {
-    /// What the command's closure receives.
+    /// The type that the command's closure receives.
     associatedtype Value: Sendable
 
-    /// How it is spelled and explained; several for a ``Group``.
+    /// The spelling and the help; several for a ``Group``.
     var descriptions: [ParameterDescription] { get }
 
     /// Takes the value out of the words.
     func take(from words: inout Words) throws(UsageError) -> Value
 }
 
-/// How a parameter is spelled and explained.
+/// The spelling and the help of a parameter.
 package struct ParameterDescription: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case option
@@ -21,15 +21,21 @@ package struct ParameterDescription: Sendable, Hashable {
     var kind: Kind
     /// `--name`, or an argument's name.
     var spelling: String
-    /// How a value is called in help; empty for flags.
+    /// The name of a value in help; empty for flags.
     var valueName = ""
     var help: String
     var isRequired = false
     var isRepeatable = false
-    /// The value when none is given, in words; nil for none.
+    /// The value when none is given, as text; nil for none.
     var fallback: String?
+    /// The values that there are; empty for values that are not a choice.
+    var choices: [String] = []
+    /// Whether a value is the path of a file.
+    var isFile = false
+    /// The environment variable, where it is not the one that follows from the spelling.
+    var ownVariable: String?
 
-    /// How it looks in help and messages.
+    /// The parameter in help and messages.
     var label: String {
         switch kind {
         case .option: "\(spelling) <\(valueName)>"
@@ -38,26 +44,74 @@ package struct ParameterDescription: Sendable, Hashable {
         }
     }
 
-    /// The environment variable that stands in for an option or a flag.
-    static func variable(for spelling: String) -> String {
-        "MARTLET_" + spelling.drop { $0 == "-" }.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+    /// Whether the environment variable does not follow from the spelling.
+    var hasOwnVariable: Bool { ownVariable != nil }
+
+    /// The environment variable that sets an option or a flag that is not on the command line.
+    var variable: String {
+        ownVariable
+            ?? "MARTLET_" + spelling.drop { $0 == "-" }.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
     var missing: UsageError {
-        let variable = kind == .option ? " (or the variable \(ParameterDescription.variable(for: spelling)))" : ""
-        return UsageError("\(label) is missing\(variable): \(help)")
+        UsageError("\(label) is missing\(kind == .option ? " (or the variable \(variable))" : ""): \(help)")
     }
 }
 
-/// Something that the words of a command line can say.
+/// A type whose values are written on a command line.
 package protocol ArgumentValue: Sendable {
     /// The value that the text stands for.
     ///
-    /// - Throws: ``UsageError`` that says what the text should be.
+    /// - Throws: ``UsageError`` with the rule that the text breaks.
     init(argument: String) throws(UsageError)
 
-    /// What a value is called in help.
+    /// The name of a value in help; the choices by default, when they are short.
     static var valueName: String { get }
+    /// The values that there are, in the order of help; none, the default, for values that are not a choice.
+    static var choices: [String] { get }
+    /// Whether a value is the path of a file; false by default.
+    static var isFile: Bool { get }
+}
+
+extension ArgumentValue {
+    /// The longest list of choices that stands in place of a name.
+    private static var longestName: Int { 30 }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String {
+        let name = choices.joined(separator: "|")
+        return name.isEmpty || name.count > longestName ? "name" : name
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { [] }
+
+    /// Part of `ArgumentValue`.
+    package static var isFile: Bool { false }
+
+    /// The error for text that is none of the choices.
+    package static func noChoice(_ text: String) -> UsageError {
+        UsageError(
+            "must be one of \(choices.joined(separator: ", ")) (found \"\(text)\")"
+                + NearestName.hint(for: text, among: choices)
+        )
+    }
+}
+
+/// The path of a file or directory that a command opens itself.
+package struct FilePath: ArgumentValue {
+    /// The path as it was written.
+    package let path: String
+
+    /// A path from text.
+    package init(argument: String) {
+        path = argument
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "path" }
+    /// Part of `ArgumentValue`.
+    package static var isFile: Bool { true }
 }
 
 extension String: ArgumentValue {
@@ -74,7 +128,8 @@ extension FixedWidthInteger where Self: ArgumentValue {
     /// A whole number in the type's range.
     package init(argument: String) throws(UsageError) {
         guard let number = Self(argument) else {
-            throw UsageError("\"\(argument)\" is no whole number from \(Self.min) to \(Self.max)")
+            let range = Self.bitWidth < 64 ? " from \(Self.min) to \(Self.max)" : ""
+            throw UsageError("must be an integer\(range) (found \"\(argument)\")")
         }
         self = number
     }
@@ -91,16 +146,10 @@ extension UInt32: ArgumentValue {}
 extension ArgumentValue where Self: RawRepresentable & CaseIterable, RawValue == String {
     /// One of the cases.
     package init(argument: String) throws(UsageError) {
-        guard let value = Self(rawValue: argument) else {
-            let known = Self.allCases.map(\.rawValue)
-            throw UsageError(
-                "\"\(argument)\" is none of \(known.joined(separator: ", "))"
-                    + NearestName.hint(for: argument, among: known)
-            )
-        }
+        guard let value = Self(rawValue: argument) else { throw Self.noChoice(argument) }
         self = value
     }
 
     /// Part of `ArgumentValue`.
-    package static var valueName: String { allCases.map(\.rawValue).joined(separator: "|") }
+    package static var choices: [String] { allCases.map(\.rawValue) }
 }
