@@ -84,7 +84,11 @@ public final class LocalAuthority: Sendable {
         keyPath: String
     ) throws {
         let files = FileManager.default
-        try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        do {
+            try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        } catch {
+            throw SimulatorError("the directory cannot be created")
+        }
         let draft = directory + "/.ca-\(UInt64.random(in: .min ... .max))"
         try files.createDirectory(atPath: draft, withIntermediateDirectories: false)
         defer { try? files.removeItem(atPath: draft) }

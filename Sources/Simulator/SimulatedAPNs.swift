@@ -105,6 +105,7 @@ public actor SimulatedAPNs {
     }
 
     private func listen() throws(SimulatorError) {
+        var listening: SimulatorError.Listener?
         do {
             let tls =
                 configuration.isEncrypted
@@ -112,9 +113,11 @@ public actor SimulatedAPNs {
                     identity: authority.serverIdentity(names: configuration.names),
                     asksForCertificates: true
                 ) : nil
+            listening = .pushes
             let listener = try listener(on: configuration.port, tls) { _ in true }
             port = listener.port
             if let channelPort = configuration.channelPort {
+                listening = .channels
                 let listener = try self.listener(on: channelPort, tls) { target in
                     switch target {
                     case .channels, .allChannels: true
@@ -124,6 +127,7 @@ public actor SimulatedAPNs {
                 self.channelPort = listener.port
             }
             if let inboxPort = configuration.inboxPort {
+                listening = .inbox
                 let api = InboxAPI(self)
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = SimulatedAPNs.longestImport
@@ -137,7 +141,7 @@ public actor SimulatedAPNs {
             // The listeners keep this object alive, and their ports taken.
             for listener in listeners { listener.close(grace: .zero) {} }
             listeners = []
-            throw SimulatorError("\(error)")
+            throw SimulatorError("\(error)", listener: listening)
         }
     }
 
@@ -241,7 +245,18 @@ public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible
     /// What happened, in a sentence without the final stop.
     public let description: String
 
-    init(_ description: String) {
+    /// The ports that a simulator listens on.
+    package enum Listener: Sendable, Hashable {
+        case pushes
+        case channels
+        case inbox
+    }
+
+    /// The port that cannot be listened on; nil for other errors.
+    package let listener: Listener?
+
+    init(_ description: String, listener: Listener? = nil) {
         self.description = description
+        self.listener = listener
     }
 }

@@ -78,7 +78,8 @@ package actor SQLiteOutbox: OutboxStore {
         do {
             database = try OutboxDatabase(file: file, options: options)
         } catch {
-            throw OutboxError(error, "the outbox \(file) cannot be used")
+            let problem = error.kind == .busy ? "is in use by another process" : "cannot be used"
+            throw OutboxError(error, "the outbox \(file) \(problem)")
         }
     }
 

@@ -56,7 +56,7 @@ final class PrivateKey: @unchecked Sendable {
         if pem.contains("BEGIN PUBLIC KEY") { return "this is a public key, not a private one" }
         if pem.contains("ENCRYPTED") { return "the private key is encrypted: a .p8 file from Apple is not" }
         if !pem.contains("-----BEGIN") {
-            return "the key is no PEM text: it has to begin with -----BEGIN PRIVATE KEY-----"
+            return "the key is no PEM text: it must begin with the line \"-----BEGIN PRIVATE KEY-----\""
         }
         return "the private key cannot be read: \(details)"
     }
