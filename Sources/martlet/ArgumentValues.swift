@@ -34,42 +34,70 @@ extension InterruptionLevel: ArgumentValue {
     /// One of the known levels.
     package init(argument: String) throws(UsageError) {
         self.init(rawValue: argument)
-        guard InterruptionLevel.all.contains(self) else {
-            throw UsageError("\"\(argument)\" is none of \(InterruptionLevel.valueName)")
-        }
+        guard InterruptionLevel.all.contains(self) else { throw InterruptionLevel.noChoice(argument) }
     }
 
     /// Part of `ArgumentValue`.
-    package static var valueName: String { all.map(\.rawValue).joined(separator: "|") }
+    package static var valueName: String { "level" }
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { all.map(\.rawValue) }
 }
 
 extension PushType: ArgumentValue {
     /// One of the known types.
     package init(argument: String) throws(UsageError) {
         self.init(rawValue: argument)
-        guard PushType.all.contains(self) else {
-            throw UsageError("\"\(argument)\" is none of \(PushType.all.map(\.rawValue).joined(separator: ", "))")
-        }
+        guard PushType.all.contains(self) else { throw PushType.noChoice(argument) }
     }
 
     /// Part of `ArgumentValue`.
     package static var valueName: String { "type" }
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { all.map(\.rawValue) }
 }
 
 extension Priority: ArgumentValue {
     /// 10, 5 or 1.
     package init(argument: String) throws(UsageError) {
         guard let priority = Priority.all.first(where: { String($0.rawValue) == argument }) else {
-            throw UsageError("\"\(argument)\" is none of 10, 5, 1")
+            throw Priority.noChoice(argument)
         }
         self = priority
     }
 
     /// Part of `ArgumentValue`.
-    package static var valueName: String { "10|5|1" }
+    package static var choices: [String] { ["10", "5", "1"] }
 }
 
-/// A server that is not Apple's, as people write one: `localhost:2197`, or `http://localhost:2197` without TLS.
+extension LiveActivityPriority: ArgumentValue {
+    /// 10 or 5.
+    package init(argument: String) throws(UsageError) {
+        switch argument {
+        case "10": self = .immediate
+        case "5": self = .powerAware
+        default: throw LiveActivityPriority.noChoice(argument)
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { ["10", "5"] }
+}
+
+extension CustomData: ArgumentValue {
+    /// A JSON object without a key `aps`.
+    package init(argument: String) throws(UsageError) {
+        do throws(PayloadError) {
+            try self.init(json: Array(argument.utf8))
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "json" }
+}
+
+/// A server other than Apple's: `localhost:2197`, or `http://localhost:2197` without TLS.
 extension APNsEndpoint: ArgumentValue {
     /// A host with an optional port and scheme.
     package init(argument: String) throws(UsageError) {
@@ -83,14 +111,14 @@ extension APNsEndpoint: ArgumentValue {
         let isPortSeparated = rest.hasPrefix("[") ? !rest.hasSuffix("]") : rest.count(where: { $0 == ":" }) == 1
         if isPortSeparated, let colon = rest.lastIndex(of: ":") {
             guard let number = UInt16(rest[rest.index(after: colon)...]), number > 0 else {
-                throw UsageError("\"\(argument)\" has no port from 1 to 65535 after the colon")
+                throw UsageError("the port must be an integer from 1 to 65535 (found \"\(argument)\")")
             }
             host = rest[..<colon]
             port = number
         }
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         guard !host.isEmpty, !host.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else {
-            throw UsageError("\"\(argument)\" is no host such as localhost:2197")
+            throw UsageError("must be a host such as localhost:2197 (found \"\(argument)\")")
         }
         self.init(host: String(host), port: port, isEncrypted: isEncrypted)
     }
@@ -103,11 +131,11 @@ extension SurfaceKind: ArgumentValue {
     /// One of the kinds.
     package init(argument: String) throws(UsageError) {
         guard let kind = SurfaceKind(rawValue: argument) else {
-            throw UsageError("\"\(argument)\" is none of \(SurfaceKind.valueName)")
+            throw SurfaceKind.noChoice(argument)
         }
         self = kind
     }
 
     /// Part of `ArgumentValue`.
-    package static var valueName: String { allCases.map(\.rawValue).joined(separator: "|") }
+    package static var choices: [String] { allCases.map(\.rawValue) }
 }

@@ -1,3 +1,4 @@
+import APNs
 import Commands
 import Simulator
 
@@ -8,41 +9,47 @@ import Simulator
 #endif
 
 extension Command {
-    /// Says where the certificate is that clients of a simulator have to trust.
+    /// Prints the path of the certificate that clients of a simulator must trust.
     static let authorityPath = Command(
         "ca path",
-        "Print where the simulator's authority is, which clients have to trust; it is made when missing",
+        "Print the path of the simulator's CA certificate, which clients must trust; create it if missing",
         examples: ["ca path", "ca path --ca-directory /certificates --name apns"],
-        AuthorityOptions.declared
-    ) { options in
+        AuthorityOptions.declared,
+        OutputFormat.declared
+    ) { options, output in
         _ = try options.authority()
-        Terminal.output.write(options.file + "\n")
+        output.write(json: ["path": .string(options.file)], text: options.file + "\n")
     }
 
-    /// Prints the certificate that clients of a simulator have to trust.
+    /// Prints the certificate that clients of a simulator must trust.
     static let authorityPrint = Command(
         "ca print",
-        "Print the certificate of the simulator's authority, PEM; it is made when missing",
+        "Print the simulator's CA certificate, PEM; create it if missing",
         examples: ["ca print > ca.pem"],
-        AuthorityOptions.declared
-    ) { options in
-        Terminal.output.write(try options.authority().certificatePEM)
+        AuthorityOptions.declared,
+        OutputFormat.declared
+    ) { options, output in
+        let certificate = try options.authority().certificatePEM
+        output.write(json: ["path": .string(options.file), "certificate": .string(certificate)], text: certificate)
     }
 }
 
-/// The options that say which certificate authority vouches for a simulator, and for what.
+/// The options for the certificate authority of a simulator.
 struct AuthorityOptions: Sendable {
     private var givenDirectory: String?
     /// Further names that a simulator's certificate carries.
     private(set) var names: [String]
 
     static let declared = Group(
-        Option<String?>(
+        Option<FilePath?>(
             "--ca-directory",
-            "Where its certificate authority is kept; ~/.local/share/martlet when not given"
+            "Directory of the certificate authority; ~/.local/share/martlet by default"
         ),
-        Option<[String]>("--name", "A host name or address that its certificate carries besides localhost and Apple's")
-    ) { AuthorityOptions(givenDirectory: $0, names: $1) }
+        Option<[String]>(
+            "--name",
+            "Host name or address for the certificate, in addition to localhost and Apple's hosts"
+        )
+    ) { AuthorityOptions(givenDirectory: $0?.path, names: $1) }
 
     private var directory: String {
         if let givenDirectory { return givenDirectory }
@@ -51,11 +58,15 @@ struct AuthorityOptions: Sendable {
         return data + "/martlet"
     }
 
-    /// Where its certificate is.
+    /// The path of the certificate.
     var file: String { LocalAuthority.certificatePath(in: directory) }
 
-    /// The authority, made now when there is none.
-    func authority() throws(SimulatorError) -> LocalAuthority {
-        try LocalAuthority(directory: directory, names: names)
+    /// The authority, created when there is none.
+    func authority() throws(UsageError) -> LocalAuthority {
+        do throws(SimulatorError) {
+            return try LocalAuthority(directory: directory, names: names)
+        } catch {
+            throw UsageError("\(error)")
+        }
     }
 }

@@ -4,13 +4,14 @@ import Simulator
 import Wire
 
 extension Command {
-    /// Starts a simulator, sends it pushes of every kind, and shows what APNs would have answered.
+    /// Starts a simulator, sends pushes of every kind, and prints each answer.
     static let demo = Command(
         "demo",
-        "Start a local APNs, send it an order's pushes and the classic mistakes, and show every answer",
-        examples: ["demo"]
-    ) {
-        try await Demo().run()
+        "Start a simulator, send it the pushes of an order and common mistakes, and print every answer",
+        examples: ["demo"],
+        OutputFormat.declared
+    ) { output in
+        try await Demo(output: output).run()
     }
 }
 
@@ -27,6 +28,8 @@ private struct Demo {
     /// A clock two hours behind, as on a machine that lost its time.
     private static let slowClock = WallClock { WallClock.system.secondsSince1970() - 2 * 60 * 60 }
 
+    let output: OutputFormat
+
     func run() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
         let endpoint = await apns.endpoint
@@ -42,7 +45,10 @@ private struct Demo {
             ),
             Chapter(title: "Refused", pushes: DemoMistakes.refused(), remark: "answer"),
         ]
-        Terminal.output.write("Sending pushes over HTTP/2 and TLS to a local APNs on port \(await apns.port).\n")
+        if !output.isJSON {
+            let port = await apns.port
+            Terminal.output.write("Sending pushes over HTTP/2 and TLS to a local APNs on port \(port).\n")
+        }
         var number = 0
         var surprises = 0
         for chapter in chapters {
@@ -51,13 +57,17 @@ private struct Demo {
         }
         await clients.close()
         let received = await apns.pushCount
-        Terminal.output.write(closing(sent: number, received: received, surprises: surprises))
-        if Terminal.output.isInteractive { try await keepInboxOpen(of: apns) }
+        if !output.isJSON {
+            Terminal.output.write(closing(sent: number, received: received, surprises: surprises))
+            if Terminal.output.isInteractive { try await keepInboxOpen(of: apns) }
+        }
         await apns.stop()
         if surprises > 0 { throw CommandFailure() }
     }
 
-    /// Sends the pushes of a chapter and shows them; says how many went otherwise than expected.
+    /// Sends the pushes of a chapter and prints the answers.
+    ///
+    /// - Returns: The number of answers that were not the expected ones.
     private func tell(
         _ chapter: Chapter,
         after number: Int,
@@ -76,6 +86,9 @@ private struct Demo {
             if push.rule != nil, let found = await world.apns.pushes.last?.findings { outcome.note(found, push.rule) }
             let isExpected = outcome.isAnswer(push.expected)
             if !isExpected { surprises += 1 }
+            if output.isJSON {
+                Terminal.output.write(outcome.json(of: push, number: number + index + 1, isExpected).line)
+            }
             let title = push.title + (isExpected ? "" : " (expected \(push.expected), \(outcome.explanation))")
             table.add([
                 Table.Cell("\(number + index + 1)", .faint), Table.Cell(title), Table.Cell(push.destination, .faint),
@@ -83,7 +96,9 @@ private struct Demo {
                 Table.Cell(outcome.milliseconds, .faint), Table.Cell(outcome.explanation),
             ])
         }
-        Terminal.output.write("\n\(Terminal.output.styled(chapter.title, .bold))\n" + table.text(for: .output))
+        if !output.isJSON {
+            Terminal.output.write("\n\(Terminal.output.styled(chapter.title, .bold))\n" + table.text(for: .output))
+        }
         return surprises
     }
 
@@ -122,7 +137,7 @@ private struct Demo {
             let authentication = Authentication.token(try .ephemeral())
             var configuration = apns.clientConfiguration
             // Each push once, so that the table shows the answer to each.
-            configuration.retry = .none
+            configuration.retry = RetryPolicy.none
             usual = try PushClient(endpoint, authentication: authentication, configuration: configuration)
             configuration.checksBeforeSending = false
             unchecked = try PushClient(endpoint, authentication: authentication, configuration: configuration)

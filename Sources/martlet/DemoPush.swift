@@ -154,6 +154,16 @@ struct DemoOutcome {
         }
     }
 
+    /// The outcome for programs.
+    func json(of push: DemoPush, number: Int, _ isExpected: Bool) -> JSONValue {
+        [
+            "number": .number(JSONNumber(number)), "push": .string(push.title), "to": .string(push.destination),
+            "answer": .string(status),
+            "milliseconds": JSONNumber(Double(milliseconds) ?? 0).map(JSONValue.number) ?? .null,
+            "explanation": .string(explanation), "expected": .bool(isExpected),
+        ]
+    }
+
     var milliseconds: String {
         let tenths = took.components.seconds * 10_000 + took.components.attoseconds / 100_000_000_000_000
         return "\(tenths / 10).\(tenths % 10)"

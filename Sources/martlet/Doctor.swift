@@ -2,72 +2,123 @@ import APNsClient
 import Commands
 
 extension Command {
-    /// Looks at everything that has to be right before a push can arrive.
+    /// Checks everything that must be right before a push can arrive.
     static let doctor = Command(
         "doctor",
-        "Check key, network, TLS, credentials, clock and topic, and say what to mend",
+        "Check key, network, TLS, credentials, clock and topic, and advise how to fix them",
         examples: [
             "doctor --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --topic com.example.app",
             "doctor --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app",
         ],
-        Option<String>("--topic", "The app's bundle identifier"),
-        Option<DeviceToken?>("--to", "A device to send a silent push to; by default a token that nobody has"),
-        ServerOptions.declared
-    ) { topic, token, server in
-        try await Examination(topic: Topic(topic), token: token, server: server).run()
+        Option<String>("--topic", "Bundle identifier of the app"),
+        Option<DeviceToken?>("--to", "Device to send a silent push to; by default a token that no device has"),
+        ServerOptions.declared,
+        OutputFormat.declared
+    ) { topic, token, server, output in
+        var examination = Examination(topic: Topic(topic), token: token, server: server, output: output)
+        let status = try await examination.run()
+        if output.isJSON { Terminal.output.write(examination.json.line) }
+        if status != .success { throw CommandFailure(status) }
     }
 }
 
-/// One examination, step by step; the first thing that is wrong ends it, as what follows would be wrong for it.
+/// One examination, step by step; the first step that fails ends it, because the later ones depend on it.
 private struct Examination {
-    /// A token that no device has, so that nobody is disturbed.
-    private static let nobody = String(repeating: "0", count: 64)
+    /// A token that no device has, so that no person is disturbed.
+    private static let unusedToken = String(repeating: "0", count: 64)
 
-    var topic: Topic
-    var token: DeviceToken?
-    var server: ServerOptions
+    /// The result of one step.
+    private struct Step {
+        var name: String
+        var message: String
+        /// What to do; nil when the step succeeded.
+        var advice: String?
+        /// The code of the failure; nil when the step succeeded.
+        var error: String?
 
-    func run() async throws {
-        let client: PushClient
-        do {
-            client = try server.client(checksBeforeSending: true)
-            report("key", "it can sign")
-        } catch {
-            throw fail("key", "\(error)", "Give --key the .p8 file from the developer account, unchanged.")
+        var json: JSONValue {
+            let facts = [("step", name), ("message", message), ("error", error), ("advice", advice)]
+            let members = facts.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } }
+            return .object(members + [.init("ok", .bool(advice == nil))])
         }
-        let events = client.events()
-        do {
-            try await connect(client)
-            try await push(client)
-        } catch {
-            await client.close()
-            throw error
-        }
-        await client.close()
-        for await case .clockSkew(let skew) in events { report("clock", "it is \(skew) off the server's", .bad) }
     }
 
-    private func connect(_ client: PushClient) async throws {
+    let topic: Topic
+    let token: DeviceToken?
+    let server: ServerOptions
+    let output: OutputFormat
+    private var steps: [Step] = []
+
+    init(topic: Topic, token: DeviceToken?, server: ServerOptions, output: OutputFormat) {
+        self.topic = topic
+        self.token = token
+        self.server = server
+        self.output = output
+    }
+
+    /// All steps, and the failure if there was one.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("ok", .bool(steps.allSatisfy { $0.advice == nil })), .init("steps", .array(steps.map(\.json))),
+        ]
+        if let failed = steps.first(where: { $0.error != nil }) {
+            members.append(.init("error", .string(failed.error ?? "")))
+            members.append(.init("message", .string("\(failed.name): \(failed.message)")))
+        }
+        return .object(members)
+    }
+
+    /// Runs the steps.
+    ///
+    /// - Returns: The exit status of the step that failed, or success.
+    mutating func run() async throws -> ExitStatus {
+        let client: PushClient
+        do {
+            client = try server.client()
+        } catch {
+            fail("key", "\(error)", "Give --key the unchanged .p8 file from the developer account.", error: "usage")
+            return .usage
+        }
+        report(Step(name: "key", message: "it can sign"))
+        let events = client.events()
+        var status = await connect(client)
+        if status == .success { status = try await push(client) }
+        await client.close()
+        for await case .clockSkew(let skew) in events {
+            let advice = "Set this machine's clock."
+            report(Step(name: "clock", message: "it differs from the server's by \(skew)", advice: advice))
+        }
+        return status
+    }
+
+    private mutating func connect(_ client: PushClient) async -> ExitStatus {
         do throws(APNsError) {
             try await client.warmUp()
-            report("network and TLS", "the server is there, trusted, and speaks HTTP/2")
+            report(Step(name: "network and TLS", message: "connected; the server is trusted and speaks HTTP/2"))
+            return .success
         } catch {
             let advice =
                 switch error.code {
-                case .nameNotResolved: "Does this machine have a name server, and is the host spelled right?"
+                case .nameNotResolved: "Check the name server of this machine, and the spelling of the host."
                 case .connectionFailed, .timedOut:
-                    "Is port 443, or 2197, open to Apple's 17.0.0.0/8? Try --host api.push.apple.com:2197."
+                    server.isApple
+                        ? "Allow port 443 or 2197 to Apple's 17.0.0.0/8. Or try --host api.push.apple.com:2197."
+                        : "Check that the server is running, and that --host has its port."
                 case .certificateRejected:
-                    "Give --ca the server's authority; for Apple's servers update this machine's certificates."
-                case .notHTTP2: "Something in between, such as a proxy, ends TLS: go around it."
-                default: "Look at the network."
+                    server.isApple
+                        ? "Update the certificates of this machine."
+                        : #"Give --ca the server's authority; for a simulator --ca "$(martlet ca path)"."#
+                case .notHTTP2: "Remove what terminates TLS between this machine and the server, such as a proxy."
+                default: "Check the network."
                 }
-            throw fail("network and TLS", error.description, advice)
+            fail("network and TLS", error.description, advice, error: error.code.description)
+            return ExitStatus(of: error)
         }
     }
 
-    private func push(_ client: PushClient) async throws {
-        let device = try token ?? DeviceToken(hex: Examination.nobody)
+    private mutating func push(_ client: PushClient) async throws -> ExitStatus {
+        let name = "credentials and topic"
+        let device = try token ?? DeviceToken(hex: Examination.unusedToken)
         do throws(APNsError) {
             try await client.send(
                 .background(expiration: .attemptOnce),
@@ -75,37 +126,41 @@ private struct Examination {
                 topic: topic,
                 options: SendOptions(retry: RetryPolicy.none)
             )
-            report("credentials and topic", "a silent push was accepted")
+            report(Step(name: name, message: "a silent push was accepted"))
+            return .success
         } catch {
             if token == nil, error.reason == .badDeviceToken {
-                report("credentials and topic", "they are good: APNs only misses a device with the token of nobody")
-                return
+                report(Step(name: name, message: "accepted; APNs only refuses the token, which no device has"))
+                return .success
             }
-            throw fail("credentials and topic", error.description, advice(for: error))
+            fail(name, error.description, advice(for: error), error: error.code.description)
+            return ExitStatus(of: error)
         }
     }
 
     private func advice(for error: APNsError) -> String {
         switch (error.status, error.reason) {
-        case (_, .badDeviceToken?): "Is the token from the other environment? See --environment."
+        case (_, .badDeviceToken?): "The token may be from the other environment: see --environment."
         case (_, .deviceTokenNotForTopic?): "The token is another app's: compare --topic with its bundle identifier."
         case (_, .topicDisallowed?), (_, .badTopic?), (_, .missingTopic?):
-            "Is --topic the bundle identifier, and does the key serve its team?"
+            "Check that --topic is the bundle identifier, and that the key belongs to the team of the app."
         case (403?, .expiredProviderToken?): "Set this machine's clock."
-        case (403?, _): "Do --key, --key-id and --team-id belong together, and to this environment?"
+        case (403?, _): "Check that --key, --key-id and --team-id belong together, and to this environment."
         case (410?, _): "The app was removed from the device, or has a newer token."
         default: "Try again later, and see https://developer.apple.com/system-status/."
         }
     }
 
-    private func report(_ step: String, _ finding: String, _ style: TextStyle = .good) {
-        let mark = Terminal.output.styled(style == .good ? "ok  " : "bad ", style)
-        Terminal.output.write("\(mark)  \(step): \(finding)\n")
+    private mutating func fail(_ name: String, _ message: String, _ advice: String, error: String) {
+        report(Step(name: name, message: message, advice: advice, error: error))
     }
 
-    private func fail(_ step: String, _ finding: String, _ advice: String) -> CommandFailure {
-        report(step, finding, .bad)
-        Terminal.output.write("      \(advice)\n")
-        return CommandFailure()
+    /// Notes a step, and prints it for people.
+    private mutating func report(_ step: Step) {
+        steps.append(step)
+        guard !output.isJSON else { return }
+        let mark = step.advice == nil ? ("ok  ", TextStyle.good) : ("bad ", .bad)
+        Terminal.output.write("\(Terminal.output.styled(mark.0, mark.1))  \(step.name): \(step.message)\n")
+        if let advice = step.advice { Terminal.output.write("      \(advice)\n") }
     }
 }

@@ -1,38 +1,37 @@
 import Commands
-
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import Wire
 
 /// A file that an option names; `-` is standard input.
-struct InputFile: ArgumentValue {
+struct InputFile: ArgumentValue, CustomStringConvertible {
     /// The path, or `-`.
     let path: String
+    var description: String { path }
 
-    /// Any text names a file; whether there is one shows when it is read.
+    /// A file from text; whether it exists shows when it is read.
     init(argument: String) {
         path = argument
     }
 
     /// Part of `ArgumentValue`.
     static var valueName: String { "file" }
+    /// Part of `ArgumentValue`.
+    static var isFile: Bool { true }
 
     /// All bytes of the file.
     ///
-    /// - Throws: ``UsageError`` that names the file when it cannot be read.
+    /// - Throws: ``UsageError`` with the file and the system's reason.
     func bytes() throws(UsageError) -> [UInt8] {
         if path == "-" { return StandardInput.bytes() }
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
-            throw UsageError("the file \(path) cannot be read")
+        do throws(FileReadError) {
+            return try FileContents.read(path)
+        } catch {
+            throw UsageError("\(error)")
         }
-        return Array(data)
     }
 
     /// The file as text; bytes that are not UTF-8 are replaced.
     ///
-    /// - Throws: ``UsageError`` that names the file when it cannot be read.
+    /// - Throws: ``UsageError`` with the file and the system's reason.
     func text() throws(UsageError) -> String {
         String(decoding: try bytes(), as: UTF8.self)
     }

@@ -12,25 +12,65 @@ import Commands
     import Darwin
 #endif
 
-/// The command `martlet`: parses words, calls the modules, prints.
+/// The command `martlet`: parses the command line, calls the modules and prints.
 @main
 struct Martlet {
-    static let program = Program(
+    static let program: Program = Program(
         "martlet",
-        version: MartletVersion.current,
-        "sends pushes through Apple's push service, and stands in for it on your own machine",
+        "send pushes through Apple's push service, simulate it, and run a relay to it",
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
             .simulate, .relay, .relayCheck, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps, .relayDeadLetters,
-            .relayDrain,
-            .authorityPath, .authorityPrint, .healthcheck, .token,
-            .doctor,
-        ]
+            .relayDrain, .authorityPath, .authorityPrint, .healthcheck, .token, .doctor, .completion, .manual, .version,
+        ],
+        groups: [
+            CommandGroup("live", "Start, update and end Live Activities"),
+            CommandGroup("channels", "Create, read, list and delete broadcast channels"),
+            CommandGroup("surface", "Validate, project and migrate snapshots of surfaces"),
+            CommandGroup("relay keys", "Create API keys for a relay"),
+            CommandGroup("ca", "Print the CA certificate of the simulator, or its path"),
+        ],
+        report: ErrorReport.init
     )
 
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         exit(await program.run(arguments, environment: ProcessInfo.processInfo.environment))
+    }
+}
+
+extension Command {
+    /// Prints a completion script.
+    static let completion: Command = Command(
+        "completion",
+        "Print a completion script for a shell",
+        examples: [
+            "completion bash > /etc/bash_completion.d/martlet", "completion zsh > ~/.zsh/functions/_martlet",
+            "completion fish > ~/.config/fish/completions/martlet.fish",
+        ],
+        Argument<Shell>("shell", "Shell that loads the script"),
+        OutputFormat.declared
+    ) { shell, output in
+        let script = Martlet.program.completion(for: shell)
+        output.write(json: ["shell": .string(shell.rawValue), "script": .string(script)], text: script)
+    }
+
+    /// Prints the manual page.
+    static let manual: Command = Command(
+        "manual",
+        "Print the manual page in roff, for man",
+        examples: ["manual > /usr/local/share/man/man1/martlet.1", "manual | man -l -"],
+        OutputFormat.declared
+    ) { output in
+        let page = Martlet.program.manual(version: MartletVersion.current)
+        output.write(json: ["manual": .string(page)], text: page)
+    }
+
+    /// Prints the version.
+    static let version = Command("version", "Print the version", examples: ["version"], OutputFormat.declared) {
+        output in
+        let version = MartletVersion.current
+        output.write(json: ["version": .string(version)], text: "martlet \(version)\n")
     }
 }

@@ -1,19 +1,22 @@
 import APNsClient
 import Commands
 
-/// The options that say what to send.
+/// The options for the notification to send.
 struct NotificationOptions: Sendable {
     fileprivate var content: Content
     fileprivate var headers: Headers
     fileprivate var payload: InputFile?
+    /// Whether a payload that is not JSON is sent as well.
+    private(set) var isUnchecked: Bool
 
     static let declared = Group(
         Content.declared,
         Headers.declared,
-        Option<InputFile?>("--payload", "A whole payload, JSON; - for standard input")
-    ) { NotificationOptions(content: $0, headers: $1, payload: $2) }
+        Option<InputFile?>("--payload", "Complete payload, JSON; - for standard input"),
+        Flag("--unchecked", "Send pushes that APNs would refuse, too")
+    ) { NotificationOptions(content: $0, headers: $1, payload: $2, isUnchecked: $3) }
 
-    /// What the payload is made of when it does not come whole.
+    /// The content of a payload that is not given as a whole.
     struct Content: Sendable {
         var title: String?
         var subtitle: String?
@@ -23,19 +26,19 @@ struct NotificationOptions: Sendable {
         var threadID: String?
         var category: String?
         var interruptionLevel: InterruptionLevel?
-        var custom: String?
+        var custom: CustomData?
         var isBackground: Bool
 
         static let declared = Group(
-            Option<String?>("--title", "First line of the alert"),
+            Option<String?>("--title", "Title of the alert"),
             Option<String?>("--subtitle", "Line below the title"),
-            Option<String?>("--body", "Message of the alert"),
+            Option<String?>("--body", "Text of the alert"),
             Option<Int?>("--badge", "Number on the app's icon; 0 removes it"),
             Option<String?>("--sound", "Name of a sound; default for the system's"),
-            Option<String?>("--thread-id", "Groups notifications"),
-            Option<String?>("--category", "Category that brings actions"),
-            Option<InterruptionLevel?>("--interruption-level", "How much it may disturb"),
-            Option<String?>("--custom", "Your own keys beside aps, a JSON object"),
+            Option<String?>("--thread-id", "Identifier that groups notifications"),
+            Option<String?>("--category", "Notification category, which selects the actions"),
+            Option<InterruptionLevel?>("--interruption-level", "Importance of the alert"),
+            Option<CustomData?>("--custom", "JSON object with your own keys, which stand beside aps"),
             Flag("--background", "Wake the app silently instead of showing an alert")
         ) {
             Content(
@@ -52,35 +55,35 @@ struct NotificationOptions: Sendable {
             )
         }
 
-        /// Whether anything was asked for that only an alert can have.
+        /// Whether an option was given that only alerts have.
         var isAlert: Bool {
             title != nil || subtitle != nil || body != nil || badge != nil || sound != nil || threadID != nil
                 || category != nil || interruptionLevel != nil
         }
     }
 
-    /// What stands in the headers.
+    /// The header fields.
     struct Headers: Sendable {
         var pushType: PushType?
         var priority: Priority?
-        var expiration: Int64?
+        var expiration: TimeArgument?
         var collapseID: CollapseID?
 
         static let declared = Group(
-            Option<PushType?>("--push-type", "Push type of a whole payload; alert when not given"),
-            Option<Priority?>("--priority", "10 at once, 5 to save power, 1 to wake nobody"),
-            Option<Int64?>("--expiration", "Second since 1970 until which it is worth delivering; 0 for one attempt"),
-            Option<CollapseID?>("--collapse-id", "Makes pushes replace each other")
+            Option<PushType?>("--push-type", "Push type of --payload; alert by default"),
+            Option<Priority?>("--priority", "10 immediately, 5 considering power, 1 without waking the device"),
+            Option<TimeArgument?>("--expiration", TimeArgument.expirationHelp),
+            Option<CollapseID?>("--collapse-id", "Identifier; a newer push with the same one replaces an older one")
         ) { Headers(pushType: $0, priority: $1, expiration: $2, collapseID: $3) }
     }
 
-    /// Whether nothing was asked for.
+    /// Whether no option was given.
     var isEmpty: Bool {
         payload == nil && !content.isAlert && content.custom == nil && !content.isBackground && headers.pushType == nil
             && headers.priority == nil && headers.expiration == nil && headers.collapseID == nil
     }
 
-    /// Takes another value for an option, named without its dashes.
+    /// Replaces the value of an option, named without its dashes.
     mutating func set(_ name: String, to value: String) throws(UsageError) {
         switch name {
         case "title": content.title = value
@@ -91,40 +94,40 @@ struct NotificationOptions: Sendable {
         case "thread-id": content.threadID = value
         case "category": content.category = value
         case "interruption-level": content.interruptionLevel = try InterruptionLevel(argument: value)
-        case "custom": content.custom = value
+        case "custom": content.custom = try CustomData(argument: value)
         case "priority": headers.priority = try Priority(argument: value)
-        case "expiration": headers.expiration = try Int64(argument: value)
+        case "expiration": headers.expiration = try TimeArgument(argument: value)
         case "collapse-id": headers.collapseID = try CollapseID(argument: value)
-        default: throw UsageError("\(name) is nothing that a device can have of its own")
+        default: throw UsageError("is not an option that can differ between devices")
         }
     }
 
     /// The notification that the options describe.
-    func notification() throws -> PushNotification {
-        let expiration = headers.expiration.map { Expiration(secondsSince1970: $0) }
+    func notification() throws(UsageError) -> PushNotification {
+        let expiration = headers.expiration?.expiration
         if let payload {
             guard !content.isAlert, content.custom == nil, !content.isBackground else {
-                throw UsageError("--payload is the whole payload: what else goes into one cannot be given beside it")
+                throw UsageError("--payload is a complete payload: do not combine it with options for its content")
             }
             return .opaque(
-                try payload.bytes(),
+                try isUnchecked ? payload.bytes() : payload.jsonObject(),
                 pushType: headers.pushType ?? .alert,
                 priority: headers.priority,
                 expiration: expiration,
                 collapseID: headers.collapseID
             )
         }
-        guard headers.pushType == nil else { throw UsageError("--push-type goes with --payload only") }
-        let custom = try content.custom.map { try CustomData(json: Array($0.utf8)) }
+        guard headers.pushType == nil else { throw UsageError("--push-type needs --payload") }
+        let custom = content.custom
         if content.isBackground {
             guard !content.isAlert, headers.priority == nil else {
-                throw UsageError("--background shows nothing and has priority 5: leave the options of alerts out")
+                throw UsageError("--background shows nothing and has priority 5: remove the options of alerts")
             }
             return .background(custom: custom, expiration: expiration, collapseID: headers.collapseID)
         }
         guard content.isAlert else {
             throw UsageError(
-                "there is nothing to send: give --title, --body, --badge, --sound, --background or --payload"
+                "nothing to send: give --title, --body, --badge, --sound, --background, --payload or --snapshot"
             )
         }
         return alert(custom, expiration)
@@ -144,5 +147,20 @@ struct NotificationOptions: Sendable {
             expiration: expiration,
             collapseID: headers.collapseID
         )
+    }
+}
+
+extension InputFile {
+    /// The bytes of the file, which must be a JSON object.
+    fileprivate func jsonObject() throws(UsageError) -> [UInt8] {
+        let bytes = try bytes()
+        // APNs accepts a name that occurs twice, which only the stricter reader refuses.
+        guard !JSONReader.isObject(bytes) else { return bytes }
+        do throws(JSONError) {
+            _ = try JSONReader.read(bytes)
+        } catch {
+            throw UsageError("\(path) is not valid JSON: \(error)")
+        }
+        throw UsageError("\(path) must be a JSON object")
     }
 }

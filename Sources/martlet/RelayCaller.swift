@@ -3,44 +3,44 @@ import APNsClient
 import Commands
 import Wire
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// The options that say which relay to ask, and who does.
+/// The options that select a relay, and the API key for it.
 struct RelayCaller: Sendable {
-    private static let patience = Duration.seconds(30)
-    private static let standard = APNsEndpoint(host: "127.0.0.1", port: 8198, isEncrypted: false)
+    private static let timeout = Duration.seconds(30)
 
-    private var relay: APNsEndpoint
+    private var relay: InterfaceAddress
     private var authorities: InputFile?
-    private var keyFile: InputFile?
+    private var keyFile: InputFile
 
     static let declared = Group(
-        Option<APNsEndpoint?>("--url", "The relay's interface in JSON; http://127.0.0.1:8198 when not given"),
-        Option<InputFile?>("--ca", "Certificates to trust besides the system's, PEM"),
-        Option<InputFile?>("--key-file", "File with a key of the relay's; MARTLET_RELAY_KEY_FILE when not given")
-    ) { RelayCaller(relay: $0 ?? standard, authorities: $1, keyFile: $2) }
+        Option(
+            "--url",
+            "HTTP interface of the relay, host:port or a URL",
+            default: InterfaceAddress(localPort: 8198),
+            variable: "MARTLET_RELAY_URL"
+        ),
+        Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
+        Option<InputFile>("--key-file", "File whose first line is an API key", variable: "MARTLET_RELAY_KEY_FILE")
+    ) { RelayCaller(relay: $0, authorities: $1, keyFile: $2) }
 
-    /// Asks once.
+    /// Sends one request.
     ///
-    /// - Returns: The answer's JSON.
-    /// - Throws: ``RelayAnswerError`` with what the relay, or the network, has against it.
+    /// - Returns: The JSON of the answer.
+    /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``WireError`` when there is none.
     func ask(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+        let key = try keyFile.firstLine()
         let loop = try EventLoop()
         defer { loop.shutdown() }
-        let tls = relay.isEncrypted ? try TLSContext.http1Client(authorities: authorities?.text()) : nil
-        let call = HTTP1Call(host: relay.host, port: relay.port, tls: tls)
-        var fields: HTTPFields = ["authorization": "Bearer " + (try key())]
+        let server = relay.server
+        let tls = server.isEncrypted ? try TLSContext.http1Client(authorities: authorities?.text()) : nil
+        let call = HTTP1Call(host: server.host, port: server.port, tls: tls)
+        var fields: HTTPFields = ["authorization": "Bearer " + key]
         if body != nil { fields.append("content-type", "application/json") }
         let answer = try await call.send(
             method,
-            path,
+            relay.path + path,
             fields: fields,
             body: body?.encoded() ?? [],
-            within: RelayCaller.patience,
+            within: RelayCaller.timeout,
             on: loop
         )
         let json = try? JSONReader.read(answer.body)
@@ -49,20 +49,9 @@ struct RelayCaller: Sendable {
         }
         return json
     }
-
-    private func key() throws(UsageError) -> String {
-        let named = ProcessInfo.processInfo.environment["MARTLET_RELAY_KEY_FILE"].map(InputFile.init(argument:))
-        guard let file = keyFile ?? named else {
-            throw UsageError(
-                "--key-file is missing (or the variable MARTLET_RELAY_KEY_FILE): the relay answers to keys"
-            )
-        }
-        // Nothing but the first line, as martlet relay keys make writes it.
-        return try file.text().split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    }
 }
 
-/// What a relay has against a question.
+/// An answer of a relay that reports an error.
 struct RelayAnswerError: Error, CustomStringConvertible {
     let status: Int
     let detail: String?

@@ -11,17 +11,18 @@ import Wire
 #endif
 
 extension Command {
-    /// Keeps a relay running until it is told to stop.
+    /// Runs a relay until a signal stops it.
     static let relay = Command(
         "relay",
-        "Take pushes from any APNs client, keep them, and deliver each to Apple: nothing that is taken is lost",
+        "Run a relay, which accepts pushes from any APNs client, stores them and delivers each to Apple",
         examples: [
             "relay --configuration relay.json",
             "relay --configuration relay.json --data /var/lib/martlet/relay.sqlite --http 127.0.0.1:8198",
         ],
-        RelayOptions.declared
-    ) { options in
-        try await RelayService(options).run()
+        RelayOptions.declared,
+        OutputFormat.declared
+    ) { options, output in
+        try await RelayService(options, format: output).run()
     }
 }
 
@@ -31,11 +32,13 @@ private struct RelayService {
     private static let statusInterval = Duration.seconds(10)
 
     private let options: RelayOptions
+    private let format: OutputFormat
     private let manager: ServiceManager?
     private let isInJournal: Bool
 
-    init(_ options: RelayOptions) {
+    init(_ options: RelayOptions, format: OutputFormat) {
         self.options = options
+        self.format = format
         let environment = ProcessInfo.processInfo.environment
         manager = ServiceManager(environment: environment)
         isInJournal = environment["JOURNAL_STREAM"] != nil
@@ -55,16 +58,23 @@ private struct RelayService {
             await output.finish()
             throw error
         }
-        for (environment, port) in await relay.ports.sorted(by: { $0.value < $1.value }) {
-            Terminal.output.write("Takes pushes for \(environment.rawValue) on port \(port).\n")
-        }
-        if let port = await relay.httpPort { Terminal.output.write("Answers in JSON on port \(port).\n") }
-        Terminal.output.write("Control-C ends it in order.\n")
+        await printAddresses(of: relay)
         await report(relay)
         await obey(signals, relay, log)
         manager?.tell("STOPPING=1", "STATUS=finishing what is on its way")
         await relay.stop()
         await output.finish()
+    }
+
+    private func printAddresses(of relay: PushRelay) async {
+        let ports = await relay.ports.sorted { $0.value < $1.value }
+        let httpPort = await relay.httpPort
+        var members = ports.map { JSONValue.Member("\($0.key.rawValue)-port", .number(JSONNumber(Int64($0.value)))) }
+        if let httpPort { members.append(.init("http-port", .number(JSONNumber(Int64(httpPort))))) }
+        let lines =
+            ports.map { "Takes pushes for \($0.key.rawValue) on port \($0.value).\n" }
+            + (httpPort.map { ["Answers in JSON on port \($0).\n"] } ?? []) + ["Control-C ends it in order.\n"]
+        format.write(json: .object([.init("state", "running")] + members), text: lines.joined())
     }
 
     private func logger(for configuration: RelayConfiguration) -> Logger {

@@ -1,3 +1,4 @@
+import APNs
 import Commands
 import Outbox
 import Relay
@@ -9,34 +10,56 @@ import Relay
 #endif
 
 extension Command {
-    /// Makes the tables that relays share, and moves into them what one relay has kept alone.
+    /// Creates the tables that relays share, and moves the content of a file into them.
     static let relayMigrate = Command(
         "relay migrate",
-        "Make the tables of the relay's database, or bring them up to date; move there what a file holds",
+        "Create or update the tables of the relay's database, and move the content of a file there",
         examples: [
             "relay migrate --configuration relay.json",
             "relay migrate --data postgresql://relay@db1,db2/push --from /var/lib/martlet/relay.sqlite",
         ],
-        Option("--configuration", "JSON file whose data names the database", default: "relay.json"),
-        Option<String?>("--data", "Address of the database, in place of the configuration's"),
-        Option<String?>("--from", "File of a relay that has ended, whose pushes and feeds move into the database")
-    ) { configuration, data, file in
-        let place = try data.map(OutboxPlace.init) ?? RelayConfiguration(file: configuration).data
+        RelayOptions.configurationFile,
+        RelayOptions.data,
+        Option<FilePath?>("--from", "File of a stopped relay, whose pushes and outcomes move into the database"),
+        OutputFormat.declared
+    ) { configuration, data, file, output in
+        let place = try data.map { OutboxPlace($0.path) } ?? RelayOptions.place(in: configuration)
         guard case .database(let address) = place else {
-            throw UsageError("\(place) is a file, which needs no tables: data has to begin with postgresql://")
+            throw UsageError("\(place) is a file: data must begin with postgresql://")
         }
         try await PostgreSQLOutbox.migrate(address)
-        Terminal.output.write("The tables in \(place) are those of this version.\n")
-        guard let file else { return }
-        let move = try await OutboxMove(from: file, to: address)
+        guard let file else {
+            return output.write(
+                json: ["database": .string("\(place)")],
+                text: "The tables in \(place) are those of this version.\n"
+            )
+        }
+        if !output.isJSON { Terminal.output.write("The tables in \(place) are those of this version.\n") }
+        let move = try await OutboxMove(from: file.path, to: address)
         let account = try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
             guard Terminal.errors.isInteractive else { return }
             Terminal.errors.write("\r\(account.pushes) pushes, \(account.outcomes) outcomes moved")
         }
         if Terminal.errors.isInteractive { Terminal.errors.write("\r\u{1B}[K") }
-        Terminal.output.write(
-            "Moved from \(file): \(account.pushes) pushes, \(account.outcomes) outcomes, "
+        output.write(
+            json: [
+                "database": .string("\(place)"), "pushes": .number(JSONNumber(Int64(account.pushes))),
+                "outcomes": .number(JSONNumber(Int64(account.outcomes))),
+                "dead-tokens": .number(JSONNumber(Int64(account.deadTokens))),
+            ],
+            text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "
                 + "\(account.deadTokens) dead tokens.\n"
         )
+    }
+}
+
+extension RelayOptions {
+    /// The place of the outbox that a configuration names.
+    fileprivate static func place(in configuration: InputFile) throws(UsageError) -> OutboxPlace {
+        do throws(RelayError) {
+            return try RelayConfiguration(file: configuration.path).data
+        } catch {
+            throw UsageError("\(error)")
+        }
     }
 }

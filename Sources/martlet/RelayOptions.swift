@@ -10,37 +10,63 @@ import Relay
     import Foundation
 #endif
 
-/// The options that say what a relay serves: a file, and what stands in for some of it.
+/// The options for the configuration of a relay: a file, and values that override some of it.
 struct RelayOptions: Sendable {
     private var file: String
     private var overrides: RelayOverrides
 
+    static let configurationFile = Option(
+        "--configuration",
+        "JSON file with apps, keys, callers and addresses",
+        default: InputFile(argument: "relay.json")
+    )
+    static let data = Option<FilePath?>(
+        "--data",
+        "File or database (postgresql://…) that stores pushes, in place of the configuration's",
+        variable: "MARTLET_RELAY_DATA"
+    )
+
     static let declared = Group(
-        Option("--configuration", "JSON file with apps, keys, callers and addresses", default: "relay.json"),
-        Option<String?>(
-            "--data",
-            "File or database (postgresql://…) that pushes are kept in, in place of the configuration's"
-        ),
-        Option<String?>("--listen-production", "Address for APNs clients that mean production, as in 127.0.0.1:2197"),
-        Option<String?>("--listen-development", "Address for APNs clients that mean development"),
-        Option<String?>("--http", "Address of the interface in JSON, as in 127.0.0.1:8198"),
-        Option<Logger.Level?>("--log-level", "The least that is logged"),
-        Option<Logger.Format?>("--log-format", "How lines of the log are written")
+        configurationFile,
+        data,
+        Option<String?>("--listen-production", "Address for APNs clients of production, such as 127.0.0.1:2197"),
+        Option<String?>("--listen-development", "Address for APNs clients of development"),
+        Option<String?>("--http", "Address of the HTTP interface, such as 127.0.0.1:8198"),
+        Option<Logger.Level?>("--log-level", "Lowest level that is logged"),
+        Option<Logger.Format?>("--log-format", "Format of the log")
     ) { file, data, production, development, http, level, format in
         var overrides = RelayOverrides()
-        overrides.data = data.map { text in
-            if case .database = OutboxPlace(text) { text } else { absolute(text) }
+        overrides.data = data.map { data in
+            if case .database = OutboxPlace(data.path) { data.path } else { absolute(data.path) }
         }
         overrides.listeners[.production] = production
         overrides.listeners[.development] = development
         overrides.http = http
         overrides.logLevel = level
         overrides.logFormat = format
-        return RelayOptions(file: file, overrides: overrides)
+        return RelayOptions(file: file.path, overrides: overrides)
     }
 
-    /// The configuration as it is now, read anew each time.
-    func configuration() throws(RelayError) -> RelayConfiguration {
+    /// The configuration, read from the file.
+    ///
+    /// - Throws: ``UsageError`` when a setting is wrong or a file cannot be read.
+    func configuration() throws(UsageError) -> RelayConfiguration {
+        do throws(RelayError) {
+            return try checkedConfiguration()
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// The configuration, for a command that checks it.
+    ///
+    /// - Throws: ``UsageError`` when its file cannot be read, and ``RelayError`` when a setting is wrong.
+    func configurationToCheck() throws -> RelayConfiguration {
+        _ = try InputFile(argument: file).bytes()
+        return try checkedConfiguration()
+    }
+
+    private func checkedConfiguration() throws(RelayError) -> RelayConfiguration {
         let environment = ProcessInfo.processInfo.environment
         var overrides = overrides
         overrides.openTelemetry = environment.filter { $0.key.hasPrefix("OTEL_") }
@@ -51,7 +77,7 @@ struct RelayOptions: Sendable {
         )
     }
 
-    /// A path of the command line counts from where the command is called.
+    /// The absolute path, because a relative one in the configuration would start at its file.
     private static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }

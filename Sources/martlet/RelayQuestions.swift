@@ -3,18 +3,16 @@ import Commands
 import Wire
 
 extension Command {
-    private static let asJSON = Flag("--json", "Print the relay's answer as it is")
-
-    /// Asks a relay how it is.
+    /// Prints the state of a relay.
     static let relayStatus = Command(
         "relay status",
-        "Print what waits in a relay, what is on its way, and what rests, lane by lane",
+        "Print the queues of a relay: waiting, in flight and paused pushes of each app",
         examples: ["relay status --key-file operator.key", "relay status --key-file operator.key --json"],
         RelayCaller.declared,
-        asJSON
-    ) { relay, isJSON in
+        OutputFormat.declared
+    ) { relay, output in
         let status = try await relay.ask("GET", "/v1/status")
-        guard !isJSON else { return Terminal.output.write(json: status) }
+        guard !output.isJSON else { return Terminal.output.write(status.line) }
         let storage = status["storage"]
         let words = [
             "martlet \(status["version"]?.stringValue ?? ""), \(status["state"]?.stringValue ?? "")",
@@ -67,16 +65,16 @@ extension Command {
         return table.text(for: .output)
     }
 
-    /// Lists a relay's apps.
+    /// Lists the apps of a relay.
     static let relayApps = Command(
         "relay apps",
-        "Print the apps that a key of a relay is for",
+        "Print the apps that an API key of a relay is for",
         examples: ["relay apps --key-file operator.key"],
         RelayCaller.declared,
-        asJSON
-    ) { relay, isJSON in
+        OutputFormat.declared
+    ) { relay, output in
         let answer = try await relay.ask("GET", "/v1/apps")
-        guard !isJSON else { return Terminal.output.write(json: answer) }
+        guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["app", "bundle identifiers", "environments", "team", "key"])
         for app in answer["apps"]?.elements ?? [] {
             table.add([
@@ -87,30 +85,30 @@ extension Command {
         Terminal.output.write(table.text(for: .output))
     }
 
-    /// Lists what was given up, or has it tried again.
+    /// Lists the dead letters of an app, or requeues them.
     static let relayDeadLetters = Command(
         "relay dead-letters",
-        "Print the pushes of an app that a relay has given up, or have them tried again",
+        "Print the pushes of an app that a relay has abandoned, or requeue them",
         examples: [
             "relay dead-letters --app orders --key-file operator.key",
             "relay dead-letters requeue --app orders --key-file operator.key",
             "relay dead-letters requeue --app orders --id 123e4567-e89b-42d3-a456-426655440000",
         ],
-        Argument<DeadLetterAction?>("list|requeue", "What to do with them; list when not given"),
-        Option<String>("--app", "The app's name in the relay"),
-        Option<[String]>("--id", "Only the push with this identifier is tried again"),
+        Argument<DeadLetterAction?>("list|requeue", "Action; list by default"),
+        Option<String>("--app", "Name of the app in the relay"),
+        Option<[String]>("--id", "Identifier of a push to requeue; all by default"),
         RelayCaller.declared,
-        asJSON
-    ) { action, app, ids, relay, isJSON in
+        OutputFormat.declared
+    ) { action, app, ids, relay, output in
         let place = "/v1/apps/\(app)/dead-letters"
         if action == .requeue {
             let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map(JSONValue.string))]
             let answer = try await relay.ask("POST", place + ":requeue", body)
-            guard !isJSON else { return Terminal.output.write(json: answer) }
-            return Terminal.output.write("\(answer["requeued"]?.shown ?? "0") are tried again\n")
+            guard !output.isJSON else { return Terminal.output.write(answer.line) }
+            return Terminal.output.write("\(answer["requeued"]?.shown ?? "0") requeued\n")
         }
         let answer = try await relay.ask("GET", place)
-        guard !isJSON else { return Terminal.output.write(json: answer) }
+        guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["push", "environment", Table.Column("attempts", isNumeric: true), "Apple's last answer"])
         for letter in answer["dead-letters"]?.elements ?? [] {
             let apns = letter["apns"]
@@ -122,25 +120,25 @@ extension Command {
         Terminal.output.write(table.text(for: .output))
     }
 
-    /// Ends a relay in order.
+    /// Drains a relay.
     static let relayDrain = Command(
         "relay drain",
-        "Have a relay take no more pushes, finish what is on its way, and end",
+        "Make a relay stop accepting pushes, finish those in flight, and exit",
         examples: ["relay drain --key-file operator.key", "relay drain --node 3 --key-file operator.key"],
-        Option<Int?>("--node", "Number of another relay that shares the database, as relay status has it"),
+        Option<Int?>("--node", "Number of another relay that shares the database, from relay status"),
         RelayCaller.declared,
-        asJSON
-    ) { node, relay, isJSON in
+        OutputFormat.declared
+    ) { node, relay, output in
         let answer = try await relay.ask("POST", node.map { "/v1/nodes/\($0)/drain" } ?? "/v1/drain")
-        if isJSON {
-            Terminal.output.write(json: answer)
+        if output.isJSON {
+            Terminal.output.write(answer.line)
         } else {
-            Terminal.output.write("The relay comes to its end.\n")
+            Terminal.output.write("The relay is shutting down.\n")
         }
     }
 }
 
-/// What can be done with pushes that were given up.
+/// The actions on abandoned pushes.
 enum DeadLetterAction: String, CaseIterable, ArgumentValue {
     case list
     case requeue
@@ -154,10 +152,4 @@ extension JSONValue {
     }
 
     fileprivate func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
-}
-
-extension Terminal {
-    fileprivate func write(json: JSONValue) {
-        write(String(decoding: json.encoded(), as: UTF8.self) + "\n")
-    }
 }

@@ -6,37 +6,45 @@ import Relay
 import Wire
 
 extension Command {
-    /// Reads a relay's configuration, and does nothing with it.
+    /// Validates the configuration of a relay.
     static let relayCheck = Command(
         "relay check",
-        "Read a relay's configuration, say what it would serve, and open nothing",
+        "Validate the configuration of a relay, and warn about likely mistakes",
         examples: ["relay check --configuration relay.json"],
-        RelayOptions.declared
-    ) { options in
-        let configuration = try options.configuration()
-        Terminal.output.write(configuration.summary)
-        for remark in configuration.remarks { Terminal.errors.write("remark: \(remark)\n") }
+        RelayOptions.declared,
+        OutputFormat.declared
+    ) { options, output in
+        let configuration = try options.configurationToCheck()
+        output.write(json: configuration.json, text: configuration.summary)
+        guard !output.isJSON else { return }
+        for remark in configuration.remarks { Terminal.errors.write("warning: \(remark)\n") }
     }
 
-    /// Makes a key for a caller.
+    /// Creates an API key.
     static let relayKeysMake = Command(
         "relay keys make",
-        "Make a key for a caller of a relay; it is shown once and kept nowhere",
+        "Create an API key for a client of a relay; it is printed once and stored nowhere",
         examples: ["relay keys make --name 'back end' --apps orders,rides --scopes send,read"],
-        Option<String>("--name", "What logs and people know the key by"),
-        Option<String>("--apps", "The apps that it is for, separated by commas"),
-        Option<ScopeList>("--scopes", "What it may do, separated by commas", default: ScopeList())
-    ) { name, apps, scopes in
+        Option<String>("--name", "Name of the key in logs", variable: "MARTLET_RELAY_KEY_NAME"),
+        Option<String>("--apps", "Apps that the key is for, separated by commas"),
+        Option("--scopes", "Permissions of the key, separated by commas", default: ScopeList()),
+        OutputFormat.declared
+    ) { name, apps, scopes, output in
         let key = CallerKey()
         let entry: JSONValue = [
             "name": .string(name), "key-sha256": .string(try key.hash),
             "apps": .array(apps.split(separator: ",").map { .string(String($0)) }),
             "scopes": .array(scopes.scopes.map { .string($0.rawValue) }),
         ]
-        Terminal.errors.write("The key, which its holder keeps in a file; it cannot be shown again:\n")
+        guard !output.isJSON else {
+            return Terminal.output.write(
+                JSONValue.object([.init("key", .string(key.text)), .init("entry", entry)]).line
+            )
+        }
+        Terminal.errors.write("The key, for a file of the client; it cannot be shown again:\n")
         Terminal.output.write(key.text + "\n")
-        Terminal.errors.write("\nThe entry for callers of the relay's configuration:\n")
-        Terminal.output.write(String(decoding: entry.encoded(), as: UTF8.self) + "\n")
+        Terminal.errors.write("\nThe entry for \"callers\" in the configuration of the relay:\n")
+        Terminal.output.write(entry.line)
     }
 }
 
@@ -53,7 +61,9 @@ struct ScopeList: ArgumentValue, CustomStringConvertible {
         scopes = []
         for name in argument.split(separator: ",") {
             guard let scope = Scope(rawValue: String(name)) else {
-                throw UsageError("\"\(name)\" is none of \(Scope.allCases.map(\.rawValue).joined(separator: ", "))")
+                throw UsageError(
+                    "must be a list of \(Scope.allCases.map(\.rawValue).joined(separator: ", ")) (found \"\(name)\")"
+                )
             }
             scopes.append(scope)
         }
@@ -63,7 +73,36 @@ struct ScopeList: ArgumentValue, CustomStringConvertible {
 }
 
 extension RelayConfiguration {
-    /// What it would serve, for people.
+    /// The validated configuration for programs.
+    fileprivate var json: JSONValue {
+        let listeners = listeners.sorted { $0.key.rawValue < $1.key.rawValue }
+        var members: [JSONValue.Member] = [
+            .init("valid", true), .init("data", .string("\(data)")),
+            .init("listen", .object(listeners.map { .init($0.key.rawValue, .string("\($0.value)")) })),
+        ]
+        if let http { members.append(.init("http", .string("http://\(http)"))) }
+        let apps = apps.map { app -> JSONValue in
+            [
+                "name": .string(app.name), "bundle-ids": .array(app.bundleIDs.map(JSONValue.string)),
+                "environments": .array(app.environments.map { .string($0.rawValue) }),
+                "team-id": .string(app.key.teamID), "key-id": .string(app.key.keyID),
+            ]
+        }
+        let callers = callers.map { caller -> JSONValue in
+            [
+                "name": .string(caller.name), "apps": .array(caller.apps.sorted().map(JSONValue.string)),
+                "scopes": .array(caller.scopes.map(\.rawValue).sorted().map(JSONValue.string)),
+            ]
+        }
+        return .object(
+            members + [
+                .init("apps", .array(apps)), .init("callers", .array(callers)),
+                .init("warnings", .array(remarks.map(JSONValue.string))),
+            ]
+        )
+    }
+
+    /// The validated configuration for people.
     fileprivate var summary: String {
         var lines = [
             "Keeps pushes in \(data), \(outbox.limit) at most\(promise)."

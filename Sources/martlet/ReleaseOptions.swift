@@ -2,7 +2,7 @@ import APNsClient
 import Commands
 import Simulator
 
-/// The options that let pushes of the inbox go on to real devices.
+/// The options for sending pushes from the inbox to real devices.
 struct ReleaseOptions: Sendable {
     private var isAllowed: Bool
     private var deviceTokens: [DeviceToken]
@@ -10,28 +10,28 @@ struct ReleaseOptions: Sendable {
     private var key: KeyOptions
 
     static let declared = Group(
-        Flag("--allow-release", "Let pushes of the inbox be sent on to real devices"),
-        Option<[DeviceToken]>("--release-to", "A device that may get them; no other does"),
-        Option<APNsEndpoint?>("--release-host", "Where they go, if not to Apple's host of the environment"),
+        Flag("--allow-release", "Allow sending pushes from the inbox to real devices"),
+        Option<[DeviceToken]>("--release-to", "Device that may receive them; no other does"),
+        Option<APNsEndpoint?>("--release-host", "Server to send them to, in place of Apple's"),
         KeyOptions.declared
     ) { ReleaseOptions(isAllowed: $0, deviceTokens: $1, host: $2, key: $3) }
 
-    /// What was allowed; nil when nothing was.
+    /// The permission that the options give; nil for none.
     func release(in environment: SimulatedAPNs.Environment) throws -> SimulatedAPNs.Release? {
         guard isAllowed else {
             guard deviceTokens.isEmpty, host == nil, key.isEmpty else {
-                throw UsageError("--release-to, --release-host and --key go with --allow-release")
+                throw UsageError("--release-to, --release-host and --key need --allow-release")
             }
             return nil
         }
         guard !deviceTokens.isEmpty else {
-            throw UsageError("--release-to is missing: pushes are sent on to devices that are named, and to no others")
+            throw UsageError("--release-to is missing: pushes are sent only to devices that are named")
         }
         let endpoint = host ?? (environment == .production ? .production : .development)
         let client = try PushClient(
             endpoint,
-            authentication: .token(key.signingKey(isForApple: host == nil)),
-            configuration: PushClient.Configuration(retry: .none, checksBeforeSending: false)
+            authentication: .token(key.signingKey(isRequired: host == nil)),
+            configuration: PushClient.Configuration(retry: RetryPolicy.none, checksBeforeSending: false)
         )
         return SimulatedAPNs.Release(
             with: client,

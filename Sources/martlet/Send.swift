@@ -3,61 +3,57 @@ import Commands
 import LiveSurfaces
 
 extension Command {
-    /// Sends one notification to one or several devices.
+    /// Sends a notification or a snapshot to one or more devices.
     static let send = Command(
         "send",
-        "Send a notification and show the answer to each",
+        "Send a notification to one or more devices, and print each answer",
         examples: [
-            "send --host localhost:2197 --ca ~/.local/share/martlet/ca.pem \\\n"
-                + "      --to 5d3a6a1c8f9a42d6 --topic com.example.app --title \"Order ready\" --body \"Tap to open.\"",
-            "send --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ \\\n"
-                + "      --to 5d3a6a1c8f9a42d6 --topic com.example.app --background --custom '{\"sync\":true}'",
+            "send --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --to 5d3a6a1c8f9a42d6 "
+                + "--topic com.example.app --title \"Order ready\" --body \"Tap to open.\"",
+            "send --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ "
+                + "--to 5d3a6a1c8f9a42d6 --topic com.example.app --background --custom '{\"sync\":true}'",
             "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app --payload - < payload.json",
-            "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app \\\n"
-                + "      --snapshot order.json --as update",
-            "send --host localhost:2197 --tokens devices.csv --topic com.example.app --title \"Order ready\" \\\n"
-                + "      --results results.jsonl --dead-tokens dead.csv",
+            "send --host localhost:2197 --to 5d3a6a1c8f9a42d6 --topic com.example.app --snapshot order.json "
+                + "--as update",
+            "send --host localhost:2197 --tokens devices.csv --topic com.example.app --title \"Order ready\" "
+                + "--results results.jsonl --dead-tokens dead.csv",
         ],
         Option<[DeviceToken]>("--to", "Device token, hexadecimal"),
         SendManyOptions.declared,
-        Option<String>("--topic", "The app's bundle identifier"),
+        Option<String>("--topic", "Bundle identifier of the app"),
         NotificationOptions.declared,
         SnapshotOptions.declared,
         ServerOptions.declared,
-        Flag("--unchecked", "Leave all checking to the server"),
-        Flag("--describe", "Show the request and what the rules say of it, and send nothing"),
-        Flag("--json", "Print one JSON object per device")
-    ) { tokens, many, topic, notification, snapshot, server, isUnchecked, isDescription, isJSON in
+        Flag("--describe", "Print the request and what is wrong with it, and send nothing; no key is needed"),
+        OutputFormat.declared
+    ) { tokens, many, topic, notification, snapshot, server, isDescription, output in
         let topic = Topic(topic)
         if let list = many.list {
             guard tokens.isEmpty, !isDescription, try snapshot.snapshot() == nil else {
-                throw UsageError("--tokens goes with a notification, and without --to and --describe")
+                throw UsageError("--tokens excludes --to, --describe and --snapshot")
             }
-            let many = SendMany(list: list, options: many, notification: notification, topic: topic, isJSON: isJSON)
-            if many.options.isDryRun {
-                try await many.check()
-            } else {
-                let client = try server.client(checksBeforeSending: !isUnchecked)
-                try await many.run(client)
-                await client.close()
-            }
-            return
+            let many = SendMany(list: list, options: many, notification: notification, topic: topic, output: output)
+            return try await many.options.isDryRun
+                ? many.check() : many.run(server, isChecked: !notification.isUnchecked)
         }
-        guard !tokens.isEmpty else { throw UsageError("whom it is for is missing: give --to or --tokens") }
-        guard many.isEmpty else { throw UsageError("--results, --resume and the like go with --tokens") }
+        guard !tokens.isEmpty else { throw UsageError("the device is missing: give --to or --tokens") }
+        guard many.isEmpty else {
+            throw UsageError("--results, --dead-tokens, --rate, --resume, --skip-bad-lines and --dry-run need --tokens")
+        }
         let subject: Subject
         if let snapshot = try snapshot.snapshot() {
             guard notification.isEmpty else {
-                throw UsageError("--snapshot says what is sent: leave the options of notifications out")
+                throw UsageError("--snapshot excludes the options for notifications")
             }
             subject = .snapshot(snapshot)
         } else {
             subject = .notification(try notification.notification())
         }
-        let client = try server.client(checksBeforeSending: !isUnchecked)
+        let client = try server.client(checksBeforeSending: !notification.isUnchecked, isSending: !isDescription)
         guard !isDescription else {
             for token in tokens {
-                Terminal.output.write(try subject.describe(to: token, topic: topic, client).text)
+                let description = try subject.describe(to: token, topic: topic, client)
+                output.write(json: description.json, text: description.text)
             }
             return
         }
@@ -65,8 +61,10 @@ extension Command {
             try await subject.send(to: token, topic: topic, client)
         }
         await client.close()
-        Terminal.output.write(isJSON ? answers.map { $0.json + "\n" }.joined() : table(of: answers))
-        if answers.contains(where: { !$0.isAccepted }) { throw CommandFailure() }
+        Terminal.output.write(output.isJSON ? answers.map(\.json.line).joined() : table(of: answers))
+        let errors = answers.compactMap(\.error)
+        if !output.isJSON, let hint = errors.lazy.compactMap(server.hint).first { Terminal.errors.write(hint + "\n") }
+        if let status = errors.map(ExitStatus.init(of:)).max() { throw CommandFailure(status) }
     }
 
     /// Sends to all devices at once; the answers come in the order of the devices.
@@ -107,7 +105,7 @@ extension Command {
     }
 }
 
-/// What is sent to every device.
+/// The content that is sent to every device.
 private enum Subject: Sendable {
     case notification(PushNotification)
     case snapshot(SnapshotOptions.Snapshot)
@@ -120,7 +118,7 @@ private enum Subject: Sendable {
                 snapshot.content,
                 to: snapshot.role.destination(token),
                 topic: topic,
-                delivery: SurfaceDelivery(categories: snapshot.categories)
+                delivery: snapshot.delivery
             )
         }
     }
@@ -133,31 +131,13 @@ private enum Subject: Sendable {
                 snapshot.content,
                 to: snapshot.role.destination(token),
                 topic: topic,
-                delivery: SurfaceDelivery(categories: snapshot.categories)
+                delivery: snapshot.delivery
             )
         }
     }
 }
 
-extension RequestDescription {
-    /// The request as people read it, the device token shortened.
-    fileprivate var text: String {
-        var table = Table(["part of the payload", Table.Column("bytes", isNumeric: true)])
-        for part in parts { table.add([Table.Cell(part.pointer), Table.Cell("\(part.byteCount)")]) }
-        table.add([Table.Cell("altogether"), Table.Cell("\(body.count)")])
-        let left = bytesLeft.map { $0 < 0 ? "\(-$0) bytes too many\n" : "\($0) bytes left\n" } ?? ""
-        let findings = findings.map { "\($0.severity.rawValue): \($0.place): \($0.message)\n" }
-        let fields = fields.map { field in
-            let isPath = field.name == ":path"
-            let token = isPath ? try? DeviceToken(hex: field.value.split(separator: "/").last ?? "") : nil
-            return "\(field.name): \(token.map { "/3/device/\($0)" } ?? field.value)\n"
-        }
-        return fields.joined() + "\n" + String(decoding: body, as: UTF8.self) + "\n\n"
-            + table.text(for: .output) + left + findings.joined()
-    }
-}
-
-/// What came of sending to one device.
+/// The answer to a push to one device.
 private struct SendAnswer: Sendable {
     private let token: DeviceToken
     private let result: Result<PushReceipt, APNsError>
@@ -172,8 +152,9 @@ private struct SendAnswer: Sendable {
         result = .failure(error)
     }
 
-    var isAccepted: Bool {
-        if case .success = result { true } else { false }
+    /// The reason why the push was not accepted; nil when it was.
+    var error: APNsError? {
+        if case .failure(let error) = result { error } else { nil }
     }
 
     var cells: [Table.Cell] {
@@ -191,24 +172,12 @@ private struct SendAnswer: Sendable {
         }
     }
 
-    /// For programs: the whole token, since they have to know whose answer it is.
-    var json: String {
-        var members: [JSONValue.Member] = [.init("device-token", .string(token.hex))]
-        switch result {
-        case .success(let receipt):
-            members.append(.init("status", 200))
-            members.append(.init("apns-id", .string(receipt.id.description)))
-            if let uniqueID = receipt.uniqueID { members.append(.init("apns-unique-id", .string(uniqueID))) }
-        case .failure(let error):
-            if let status = error.status { members.append(.init("status", .number(JSONNumber(status)))) }
-            if let id = error.id { members.append(.init("apns-id", .string(id.description))) }
-            if let reason = error.reason { members.append(.init("reason", .string(reason.rawValue))) }
-            if let timestamp = error.unregisteredAt?.millisecondsSince1970 {
-                members.append(.init("timestamp", .number(JSONNumber(timestamp))))
-            }
-            members.append(.init("error", .string(error.code.description)))
-            members.append(.init("message", .string(error.description)))
+    /// The answer for programs, with the whole token.
+    var json: JSONValue {
+        let destination = JSONValue.Member("device-token", .string(token.hex))
+        return switch result {
+        case .success(let receipt): PushAnswer(destination: destination, receipt: receipt).json
+        case .failure(let error): .object([destination] + error.members)
         }
-        return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
     }
 }

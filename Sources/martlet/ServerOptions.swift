@@ -1,7 +1,7 @@
 import APNsClient
 import Commands
 
-/// The options that say which server to talk to and who does.
+/// The options that select the server, and the credentials for it.
 struct ServerOptions: Sendable {
     /// Apple's two environments.
     enum Environment: String, CaseIterable, ArgumentValue {
@@ -12,64 +12,99 @@ struct ServerOptions: Sendable {
     private var environment: Environment
     private var host: APNsEndpoint?
     private var authorities: InputFile?
+    private var isWithoutRetries: Bool
     private var key: KeyOptions
+    private var certificate: CertificateOptions
 
     static let declared = Group(
-        Option("--environment", "Which of Apple's environments", default: Environment.development),
-        Option<APNsEndpoint?>("--host", "Another server than Apple's; http:// in front for none of TLS"),
-        Option<InputFile?>("--ca", "Certificates to trust besides the system's, PEM"),
-        KeyOptions.declared
-    ) { ServerOptions(environment: $0, host: $1, authorities: $2, key: $3) }
+        Option("--environment", "Apple's environment", default: Environment.development),
+        Option<APNsEndpoint?>("--host", "Server other than Apple's; http://host:port for HTTP/2 without TLS"),
+        Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
+        Flag("--no-retry", "Send each push once, without retries"),
+        KeyOptions.declared,
+        CertificateOptions.declared
+    ) {
+        ServerOptions(
+            environment: $0,
+            host: $1,
+            authorities: $2,
+            isWithoutRetries: $3,
+            key: $4,
+            certificate: $5
+        )
+    }
+
+    /// Whether the server is one of Apple's.
+    var isApple: Bool { host == nil }
 
     /// A client for the server.
-    func client(checksBeforeSending: Bool) throws -> PushClient {
+    ///
+    /// - Parameters:
+    ///   - checksBeforeSending: Whether pushes that APNs would refuse are not sent.
+    ///   - isSending: Whether pushes will be sent: to describe one, no key is needed.
+    /// - Returns: The client.
+    /// - Throws: ``UsageError`` or ``APNsError`` when the credentials are missing or cannot be used.
+    func client(checksBeforeSending: Bool = true, isSending: Bool = true) throws -> PushClient {
         let apple: APNsEndpoint = environment == .production ? .production : .development
         var configuration = PushClient.Configuration(checksBeforeSending: checksBeforeSending)
         configuration.additionalAuthorities = try authorities?.text()
+        if isWithoutRetries { configuration.retry = RetryPolicy.none }
         return try PushClient(
             host ?? apple,
-            authentication: .token(key.signingKey(isForApple: host == nil)),
+            authentication: authentication(isSending: isSending),
             configuration: configuration
         )
     }
+
+    private func authentication(isSending: Bool) throws -> Authentication {
+        guard let certificate = try certificate.certificate() else {
+            return .token(try key.signingKey(isRequired: isApple && isSending))
+        }
+        guard key.isEmpty else { throw UsageError("--certificate and --key exclude each other: give one of them") }
+        return .certificate(certificate)
+    }
+
+    /// Runs `body` with a client, and closes the client.
+    ///
+    /// - Parameters:
+    ///   - checksBeforeSending: Whether pushes that APNs would refuse are not sent.
+    ///   - body: Sends.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, with a hint where the options are the cause.
+    func withClient<Result>(
+        checksBeforeSending: Bool = true,
+        _ body: (PushClient) async throws -> Result
+    ) async throws -> Result {
+        let client = try client(checksBeforeSending: checksBeforeSending)
+        do {
+            let result = try await body(client)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            if let error = error as? APNsError, let hint = hint(for: error) {
+                throw ServerError(cause: error, hint: hint)
+            }
+            throw error
+        }
+    }
+
+    /// The advice for an error that other options may prevent; nil for other errors.
+    func hint(for error: APNsError) -> String? {
+        guard error.code == .certificateRejected, let host, host.isLoopback, authorities == nil else { return nil }
+        return #"to trust a simulator on this machine, give --ca "$(martlet ca path)""#
+    }
 }
 
-/// The options that name a signing key.
-struct KeyOptions: Sendable {
-    private var file: InputFile?
-    private var keyID: String?
-    private var teamID: String?
+/// A failure to send, with advice about the options.
+struct ServerError: Error, CustomStringConvertible {
+    let cause: APNsError
+    let hint: String
 
-    static let declared = Group(
-        Option<InputFile?>("--key", "The signing key, .p8"),
-        Option<String?>("--key-id", "The ten characters that name the key; taken from a file AuthKey_<id>.p8"),
-        Option<String?>("--team-id", "The ten characters that name the team")
-    ) { KeyOptions(file: $0, keyID: $1, teamID: $2) }
+    var description: String { "\(cause); \(hint)" }
+}
 
-    /// Whether nothing was given.
-    var isEmpty: Bool { file == nil && keyID == nil && teamID == nil }
-
-    /// The key that was named; for servers that are not Apple's a fresh one when none was.
-    func signingKey(isForApple: Bool) throws -> SigningKey {
-        guard let file else {
-            guard !isForApple else {
-                throw UsageError("--key is missing: Apple answers only to pushes signed with your team's .p8 key")
-            }
-            return try .ephemeral(keyID: keyID ?? "EPHEMERAL0", teamID: teamID ?? "LOCALTEAM0")
-        }
-        guard let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path) else {
-            throw UsageError("--key-id is missing: it cannot be told from the name of \(file.path)")
-        }
-        guard let teamID else {
-            throw UsageError("--team-id is missing: it stands at the top right of your developer account")
-        }
-        return try SigningKey(file: file.path, keyID: keyID, teamID: teamID)
-    }
-
-    /// Apple names the files of keys after them.
-    private static func keyID(inNameOf file: String) -> String? {
-        let name = file.split(separator: "/").last ?? ""
-        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
-        return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
-    }
+extension APNsEndpoint {
+    /// Whether the host is this machine.
+    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }

@@ -4,41 +4,43 @@ import Simulator
 import Wire
 
 extension Command {
-    /// Keeps a local APNs running until it is told to stop.
+    /// Runs a simulator until a signal stops it.
     static let simulate = Command(
         "simulate",
-        "Run a local stand-in for Apple's push servers and show what comes in",
+        "Run a simulator of Apple's push servers, and print each push that it receives",
         examples: [
             "simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet",
             "simulate --h2c --environment production --data pushes.sqlite",
             "simulate --fault flaky --fault slow --seed 7",
             "simulate --listen 0.0.0.0 --port 443 --name apns --ca-directory /certificates",
         ],
-        Option<UInt16>("--port", "Port that answers as APNs; 0 for any free one", default: 2197),
+        Option<UInt16>("--port", "Port for pushes; 0 for any free one", default: 2197),
         Option<UInt16?>(
             "--channel-port",
-            "Port where channels are managed; Apple's own when not given, and none with --port 0"
+            "Port for the management of channels; by default Apple's, 2195 for development and 2196 for production, "
+                + "or none with --port 0"
         ),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
         Option("--listen", "Address to listen on", default: "127.0.0.1"),
         Option(
             "--environment",
-            "Which of Apple's environments to play",
+            "Apple's environment to simulate",
             default: SimulatedAPNs.Environment.development
         ),
         AuthorityOptions.declared,
         Option<UInt32>(
             "--streams-before-token",
-            "Streams before the first valid token; load generators want more",
+            "Streams that a connection may open before its first valid provider token",
             default: 1
         ),
         InboxOptions.declared,
-        Option<[Leniency]>("--lenient", "A law of Apple's to let rest"),
-        Option<[Fault.Preset]>("--fault", "Something that goes wrong"),
-        Option<Int64?>("--seed", "Decides what goes wrong when; the same number, the same faults"),
-        Flag("--h2c", "Speak HTTP/2 in the clear instead of TLS"),
-        Flag("--quiet", "Print no line for each push"),
-        ReleaseOptions.declared
+        Option<[Leniency]>("--lenient", "Rule of Apple's to relax"),
+        Option<[Fault.Preset]>("--fault", "Fault to inject"),
+        Option<Int64?>("--seed", "Seed of the faults; the same seed reproduces the same faults"),
+        Flag("--h2c", "Use HTTP/2 without TLS"),
+        Flag("--quiet", "Do not print pushes"),
+        ReleaseOptions.declared,
+        OutputFormat.declared
     ) {
         port,
         channelPort,
@@ -53,9 +55,10 @@ extension Command {
         seed,
         isClear,
         isQuiet,
-        release in
+        release,
+        output in
         let release = try release.release(in: environment)
-        let apns = try await SimulatedAPNs.start(
+        let apns = try await start(
             SimulatedAPNs.Configuration(
                 host: host,
                 port: port,
@@ -75,10 +78,12 @@ extension Command {
                 release: release
             )
         )
-        Terminal.output.write(await apns.recipes.text)
+        let recipes = await apns.recipes
+        let addresses = await apns.addresses
+        output.write(json: addresses, text: recipes.text)
         let printer = Task {
             guard !isQuiet else { return }
-            for await push in await apns.arrivals() { Terminal.output.write(line(for: push)) }
+            for await push in await apns.arrivals() { output.write(json: push.json, text: line(for: push)) }
         }
         let complainer = Task {
             for await trouble in await apns.troubles() { Terminal.errors.write("martlet: \(trouble)\n") }
@@ -95,6 +100,25 @@ extension Command {
         if let trouble = await apns.archiveProblem { throw trouble }
     }
 
+    /// Starts a simulator.
+    ///
+    /// - Throws: ``ListenerError`` with the option of a port that is taken, and ``UsageError`` for files that cannot be
+    ///   used.
+    private static func start(_ configuration: SimulatedAPNs.Configuration) async throws -> SimulatedAPNs {
+        do throws(SimulatorError) {
+            return try await SimulatedAPNs.start(configuration)
+        } catch {
+            guard let listener = error.listener else { throw UsageError("\(error)") }
+            let option =
+                switch listener {
+                case .pushes: "--port"
+                case .channels: "--channel-port"
+                case .inbox: "--inbox-port"
+                }
+            throw ListenerError(description: "\(error) (\(option))")
+        }
+    }
+
     private static func line(for push: ReceivedPush) -> String {
         let status = Terminal.output.styled("\(push.status)", push.status == 200 ? .good : .bad)
         let token =
@@ -109,24 +133,25 @@ extension Command {
     }
 }
 
-/// The options that say how much is remembered, and where.
+/// The options for the storage of received pushes.
 struct InboxOptions: Sendable {
     var keptPushes: UInt32
     var keptDays: UInt16
     var dataFile: String?
 
     static let declared = Group(
-        Option<UInt32>("--keep", "Pushes that are remembered", default: 1_000),
-        Option<UInt16>("--keep-days", "Days that a push is remembered", default: 7),
-        Option<String?>(
+        Option<UInt32>("--keep", "Number of pushes to store", default: 1_000),
+        Option<UInt16>("--keep-days", "Days to store a push", default: 7),
+        Option<FilePath?>(
             "--data",
-            "SQLite file that keeps them, and the channels, from run to run; memory when not given"
+            "SQLite file for pushes and channels; by default they are stored in memory",
+            variable: "MARTLET_SIMULATOR_DATA"
         )
-    ) { InboxOptions(keptPushes: $0, keptDays: $1, dataFile: $2) }
+    ) { InboxOptions(keptPushes: $0, keptDays: $1, dataFile: $2?.path) }
 }
 
 extension SimulatedAPNs.Environment: ArgumentValue {
-    /// Where Apple has the channels of this environment managed.
+    /// The port of Apple's server for the channels of this environment.
     fileprivate var channelPort: UInt16? {
         switch self {
         case .development: APNsEndpoint.development.channels?.port
@@ -136,16 +161,16 @@ extension SimulatedAPNs.Environment: ArgumentValue {
 }
 
 extension Leniency: ArgumentValue {
-    /// One of the laws.
+    /// One of the rules.
     init(argument: String) throws(UsageError) {
-        guard let law = Leniency.names.first(where: { $0.name == argument }) else {
-            throw UsageError("\"\(argument)\" is none of \(Leniency.valueName)")
-        }
-        self = law.leniency
+        guard let rule = Leniency.names.first(where: { $0.name == argument }) else { throw Leniency.noChoice(argument) }
+        self = rule.leniency
     }
 
     /// Part of `ArgumentValue`.
-    static var valueName: String { names.map(\.name).joined(separator: "|") }
+    static var valueName: String { "rule" }
+    /// Part of `ArgumentValue`.
+    static var choices: [String] { names.map(\.name) }
 }
 
 extension Fault.Preset: ArgumentValue {
@@ -153,11 +178,13 @@ extension Fault.Preset: ArgumentValue {
     init(argument: String) throws(UsageError) {
         guard let preset = Fault.presets.first(where: { $0.name == argument }) else {
             let known = Fault.presets.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
-            throw UsageError("\"\(argument)\" is none of these:\n\(known)")
+            throw UsageError("must be one of the following (found \"\(argument)\"):\n\(known)")
         }
         self = preset
     }
 
     /// Part of `ArgumentValue`.
-    static var valueName: String { Fault.presets.map(\.name).joined(separator: "|") }
+    static var valueName: String { "fault" }
+    /// Part of `ArgumentValue`.
+    static var choices: [String] { Fault.presets.map(\.name) }
 }

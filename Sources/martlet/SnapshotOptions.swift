@@ -2,35 +2,30 @@ import APNsClient
 import Commands
 import LiveSurfaces
 
-/// The options that send a snapshot.
+/// The options for the snapshot to send.
 struct SnapshotOptions: Sendable {
     fileprivate var file: InputFile?
     fileprivate var role: Role?
     fileprivate var categories: InputFile?
+    fileprivate var attributesType: String?
 
     static let declared = Group(
-        Option<InputFile?>("--snapshot", "A snapshot of a surface, JSON; - for standard input"),
-        Option<Role?>("--as", "What the snapshot does: alert a device, or start, update or end a Live Activity"),
-        Option<InputFile?>("--categories", "The app's notification categories, JSON; for --snapshot")
-    ) { SnapshotOptions(file: $0, role: $1, categories: $2) }
+        Option<InputFile?>("--snapshot", "Snapshot of a surface, JSON; - for standard input"),
+        Option<Role?>("--as", "Effect of the snapshot: alert a device, or start, update or end a Live Activity"),
+        Option<InputFile?>("--categories", "The app's notification categories for --snapshot, JSON"),
+        Option<String?>(
+            "--attributes-type",
+            "Name of the app's ActivityAttributes for "
+                + "--as start; \(SurfaceActivityAttributes.attributesType) by default"
+        )
+    ) { SnapshotOptions(file: $0, role: $1, categories: $2, attributesType: $3) }
 
-    /// What a snapshot does where it arrives.
+    /// The effect of a snapshot on its destination.
     enum Role: String, ArgumentValue, CaseIterable {
         case device
         case start
         case update
         case end
-
-        /// One of the cases.
-        init(argument: String) throws(UsageError) {
-            guard let role = Role(rawValue: argument) else {
-                throw UsageError("\"\(argument)\" is none of \(Role.valueName)")
-            }
-            self = role
-        }
-
-        /// Part of `ArgumentValue`.
-        static var valueName: String { allCases.map(\.rawValue).joined(separator: "|") }
 
         func destination(_ token: DeviceToken) -> SurfaceDestination {
             switch self {
@@ -42,32 +37,30 @@ struct SnapshotOptions: Sendable {
         }
     }
 
-    /// A snapshot with what it is to do.
+    /// A snapshot with its effect.
     struct Snapshot: Sendable {
         var content: SurfaceSnapshot
         var role: Role
-        var categories: NotificationCategories
+        var delivery: SurfaceDelivery
     }
 
     /// The snapshot that the options name; nil without one.
-    func snapshot() throws -> Snapshot? {
+    func snapshot() throws(UsageError) -> Snapshot? {
         guard let file else {
-            guard role == nil, categories == nil else { throw UsageError("--as and --categories go with --snapshot") }
+            guard role == nil, categories == nil, attributesType == nil else {
+                throw UsageError("--as, --categories and --attributes-type need --snapshot")
+            }
             return nil
         }
-        let bytes = try file.bytes()
-        let given = try categories?.bytes()
-        do throws(SurfaceError) {
-            let categories = try given.map { (bytes) throws(SurfaceError) in
-                try NotificationCategories(parsing: bytes)
-            }
-            return Snapshot(
-                content: try SurfaceSnapshot(parsing: bytes, categories: categories ?? .standard),
-                role: role ?? .device,
-                categories: categories ?? .standard
+        guard attributesType == nil || role == .start else { throw UsageError("--attributes-type needs --as start") }
+        let registry = try NotificationCategories(file: categories)
+        return Snapshot(
+            content: try SurfaceSnapshot(file: file, categories: registry),
+            role: role ?? .device,
+            delivery: SurfaceDelivery(
+                attributesType: attributesType ?? SurfaceActivityAttributes.attributesType,
+                categories: registry
             )
-        } catch {
-            throw FileProblem(description: "\(file.path): \(error)")
-        }
+        )
     }
 }

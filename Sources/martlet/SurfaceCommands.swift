@@ -6,122 +6,97 @@ extension Command {
     /// Checks snapshots.
     static let surfaceValidate = Command(
         "surface validate",
-        "Check snapshots of surfaces, and say everything that is wrong with them",
+        "Validate snapshots of surfaces, and print every error",
         examples: ["surface validate order.json", "surface example widget | martlet surface validate -"],
-        Argument<[InputFile]>("file", "A snapshot, JSON; - for standard input"),
+        Argument<[InputFile]>("file", "Snapshot, JSON; - for standard input"),
         Option<InputFile?>("--categories", "The app's notification categories, JSON"),
-        Flag("--json", "Print one JSON object per file")
-    ) { files, categories, isJSON in
-        let categories = try registry(categories)
+        OutputFormat.declared
+    ) { files, categories, output in
+        let categories = try NotificationCategories(file: categories)
         var areAllValid = true
         for file in files {
-            let bytes = try file.bytes()
+            let bytes = try file.snapshot()
             let verdict = Result { () throws(SurfaceError) in
                 try SurfaceSnapshot(parsing: bytes, categories: categories)
             }
             if case .failure = verdict { areAllValid = false }
-            Terminal.output.write(isJSON ? json(of: verdict, file) : text(of: verdict, file))
+            output.write(json: json(of: verdict, file), text: text(of: verdict, file))
         }
         if !areAllValid { throw CommandFailure() }
     }
 
-    /// Shows what surfaces get of snapshots.
+    /// Prints the projections of snapshots.
     static let surfaceProject = Command(
         "surface project",
-        "Print what each surface gets of a snapshot: content states, entries and payloads",
+        "Print the projections of a snapshot: content states, entries and payloads",
         examples: ["surface project order.json"],
-        Argument<[InputFile]>("file", "A snapshot, JSON; - for standard input"),
+        Argument<[InputFile]>("file", "Snapshot, JSON; - for standard input"),
         Option<InputFile?>("--categories", "The app's notification categories, JSON"),
-        Flag("--json", "Print one JSON object per file")
-    ) { files, categories, isJSON in
-        let categories = try registry(categories)
+        OutputFormat.declared
+    ) { files, categories, output in
+        let categories = try NotificationCategories(file: categories)
         for file in files {
-            let snapshot = try named(file) { (bytes) throws(SurfaceError) in
-                try SurfaceSnapshot(parsing: bytes, categories: categories)
+            let members = try SurfaceSnapshot(file: file, categories: categories).projections
+            let texts = members.map { member in
+                "\(file.path): \(member.name), \(member.value.encoded().count) bytes\n\(member.value.line)"
             }
-            let members = snapshot.projections
-            guard !isJSON else {
-                Terminal.output.write(line(.object(members)))
-                continue
-            }
-            for member in members {
-                let text = member.value.encoded()
-                Terminal.output.write("\(file.path): \(member.name), \(text.count) bytes\n\(line(member.value))")
-            }
+            output.write(json: .object(members), text: texts.joined())
         }
     }
 
-    /// Brings snapshots of older versions up to date.
+    /// Migrates snapshots of older versions.
     static let surfaceMigrate = Command(
         "surface migrate",
-        "Print snapshots of any version as snapshots of today's, one per line",
+        "Print snapshots of any version as snapshots of the current version, one per line",
         examples: ["surface migrate old.json > new.json"],
-        Argument<[InputFile]>("file", "A snapshot of version 1 or newer, JSON; - for standard input"),
-        Option<String?>("--updated-at", "When a snapshot of version 1 was written that does not say so"),
+        Argument<[InputFile]>("file", "Snapshot of version 1 or later, JSON; - for standard input"),
+        Option<String?>(
+            "--updated-at",
+            "Date for a snapshot of version 1 that has none, such as 2026-05-12T18:31:00.000Z"
+        ),
         Option<InputFile?>("--categories", "The app's notification categories, JSON"),
-        Flag("--json", "Print one JSON object per file, with the warning in it")
-    ) { files, updatedAt, categories, isJSON in
-        let categories = try registry(categories)
+        OutputFormat.declared
+    ) { files, updatedAt, categories, output in
+        let categories = try NotificationCategories(file: categories)
         for file in files {
-            let migrated = try named(file) { (bytes) throws(SurfaceError) in
-                try SurfaceSnapshot.parse(
+            let bytes = try file.snapshot()
+            do throws(SurfaceError) {
+                let migrated = try SurfaceSnapshot.parse(
                     anyVersion: bytes,
                     updatedAt: updatedAt.map(SurfaceDate.init(rawValue:)),
                     categories: categories
                 )
-            }
-            guard !isJSON else {
                 let warning = migrated.warning.map { [JSONValue.Member("warning", .string($0))] } ?? []
-                Terminal.output.write(line(.object([.init("snapshot", migrated.snapshot.json)] + warning)))
-                continue
+                let snapshot = migrated.snapshot.json
+                output.write(json: .object([.init("snapshot", snapshot)] + warning), text: snapshot.line)
+                guard !output.isJSON, let warning = migrated.warning else { continue }
+                Terminal.errors.write("\(file.path): \(warning)\n")
+            } catch {
+                throw UsageError("\(file.path): \(error)")
             }
-            if let warning = migrated.warning { Terminal.errors.write("\(file.path): \(warning)\n") }
-            Terminal.output.write(line(migrated.snapshot.json))
         }
     }
 
-    /// Prints the contract for other languages.
+    /// Prints the JSON Schema of snapshots.
     static let surfaceSchema = Command(
         "surface schema",
         "Print the JSON Schema of snapshots",
         examples: ["surface schema > surface.schema.json"],
-        Option<InputFile?>("--categories", "The app's notification categories, JSON")
-    ) { categories in
-        Terminal.output.write(line(SurfaceSchema.document(categories: try registry(categories))))
+        Option<InputFile?>("--categories", "The app's notification categories, JSON"),
+        OutputFormat.declared
+    ) { categories, _ in
+        Terminal.output.write(SurfaceSchema.document(categories: try NotificationCategories(file: categories)).line)
     }
 
-    /// Prints a snapshot to begin with.
+    /// Prints an example of a snapshot.
     static let surfaceExample = Command(
         "surface example",
-        "Print an example of a snapshot of a kind",
+        "Print an example of a snapshot",
         examples: ["surface example liveActivity > order.json"],
-        Argument<SurfaceKind>("kind", "The kind of surface")
-    ) { kind in
-        Terminal.output.write(line(SurfaceSnapshot.example(of: kind).json))
-    }
-
-    // MARK: Helpers
-
-    private static func registry(_ file: InputFile?) throws -> NotificationCategories {
-        guard let file else { return .standard }
-        return try named(file) { (bytes) throws(SurfaceError) in try NotificationCategories(parsing: bytes) }
-    }
-
-    /// What `body` makes of a file, or what is wrong with it, with the file's name.
-    private static func named<Value>(
-        _ file: InputFile,
-        _ body: ([UInt8]) throws(SurfaceError) -> Value
-    ) throws -> Value {
-        let bytes = try file.bytes()
-        do throws(SurfaceError) {
-            return try body(bytes)
-        } catch {
-            throw FileProblem(description: "\(file.path): \(error)")
-        }
-    }
-
-    private static func line(_ value: JSONValue) -> String {
-        String(decoding: value.encoded(), as: UTF8.self) + "\n"
+        Argument<SurfaceKind>("kind", "Kind of surface"),
+        OutputFormat.declared
+    ) { kind, _ in
+        Terminal.output.write(SurfaceSnapshot.example(of: kind).json.line)
     }
 
     private static func text(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> String {
@@ -131,7 +106,7 @@ extension Command {
         }
     }
 
-    private static func json(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> String {
+    private static func json(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> JSONValue {
         var members: [JSONValue.Member] = [.init("file", .string(file.path))]
         switch verdict {
         case .success(let snapshot):
@@ -145,11 +120,6 @@ extension Command {
             }
             members += [.init("valid", false), .init("issues", .array(issues))]
         }
-        return line(.object(members))
+        return .object(members)
     }
-}
-
-/// What is wrong with a file's content.
-struct FileProblem: Error, CustomStringConvertible {
-    let description: String
 }

@@ -8,31 +8,32 @@ import Commands
 #endif
 
 extension Command {
-    /// Makes a provider token, or explains one.
+    /// Prints a provider token, or explains one.
     static let token = Command(
         "token",
-        "Print a provider token (JWT) for use with other tools, or explain one",
+        "Print a provider token (JWT) for other tools, or explain one",
         examples: [
             "token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ",
-            "token                                   # signed with a fresh key, for the simulator",
-            "token eyJhbGciOiJFUzI1NiIs…             # explains the token",
+            "token                          # signed with a fresh key, for the simulator",
+            "token eyJhbGciOiJFUzI1NiIs…    # explains the token",
         ],
-        Argument<String?>("token", "A token to explain instead; bearer in front does no harm"),
-        KeyOptions.declared
-    ) { given, key in
+        Argument<String?>("token", "Token to explain, with or without bearer in front"),
+        KeyOptions.declared,
+        OutputFormat.declared
+    ) { given, key, output in
         let now = WallClock.system.secondsSince1970()
         guard let given else {
-            let token = try key.signingKey(isForApple: false).token(issuedAt: Date(secondsSince1970: now))
-            Terminal.output.write(String(decoding: token, as: UTF8.self) + "\n")
-            return
+            let bytes = try key.signingKey(isRequired: false).token(issuedAt: Date(secondsSince1970: now))
+            let token = String(decoding: bytes, as: UTF8.self)
+            return output.write(json: ["token": .string(token)], text: token + "\n")
         }
         let explanation = try TokenExplanation(given, at: now)
-        Terminal.output.write(explanation.text)
+        output.write(json: explanation.json, text: explanation.text)
         if !explanation.isUsable { throw CommandFailure() }
     }
 }
 
-/// What a provider token says, in words.
+/// The explanation of a provider token.
 struct TokenExplanation {
     private let claims: ProviderToken
     private let deviations: [ProviderTokenDeviation]
@@ -47,7 +48,7 @@ struct TokenExplanation {
         age = claims.ageInSeconds(at: now)
     }
 
-    /// Whether APNs would take the token now, as far as can be told without the key.
+    /// Whether APNs would accept the token now, as far as that shows without the key.
     var isUsable: Bool { (0...ProviderToken.maximumAgeInSeconds).contains(age) }
 
     var text: String {
@@ -73,5 +74,17 @@ struct TokenExplanation {
             return "older than an hour: APNs answers 403 ExpiredProviderToken"
         }
         return "good for another \((ProviderToken.maximumAgeInSeconds - age) / 60) min"
+    }
+}
+
+extension TokenExplanation {
+    /// The explanation for programs.
+    var json: JSONValue {
+        [
+            "key-id": .string(claims.keyID), "team-id": .string(claims.teamID),
+            "issued-at": .number(JSONNumber(claims.issuedAtSeconds)),
+            "unusual": .array(deviations.map { .string("\($0)") }), "usable": .bool(isUsable),
+            "verdict": .string(verdict),
+        ]
     }
 }

@@ -118,14 +118,14 @@ import Testing
         (["send", "--to", "martlet", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--to", "5d3a", "--tpoic", "a"], 2, "did you mean --topic?"),
-        (["send", "--to", "5d3a", "--topic", "a", "--body", "x", "--key", "/nowhere.p8"], 2, "--key"),
+        (["send", "--to", "5d3a", "--topic", "a", "--body", "x", "--key", "/nowhere/AuthKey_A.p8"], 2, "--team-id"),
         (["send", "--to", "5d3a", "--topic", "a", "--payload", "/nowhere.json"], 2, "/nowhere.json"),
-        (["send", "--host", "localhost:1", "--to", "5d3a", "--topic", "a", "--body", "x"], 1, "refused"),
+        (["send", "--host", "localhost:1", "--to", "5d3a", "--topic", "a", "--body", "x"], 3, "refused"),
         (["simulat"], 2, "did you mean simulate?"),
         (["simulate", "--allow-release", "--release-host", "http://localhost:1"], 2, "--release-to is missing"),
         (["simulate", "--allow-release", "--release-to", "5d3a"], 2, "--key is missing"),
-        (["simulate", "--release-to", "5d3a"], 2, "go with --allow-release"),
-        (["token", "abc"], 1, "token"),
+        (["simulate", "--release-to", "5d3a"], 2, "need --allow-release"),
+        (["token", "abc"], 2, "token"),
     ])
     func `mistakes are explained`(arguments: [String], status: Int32, explanation: String) async throws {
         let run = try await ProgramRun(Self.martlet, arguments)
@@ -158,21 +158,21 @@ import Testing
 
     @Test func `a channel is made, read, listed, used and deleted`() async throws {
         let bench = try await Bench()
-        let server = ["--host", bench.host, "--ca", bench.authority, "--app", "com.example.app"]
+        let server = ["--host", bench.host, "--ca", bench.authority, "--topic", "com.example.app"]
         func run(_ arguments: [String]) async throws -> ProgramRun {
             try await ProgramRun(Self.martlet, arguments + server)
         }
         let channel = try await run(["channels", "create", "--store"]).text.trimmingCharacters(in: .newlines)
         #expect(try await run(["channels", "list"]).text == channel + "\n")
-        #expect(try await run(["channels", "read", channel]).text == "stores the newest broadcast\n")
+        #expect(try await run(["channels", "read", "--channel", channel]).text == "stores the newest broadcast\n")
         let broadcast = ["broadcast", "--channel", channel, "--state", #"{"score":"2:1"}"#]
         #expect(try await run(broadcast).status == 0)
-        #expect(try await run(["channels", "delete", channel]).status == 0)
+        #expect(try await run(["channels", "delete", "--channel", channel]).status == 0)
         let refused = try await run(broadcast)
         #expect(refused.status == 1 && refused.complaint.contains("ChannelNotRegistered"))
         #expect(await bench.apns.pushes.map(\.channel?.rawValue) == [channel, channel])
         let family = try await ProgramRun(Self.martlet, ["channels"])
-        #expect(family.status == 2 && family.complaint.contains("martlet channels create"))
+        #expect(family.status == 2 && family.complaint.contains("  channels create  "))
         await bench.apns.stop()
     }
 
@@ -186,15 +186,19 @@ import Testing
         #expect(healthy.status == 0)
         #expect(healthy.text.split(separator: "\n").map { $0.prefix(4) } == ["ok  ", "ok  ", "ok  "])
         await bench.apns.unregister(try DeviceToken(hex: "5d3a"))
-        for (arguments, finding) in [
-            (topic + ["--host", "nowhere.invalid"], "name server"), (topic + ["--host", "localhost:1"], "Is port 443"),
-            (server, "Give --ca"),
-            (topic + ["--key", bench.authority, "--team-id", "T", "--key-id", "K"], "--key the .p8"),
-            (server + ["--ca", bench.authority, "--to", "5d3a"], "The app was removed"),
+        for (arguments, status, finding) in [
+            (topic + ["--host", "nowhere.invalid"], 3, "Check the name server"),
+            (topic + ["--host", "localhost:1"], 3, "Check that the server is running"),
+            (server, 3, #"for a simulator --ca "$(martlet ca path)""#),
+            (topic + ["--key", bench.authority, "--team-id", "T", "--key-id", "K"], 2, "the unchanged .p8"),
+            (server + ["--ca", bench.authority, "--to", "5d3a"], 1, "The app was removed"),
         ] {
             let run = try await ProgramRun(Self.martlet, arguments)
-            #expect(run.status == 1, "\(arguments)")
-            #expect(run.text.contains(finding), "\(run.text)\(run.complaint)")
+            #expect(run.status == Int32(status), "\(arguments)")
+            #expect(run.text.contains(finding) && !run.text.contains("17.0.0.0"), "\(run.text)\(run.complaint)")
+            let json = try await ProgramRun(Self.martlet, arguments + ["--json"])
+            let report = try JSONReader.read(json.output)
+            #expect(json.status == Int32(status) && report["ok"] == false && report["error"] != nil, "\(json.text)")
         }
         await bench.apns.stop()
     }

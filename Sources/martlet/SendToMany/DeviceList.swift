@@ -100,12 +100,14 @@ struct DeviceList: AsyncSequence, Sendable {
             }
             guard !row.overrides.isEmpty else { return Recipient(row.token) }
             var options = list.options
-            for override in row.overrides { try options.set(override.name, to: override.value) }
-            do {
-                return Recipient(row.token, notification: try options.notification())
-            } catch {
-                throw UsageError("\(error)")
+            for override in row.overrides {
+                do throws(UsageError) {
+                    try options.set(override.name, to: override.value)
+                } catch {
+                    throw UsageError("\(row.place)\(override.name): \(error)")
+                }
             }
+            return Recipient(row.token, notification: try options.notification())
         }
     }
 }
@@ -131,7 +133,7 @@ struct AnsweredLines: Sendable {
     func contains(_ line: Int, _ token: DeviceToken) throws(UsageError) -> Bool {
         guard line < hashes.count, hashes[line] != 0 else { return false }
         guard hashes[line] == AnsweredLines.hash(token) else {
-            throw UsageError("another device stood here when it was answered: the list has changed since")
+            throw UsageError("was another device when it was answered: the list has changed since")
         }
         return true
     }

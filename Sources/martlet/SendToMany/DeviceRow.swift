@@ -1,7 +1,7 @@
 import APNsClient
 import Commands
 
-/// One line of a list of devices: a token, and what is different for it.
+/// One line of a list of devices: a token, and the options that differ for it.
 struct DeviceRow: Equatable {
     let token: DeviceToken
     /// Names of options without their dashes, and the values for this device.
@@ -11,6 +11,9 @@ struct DeviceRow: Equatable {
         let name: String
         let value: String
     }
+
+    /// The word for a value's place in messages: a column or a field.
+    let place: String
 
     /// How the lines of a list are written.
     enum Format: Equatable {
@@ -35,22 +38,27 @@ struct DeviceRow: Equatable {
     /// - Throws: ``UsageError`` that says what is wrong with it.
     init(_ line: ArraySlice<UInt8>, _ format: Format) throws(UsageError) {
         switch format {
-        case .plain: try self.init([("token", String(decoding: line, as: UTF8.self))])
+        case .plain: try self.init([("token", String(decoding: line, as: UTF8.self))], place: "")
         case .columns(let names):
             let cells = DeviceRow.cells(of: line)
             guard cells.count == names.count else {
-                throw UsageError("it has \(cells.count) columns where the heading has \(names.count)")
+                throw UsageError("has \(cells.count) columns, but the heading has \(names.count)")
             }
-            try self.init(zip(names, cells).filter { !$1.isEmpty || DeviceRow.isTokenName($0) })
-        case .json: try self.init(DeviceRow.members(of: line))
+            try self.init(zip(names, cells).filter { !$1.isEmpty || DeviceRow.isTokenName($0) }, place: "column ")
+        case .json: try self.init(DeviceRow.members(of: line), place: "field ")
         }
     }
 
-    private init(_ fields: [(name: String, value: String)]) throws(UsageError) {
+    private init(_ fields: [(name: String, value: String)], place: String) throws(UsageError) {
+        self.place = place
         guard let token = fields.first(where: { DeviceRow.isTokenName($0.name) }) else {
-            throw UsageError("it has no token")
+            throw UsageError("has no token")
         }
-        self.token = try DeviceToken(argument: token.value.trimmingSpaces)
+        do throws(UsageError) {
+            self.token = try DeviceToken(argument: token.value.trimmingSpaces)
+        } catch {
+            throw place.isEmpty ? error : UsageError("\(place)\(token.name): \(error)")
+        }
         overrides = fields.filter { !DeviceRow.isTokenName($0.name) }
             .map { Override(name: $0.name, value: $0.value) }
     }
@@ -64,9 +72,9 @@ struct DeviceRow: Equatable {
         do throws(JSONError) {
             value = try JSONReader.read(Array(line))
         } catch {
-            throw UsageError("it is no JSON: \(error)")
+            throw UsageError("is not valid JSON: \(error)")
         }
-        guard let members = value.members else { throw UsageError("it is JSON, but no object") }
+        guard let members = value.members else { throw UsageError("must be a JSON object") }
         return members.map { member in
             (member.name, member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self))
         }

@@ -27,10 +27,14 @@ struct LineReader: ~Copyable {
     init(_ file: InputFile) throws(UsageError) {
         name = file.path
         descriptor = file.path == "-" ? 0 : unsafe open(file.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw UsageError("the file \(file.path) cannot be read") }
+        guard descriptor >= 0 else { throw LineReader.error(file.path, errno) }
         var facts = stat()
         let isRegular = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
         length = isRegular ? Int(facts.st_size) : nil
+    }
+
+    private static func error(_ path: String, _ number: CInt) -> UsageError {
+        UsageError(systemError("read", path, number))
     }
 
     deinit {
@@ -58,7 +62,7 @@ struct LineReader: ~Copyable {
                 return line(upTo: buffer.count, endLength: 0)
             }
             guard buffer.count - start <= LineReader.lengthLimit else {
-                throw UsageError("line \(lineNumber + 1) of \(name) is longer than any device's")
+                throw UsageError("line \(lineNumber + 1) of \(name) is longer than 64 KiB")
             }
             buffer.removeFirst(start)
             start = 0
@@ -81,7 +85,7 @@ struct LineReader: ~Copyable {
             unsafe read(descriptor, bytes.baseAddress?.advanced(by: used), bytes.count - used)
         }
         buffer.removeLast(buffer.count - used - max(0, count))
-        guard count >= 0 || errno == EINTR else { throw UsageError("the file \(name) cannot be read") }
+        guard count >= 0 || errno == EINTR else { throw LineReader.error(name, errno) }
         isAtEnd = count == 0
     }
 }

@@ -23,8 +23,9 @@ final class LineFile: Sendable {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (length == nil ? O_EXCL : 0)
         descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {
-            let why = errno == EEXIST ? "is there already: give --resume to go on with it" : "cannot be written"
-            throw UsageError("the file \(path) \(why)")
+            let number = errno
+            let hint = number == EEXIST ? "; give --resume to continue it" : ""
+            throw UsageError(systemError("created", path, number) + hint)
         }
         guard ftruncate(descriptor, off_t(length ?? 0)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
             throw UsageError("the file \(path) cannot be written from its end")
@@ -35,7 +36,7 @@ final class LineFile: Sendable {
         close(descriptor)
     }
 
-    func append(_ line: some Sequence<UInt8>) throws(UsageError) {
+    func append(_ line: some Sequence<UInt8>) throws(OutputFileError) {
         let isFull = pending.withLock { pending in
             pending.append(contentsOf: line)
             pending.append(UInt8(ascii: "\n"))
@@ -45,7 +46,7 @@ final class LineFile: Sendable {
     }
 
     /// Writes what was added.
-    func flush() throws(UsageError) {
+    func flush() throws(OutputFileError) {
         let isWritten = pending.withLock { pending in
             var rest = pending[...]
             while !rest.isEmpty {
@@ -56,17 +57,22 @@ final class LineFile: Sendable {
             pending.removeAll(keepingCapacity: true)
             return true
         }
-        guard isWritten else { throw UsageError("the file \(path) cannot be written: is the disk full?") }
+        guard isWritten else { throw OutputFileError(description: systemError("written", path, errno)) }
     }
 
     /// Writes what was added, and has it reach the disk.
-    func finish() throws(UsageError) {
+    func finish() throws(OutputFileError) {
         try flush()
         fsync(descriptor)
     }
 }
 
-/// What was answered, a JSON object on each line; a resumed sending goes by it.
+/// An output file that cannot be written any more.
+struct OutputFileError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// The answers, one JSON object per line; `--resume` reads them.
 struct ResultsFile: Sendable {
     private let results: LineFile?
     private let dead: LineFile?
@@ -78,7 +84,7 @@ struct ResultsFile: Sendable {
             dead = try options.dead.map { path throws(UsageError) in try LineFile(path, keeping: nil) }
             return
         }
-        guard let path = options.results else { throw UsageError("--resume needs the file of --results to go by") }
+        guard let path = options.results else { throw UsageError("--resume needs --results") }
         // The dead are written anew from what is known, so that none is there twice.
         let dead = try options.dead.map { path throws(UsageError) in try LineFile(path, keeping: 0) }
         var wholeLength = 0
@@ -97,7 +103,7 @@ struct ResultsFile: Sendable {
         results = try LineFile(path, keeping: wholeLength)
     }
 
-    func note(_ outcome: BulkOutcome, line: Int) throws(UsageError) {
+    func note(_ outcome: BulkOutcome, line: Int) throws(OutputFileError) {
         guard outcome.isFinal else { return }
         try results?.append(ResultsFile.entry(outcome, line: line))
         if let error = outcome.error, error.status == 410 {
@@ -105,12 +111,12 @@ struct ResultsFile: Sendable {
         }
     }
 
-    func flush() throws(UsageError) {
+    func flush() throws(OutputFileError) {
         try results?.flush()
         try dead?.flush()
     }
 
-    func finish() throws(UsageError) {
+    func finish() throws(OutputFileError) {
         try results?.finish()
         try dead?.finish()
     }

@@ -2,7 +2,7 @@ import APNsClient
 import Commands
 import Synchronization
 
-/// What has come of sending to a list so far.
+/// The results of a bulk send so far.
 struct SendTally: Sendable {
     var accepted = 0
     /// Refusals for good, by what APNs or the rules said.
@@ -15,8 +15,10 @@ struct SendTally: Sendable {
     var answeredBefore = 0
     /// The last failure that was no answer.
     var trouble: APNsError?
-    /// How many devices in a row were not sent to.
+    /// The number of consecutive devices that were not sent to.
     var notSentInARow = 0
+    /// The exit status: the highest of all devices; nil when each push was accepted.
+    private(set) var status: ExitStatus?
 
     var refused: Int { refusals.values.reduce(0, +) }
 
@@ -26,12 +28,18 @@ struct SendTally: Sendable {
     /// Whether each device that there is has been answered, now or before.
     var isComplete: Bool { unanswered == 0 && notSent == 0 }
 
+    /// Raises the exit status to this one.
+    mutating func fail(_ status: ExitStatus) {
+        self.status = max(self.status ?? status, status)
+    }
+
     mutating func count(_ outcome: BulkOutcome) {
         notSentInARow = outcome.isNotSent ? notSentInARow + 1 : 0
         guard let error = outcome.error else {
             accepted += 1
             return
         }
+        fail(ExitStatus(of: error))
         if outcome.isFinal {
             refusals[error.reason?.rawValue ?? error.code.description, default: 0] += 1
         } else {
@@ -116,7 +124,7 @@ final class SendLedger: Sendable {
         }
         guard count <= SendLedger.namedBadLines else { return }
         Terminal.errors.write("line \(number): \(error)\n")
-        if count == SendLedger.namedBadLines { Terminal.errors.write("further bad lines are only counted\n") }
+        if count == SendLedger.namedBadLines { Terminal.errors.write("more bad lines are counted, not listed\n") }
     }
 
     /// Counts an outcome, and tells the line of its device.

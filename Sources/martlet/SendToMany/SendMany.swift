@@ -3,7 +3,7 @@ import Commands
 import Synchronization
 import Wire
 
-/// The options of sending to a list of devices.
+/// The options for sending to a list of devices.
 struct SendManyOptions: Sendable {
     var list: InputFile?
     var results: String?
@@ -13,25 +13,25 @@ struct SendManyOptions: Sendable {
     var skipsBadLines: Bool
     var isDryRun: Bool
 
-    /// Whether nothing was asked for.
+    /// Whether no option was given.
     var isEmpty: Bool {
         list == nil && results == nil && dead == nil && rate == nil && !isResumed && !skipsBadLines && !isDryRun
     }
 
     static let declared = Group(
-        Option<InputFile?>("--tokens", "List of devices: a token on each line, CSV with a heading, or JSON lines"),
-        Option<String?>("--results", "File for what each device was answered, JSON lines"),
-        Option<String?>("--dead-tokens", "File for tokens that are no longer valid, each with the time since when"),
-        Option<Int?>("--rate", "Devices in a second at most"),
-        Flag("--resume", "Go on where the run that wrote --results was interrupted"),
-        Flag("--skip-bad-lines", "Name bad lines of the list and leave them out, instead of sending nothing"),
-        Flag("--dry-run", "Check the list and what would be sent, and send nothing")
+        Option<InputFile?>("--tokens", "List of devices: one token per line, CSV with a heading, or JSON lines"),
+        Option<FilePath?>("--results", "Output file for the answer to each device, JSON lines"),
+        Option<FilePath?>("--dead-tokens", "Output file for unregistered tokens, each with the time of APNs"),
+        Option<PositiveNumber?>("--rate", "Maximum devices per second"),
+        Flag("--resume", "Resume an interrupted run that wrote --results"),
+        Flag("--skip-bad-lines", "Report bad lines of the list and skip them, instead of sending nothing"),
+        Flag("--dry-run", "Check the list and the pushes, and send nothing")
     ) {
         SendManyOptions(
             list: $0,
-            results: $1,
-            dead: $2,
-            rate: $3,
+            results: $1?.path,
+            dead: $2?.path,
+            rate: $3?.value,
             isResumed: $4,
             skipsBadLines: $5,
             isDryRun: $6
@@ -41,16 +41,16 @@ struct SendManyOptions: Sendable {
 
 /// Sends a notification to a list of devices.
 struct SendMany: Sendable {
-    /// So many devices in a row that could not be sent to are enough to give up.
+    /// The number of consecutive devices that cannot be sent to after which the run stops.
     private static let notSentLimit = 1_000
 
     let list: InputFile
     let options: SendManyOptions
     let notification: NotificationOptions
     let topic: Topic
-    let isJSON: Bool
+    let output: OutputFormat
 
-    /// Checks the list, and what would be sent to each of its devices.
+    /// Checks the list, and the push to each of its devices.
     func check() async throws {
         let ledger = SendLedger()
         let common = try notification.notification()
@@ -64,11 +64,11 @@ struct SendMany: Sendable {
             if let finding { findings[finding.message, default: 0] += 1 }
         }
         let badLines = ledger.tally.badLines
-        if isJSON {
+        if output.isJSON {
             let members = [
                 "devices": deviceCount, "bad-lines": badLines, "would-be-refused": findings.values.reduce(0, +),
             ]
-            Terminal.output.write(json(members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
+            Terminal.output.write(json(members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }).line)
         } else {
             var table = Table(["", Table.Column("devices", isNumeric: true)])
             table.add(["in the list", Table.Cell(deviceCount.grouped)])
@@ -78,11 +78,19 @@ struct SendMany: Sendable {
             }
             Terminal.output.write(table.text(for: .output))
         }
-        guard findings.isEmpty, badLines == 0 || options.skipsBadLines else { throw CommandFailure() }
+        if badLines > 0, !options.skipsBadLines { throw CommandFailure(.usage) }
+        if !findings.isEmpty { throw CommandFailure() }
     }
 
     /// Sends to all devices of the list that were not answered before.
-    func run(_ client: PushClient) async throws {
+    func run(_ server: ServerOptions, isChecked: Bool) async throws {
+        let tally = try await server.withClient(checksBeforeSending: isChecked, send)
+        if let hint = tally.trouble.flatMap(server.hint) { Terminal.errors.write(hint + "\n") }
+        if let status = tally.status { throw CommandFailure(status) }
+    }
+
+    /// Sends, and reports the result.
+    private func send(with client: PushClient) async throws -> SendTally {
         var answered = AnsweredLines()
         if !options.skipsBadLines, list.path != "-" { try await refuseBadLines() }
         let results = try ResultsFile(options, answered: &answered)
@@ -119,8 +127,10 @@ struct SendMany: Sendable {
         progress.cancel()
         try await progress.value
         try results.finish()
-        report(ledger.tally, seconds, isWhole: ledger.isAtEnd)
-        if !ledger.tally.isComplete || !ledger.isAtEnd { throw CommandFailure() }
+        var tally = ledger.tally
+        if !ledger.isAtEnd { tally.fail(.failure) }
+        report(tally, seconds, isWhole: ledger.isAtEnd)
+        return tally
     }
 
     private func devices(_ answered: AnsweredLines, _ ledger: SendLedger) -> DeviceList {
@@ -130,11 +140,11 @@ struct SendMany: Sendable {
             answered: answered,
             ledger: ledger,
             skipsBadLines: options.skipsBadLines,
-            rate: options.rate.map { max(1, $0) }
+            rate: options.rate
         )
     }
 
-    /// Whoever does not want bad lines left out wants to know of them before anything is sent.
+    /// Reads the whole list first, so that nothing is sent when a line is bad.
     private func refuseBadLines() async throws {
         let ledger = SendLedger()
         try await devices(AnsweredLines(), ledger).check()
@@ -142,27 +152,27 @@ struct SendMany: Sendable {
         guard count == 0 else {
             throw UsageError(
                 "nothing was sent: \(list.path) has \(count.grouped) bad lines; "
-                    + "mend them, or have them left out with --skip-bad-lines"
+                    + "correct them, or skip them with --skip-bad-lines"
             )
         }
     }
 
     private func report(_ tally: SendTally, _ seconds: Double, isWhole: Bool) {
         let refusals = tally.refusals.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        if isJSON {
+        if output.isJSON {
             let counts = [
                 ("accepted", tally.accepted), ("refused", tally.refused), ("unanswered", tally.unanswered),
                 ("not-sent", tally.notSent), ("answered-before", tally.answeredBefore), ("bad-lines", tally.badLines),
             ]
             let reasons = refusals.map { JSONValue.Member($0.key, .number(JSONNumber($0.value))) }
-            Terminal.output.write(json(counts, [.init("reasons", .object(reasons))]))
+            Terminal.output.write(json(counts, [.init("reasons", .object(reasons))]).line)
         } else {
             var table = Table(["", Table.Column("devices", isNumeric: true)])
             table.add(["accepted", Table.Cell(tally.accepted.grouped, .good)])
             for (reason, count) in refusals { table.add([Table.Cell(reason), Table.Cell(count.grouped, .bad)]) }
             let rest = [
                 ("sent, not answered", tally.unanswered), ("not sent", tally.notSent),
-                ("answered before", tally.answeredBefore), ("bad lines left out", tally.badLines),
+                ("answered before", tally.answeredBefore), ("bad lines skipped", tally.badLines),
             ]
             for (what, count) in rest where count > 0 { table.add([Table.Cell(what), Table.Cell(count.grouped)]) }
             let count = tally.answered + tally.unanswered
@@ -172,12 +182,11 @@ struct SendMany: Sendable {
         }
         if let trouble = tally.trouble { Terminal.errors.write("the last failure: \(trouble)\n") }
         if !tally.isComplete || !isWhole, options.results != nil {
-            Terminal.errors.write("--resume sends to those that were not answered\n")
+            Terminal.errors.write("to send to the devices without an answer, repeat the command with --resume\n")
         }
     }
 
-    private func json(_ counts: [(String, Int)], _ more: [JSONValue.Member] = []) -> String {
-        let members = counts.map { JSONValue.Member($0.0, .number(JSONNumber($0.1))) } + more
-        return String(decoding: JSONValue.object(members).encoded(), as: UTF8.self) + "\n"
+    private func json(_ counts: [(String, Int)], _ more: [JSONValue.Member] = []) -> JSONValue {
+        .object(counts.map { JSONValue.Member($0.0, .number(JSONNumber($0.1))) } + more)
     }
 }

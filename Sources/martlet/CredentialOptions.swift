@@ -1,0 +1,105 @@
+import APNsClient
+import Commands
+
+/// The options that name a signing key.
+struct KeyOptions: Sendable {
+    private var file: InputFile?
+    private var keyID: String?
+    private var teamID: String?
+
+    static let declared = Group(
+        Option<InputFile?>("--key", "Signing key, .p8"),
+        Option<String?>("--key-id", "Identifier of the key, ten characters; by default that of AuthKey_<id>.p8"),
+        Option<String?>("--team-id", "Identifier of the team, ten characters")
+    ) { KeyOptions(file: $0, keyID: $1, teamID: $2) }
+
+    /// Whether no option was given.
+    var isEmpty: Bool { file == nil && keyID == nil && teamID == nil }
+
+    /// The key that the options name.
+    ///
+    /// - Parameter isRequired: Whether a key must be given; otherwise a missing one is replaced by a fresh key.
+    /// - Returns: The key.
+    /// - Throws: ``UsageError`` when an option is missing or the file cannot be used.
+    func signingKey(isRequired: Bool) throws -> SigningKey {
+        guard let file else {
+            guard !isRequired else {
+                throw UsageError("--key is missing: Apple accepts only pushes that are signed with your team's .p8 key")
+            }
+            return try .ephemeral(keyID: keyID ?? "EPHEMERAL0", teamID: teamID ?? "LOCALTEAM0")
+        }
+        guard let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path) else {
+            throw UsageError("--key-id is missing: the name of \(file.path) does not contain it")
+        }
+        guard let teamID else {
+            throw UsageError("--team-id is missing: it is shown at the top right of your developer account")
+        }
+        return try SigningKey(pem: file.text(), of: file, keyID: keyID, teamID: teamID)
+    }
+
+    /// Apple names the files of keys after them.
+    private static func keyID(inNameOf file: String) -> String? {
+        let name = file.split(separator: "/").last ?? ""
+        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
+        return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+    }
+}
+
+extension SigningKey {
+    /// A key from a file that has been read; an error names the file.
+    fileprivate init(pem: String, of file: InputFile, keyID: String, teamID: String) throws(UsageError) {
+        do throws(APNsError) {
+            try self.init(pem: pem, keyID: keyID, teamID: teamID)
+        } catch {
+            throw UsageError("--key \(file.path): \(error)")
+        }
+    }
+}
+
+/// The options that name a client certificate.
+struct CertificateOptions: Sendable {
+    /// The first byte of DER, in which PKCS#12 files are written.
+    private static let derSequence: UInt8 = 0x30
+
+    private var file: InputFile?
+    private var password: String?
+    private var passwordFile: InputFile?
+
+    static let declared = Group(
+        Option<InputFile?>("--certificate", "Client certificate and its key in place of --key, PEM or PKCS#12"),
+        Option<String?>("--certificate-password", "Password of a PKCS#12 file"),
+        Option<InputFile?>("--certificate-password-file", "File whose first line is that password")
+    ) { CertificateOptions(file: $0, password: $1, passwordFile: $2) }
+
+    /// The certificate that the options name; nil without one.
+    func certificate() throws(UsageError) -> ProviderCertificate? {
+        guard let file else {
+            guard password == nil, passwordFile == nil else {
+                throw UsageError("--certificate-password needs --certificate")
+            }
+            return nil
+        }
+        guard password == nil || passwordFile == nil else {
+            throw UsageError("--certificate-password and --certificate-password-file exclude each other")
+        }
+        let bytes = try file.bytes()
+        let line = try passwordFile?.firstLine()
+        do throws(APNsError) {
+            guard bytes.first == CertificateOptions.derSequence else {
+                let pem = String(decoding: bytes, as: UTF8.self)
+                return try ProviderCertificate(pem: pem, privateKeyPEM: pem)
+            }
+            return try ProviderCertificate(pkcs12: bytes, passphrase: line ?? password ?? "")
+        } catch {
+            throw UsageError("--certificate \(file.path): \(error)")
+        }
+    }
+}
+
+extension InputFile {
+    /// The first line of the file; empty for an empty file.
+    func firstLine() throws(UsageError) -> String {
+        try text().split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init)?
+            .replacing("\r", with: "") ?? ""
+    }
+}

@@ -1,0 +1,40 @@
+import APNsClient
+import Commands
+
+/// The address of an HTTP interface, a simulator's or a relay's: `host:port` or a URL.
+struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
+    /// The server.
+    let server: APNsEndpoint
+    /// The path; empty for none.
+    let path: String
+    /// The address as a URL.
+    let description: String
+
+    /// An address on this machine, without TLS.
+    init(localPort port: UInt16, path: String = "") {
+        server = APNsEndpoint(host: "127.0.0.1", port: port, isEncrypted: false)
+        self.path = path
+        description = "http://127.0.0.1:\(port)\(path)"
+    }
+
+    /// An address from text; without a scheme it is `http://`.
+    init(argument: String) throws(UsageError) {
+        let schemes = ["http://", "https://"]
+        let scheme = schemes.first { argument.hasPrefix($0) }
+        guard scheme != nil || !argument.contains("://") else {
+            throw UsageError("must be host:port, or a URL that begins with http:// or https:// (found \"\(argument)\")")
+        }
+        let rest = argument.dropFirst(scheme?.count ?? 0)
+        let authority = rest.prefix { $0 != "/" }
+        let path = String(rest.dropFirst(authority.count))
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw UsageError("the path must not contain a space or a control character (found \"\(argument)\")")
+        }
+        server = try APNsEndpoint(argument: (scheme ?? "http://") + authority)
+        self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
+        description = (scheme ?? "http://") + rest
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "url" }
+}

@@ -1,0 +1,26 @@
+import APNs
+import Commands
+
+/// The format of a command's output.
+struct OutputFormat: Sendable {
+    /// Whether the output is JSON.
+    let isJSON: Bool
+
+    static let declared = Group(Flag("--json", "Print JSON, one object per line; errors too")) {
+        OutputFormat(isJSON: $0)
+    }
+
+    /// Writes a result in this format.
+    ///
+    /// - Parameters:
+    ///   - json: The result for programs.
+    ///   - text: The result for people, with its line breaks.
+    func write(json: @autoclosure () -> JSONValue, text: @autoclosure () -> String) {
+        Terminal.output.write(isJSON ? json().line : text())
+    }
+}
+
+extension JSONValue {
+    /// The value as a line of text.
+    var line: String { String(decoding: encoded(), as: UTF8.self) + "\n" }
+}

@@ -1,0 +1,37 @@
+import APNsClient
+import Simulator
+
+/// A port that cannot be listened on, with the option that chooses another.
+struct ListenerError: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension SimulatedAPNs {
+    /// The addresses for programs.
+    var addresses: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("state", "running"), .init("port", .number(JSONNumber(Int64(port)))),
+        ]
+        if let channelPort { members.append(.init("channel-port", .number(JSONNumber(Int64(channelPort))))) }
+        if let inboxPort { members.append(.init("inbox-port", .number(JSONNumber(Int64(inboxPort))))) }
+        return .object(members)
+    }
+}
+
+extension ReceivedPush {
+    /// The push for programs, without its payload, which the HTTP interface has.
+    var json: JSONValue {
+        let texts = [
+            ("device-token", channel == nil ? deviceToken : nil), ("channel", channel?.rawValue),
+            ("push-type", headers.pushType), ("topic", headers.topic), ("reason", reason?.rawValue),
+        ]
+        let findings = findings.map { finding -> JSONValue in
+            ["rule": .string(finding.rule), "place": .string("\(finding.place)"), "message": .string(finding.message)]
+        }
+        return .object(
+            [.init("status", .number(JSONNumber(status)))]
+                + texts.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } }
+                + [.init("bytes", .number(JSONNumber(payload.count))), .init("findings", .array(findings))]
+        )
+    }
+}
