@@ -4,11 +4,13 @@ extension CommandTable {
         name: "live",
         invocations: [
             Invocation(
-                "live start $server $device --attributes-type Ride --attributes '{}' --state '{\"m\":5}' --title T --body B",
+                "live start $server $device --attributes-type Ride --attributes '{}' --state '{\"m\":5}'"
+                    + " --title T --body B",
                 output: ["200"]
             ),
             Invocation(
-                "live start $server $device --attributes-type Ride --attributes '{}' --state '{}' --title T --body B --json",
+                "live start $server $device --attributes-type Ride --attributes '{}' --state '{}'"
+                    + " --title T --body B --json",
                 json: ["device-token", "status", "apns-id"]
             ),
             Invocation("live update $server $device --state '{\"m\":4}'", output: ["200"]),

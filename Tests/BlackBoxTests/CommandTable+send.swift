@@ -47,7 +47,11 @@ extension CommandTable {
             Invocation("send --environment production $device --title Hi --describe", output: [":path"]),
             Invocation("send $server --topic com.example.app --title Hi", status: 2, errors: ["--to"]),
             Invocation("send $server --to 5d3a6a1c --title Hi", status: 2, errors: ["--topic"]),
-            Invocation("send $server --to xyz --topic com.example.app --title Hi", status: 2, errors: ["--to", "hexadecimal"]),
+            Invocation(
+                "send $server --to xyz --topic com.example.app --title Hi",
+                status: 2,
+                errors: ["--to", "hexadecimal"]
+            ),
             Invocation("send $server $device", status: 2, errors: ["--title"]),
             Invocation("send $server $device --title Hi --badge many", status: 2, errors: ["--badge", "many"]),
             Invocation("send $server $device --title Hi --badge 99999999999999999999", status: 2, errors: ["--badge"]),
@@ -103,7 +107,11 @@ extension CommandTable {
             Invocation("send --host localhost:$port $device --title Hi", status: 3, errors: ["martlet ca path"]),
             Invocation("send --host localhost:99999 $device --title Hi", status: 2, errors: ["99999"]),
             Invocation("send --host 'a b' $device --title Hi", status: 2, errors: ["--host"]),
-            Invocation("send --host localhost:$port --ca missing.pem $device --title Hi", status: 2, errors: ["missing.pem"]),
+            Invocation(
+                "send --host localhost:$port --ca missing.pem $device --title Hi",
+                status: 2,
+                errors: ["missing.pem"]
+            ),
         ]
     )
 
@@ -133,7 +141,8 @@ extension CommandTable {
                 json: ["devices", "bad-lines"]
             ),
             Invocation(
-                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results r.jsonl --dead-tokens d.csv",
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi"
+                    + " --results r.jsonl --dead-tokens d.csv",
                 output: ["accepted"]
             ),
             Invocation(

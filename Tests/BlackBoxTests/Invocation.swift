@@ -49,8 +49,12 @@ struct Invocation: Sendable {
             #expect(isTrue, "\(rule): \(story)", sourceLocation: sourceLocation)
         }
         expect(run.status == status, "the exit status is \(status)")
-        for text in output { expect(run.output.localizedCaseInsensitiveContains(text), "standard output contains \"\(text)\"") }
-        for text in errors { expect(run.errors.localizedCaseInsensitiveContains(text), "standard error contains \"\(text)\"") }
+        for text in output {
+            expect(run.output.localizedCaseInsensitiveContains(text), "standard output contains \"\(text)\"")
+        }
+        for text in errors {
+            expect(run.errors.localizedCaseInsensitiveContains(text), "standard error contains \"\(text)\"")
+        }
         let all = run.output + run.errors
         for leak in ["Optional(", "Swift.", "Foundation.", "Error Domain", "APNsClient.", "fatal", " nil"] {
             expect(!all.contains(leak), "no message shows \"\(leak)\"")

@@ -4,7 +4,7 @@ import Foundation
 package final class MartletProcess: Sendable {
     /// The program's path: that of the variable `MARTLET_PROGRAM`, or of the program beside the tests.
     package static let program =
-        ProcessInfo.processInfo.environment["MARTLET_PROGRAM"]
+        ProcessInfo.processInfo.environment["MARTLET_PROGRAM"].map { URL(filePath: $0).path }
         ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
 
     /// What it said until it was ready, or until it ended.

@@ -19,7 +19,7 @@ package struct SeededWorlds: Sendable {
         seeds = Self.requestedSeed.map { $0...$0 } ?? 1...(Self.requestedCount ?? count)
     }
 
-    /// Runs each world, and returns what was wrong with those that broke a rule; other tests have their turn between two.
+    /// Runs each world, and returns what was wrong with those that broke a rule.
     ///
     /// - Parameter run: Runs the world of a seed. Its second argument prints the story of a world that is replayed.
     /// - Returns: Up to ten broken rules with their seeds; empty when every world kept them.
@@ -28,6 +28,7 @@ package struct SeededWorlds: Sendable {
         let start = ContinuousClock.now
         var nextReport = start + .seconds(5)
         for seed in seeds {
+            // Other tests need the thread, too.
             await Task.yield()
             do {
                 try run(seed, seeds.count == 1 ? { print($0) } : nil)

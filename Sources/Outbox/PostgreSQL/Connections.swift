@@ -18,7 +18,7 @@ final class Connections {
     }
 
     deinit {
-        // Nothing else refers to the links by now, so they can move to their loop.
+        // Unchecked because nothing else refers to the links by now, so they can move to their loop.
         nonisolated(unsafe) let links = Array(links.values)
         loop.execute { for link in unsafe links { link.close() } }
         loop.shutdown()

@@ -157,7 +157,8 @@ package actor PostgreSQLOutbox {
     /// No claim may be under way, as nobody would know of what it gives. The server may notice late that we have gone,
     /// and finish what it was asked, so that this is done again for a while.
     func releaseLostClaims() {
-        guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = connections.links[.delivering] else { return }
+        guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = connections.links[.delivering]
+        else { return }
         let known = held.map { Optional($0) }
         link.ask("SELECT martlet.release($1, $2, false)", [.integer(node), .integers(known)]) { _ in }
     }

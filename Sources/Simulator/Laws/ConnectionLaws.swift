@@ -35,7 +35,8 @@ struct ConnectionLaws {
         guard authorization != token else { return nil }
         // An expired token has to be replaced, however soon after its first use on this connection.
         let isExpired =
-            expired.contains(token) || tokenClaims.map { $0.ageInSeconds(at: now) > ProviderToken.maximumAgeInSeconds } ?? false
+            expired.contains(token)
+            || tokenClaims.map { $0.ageInSeconds(at: now) > ProviderToken.maximumAgeInSeconds } ?? false
         let age = now - tokenSince
         if !token.isEmpty, !isExpired, !leniency.contains(.frequentTokens), age < ConnectionLaws.tokenInterval {
             return .credentials(

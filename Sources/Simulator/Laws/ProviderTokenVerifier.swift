@@ -77,7 +77,8 @@ struct ProviderTokenVerifier {
             return .credentials(
                 .expiredProviderToken,
                 .providerTokenTooOld,
-                "the provider token was issued at \(claims.issuedAtSeconds), \(age / 60) minutes ago, and is valid for 60"
+                "the provider token was issued at \(claims.issuedAtSeconds), \(age / 60) minutes ago, and is valid"
+                    + " for 60"
             )
         }
         guard age < -ProviderTokenVerifier.clockTolerance else { return nil }

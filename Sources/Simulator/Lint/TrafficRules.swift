@@ -160,7 +160,9 @@ struct TrafficRules {
         let age = facts.time.distance(since: connection.tokenSince)
         connection.token = token.identity
         connection.tokenSince = facts.time
-        guard !isFirst, !token.isRenewalOfExpired, age < ProviderToken.minimumRefreshIntervalInSeconds else { return nil }
+        guard !isFirst, !token.isRenewalOfExpired, age < ProviderToken.minimumRefreshIntervalInSeconds else {
+            return nil
+        }
         return Lint.Finding(
             .providerTokenRefreshedEarly,
             .header("authorization"),
