@@ -63,7 +63,7 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// The reasons that a later try, a new connection or a fresh provider token may resolve: those whose
-    /// ``Reason/advice-swift.property`` is not ``Reason/Advice-swift.enum/mendFirst``.
+    /// `Reason.advice` is not `mendFirst`.
     public static let standardRetryableReasons = Set(Reason.all.filter { $0.advice != .mendFirst })
     /// The reasons that are never retried, since the same push cannot be accepted later.
     ///
