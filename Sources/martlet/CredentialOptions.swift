@@ -99,7 +99,6 @@ struct CertificateOptions: Sendable {
 extension InputFile {
     /// The first line of the file; empty for an empty file.
     func firstLine() throws(UsageError) -> String {
-        try text().split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init)?
-            .replacing("\r", with: "") ?? ""
+        try text().split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
     }
 }

@@ -30,7 +30,7 @@ extension ErrorReport {
 }
 
 extension ExitStatus {
-    /// The exit status for an error: the only place that decides it.
+    /// The exit status for an error; commands with a result for each device or check choose that of the result.
     init(of error: any Error) {
         self =
             switch error {

@@ -66,6 +66,15 @@ import Testing
         #expect(other == Slot(timestamp: 1_000, delay: .zero))
     }
 
+    @Test func `after a small step back of the clock updates wait as usual, and none is ahead of it`() {
+        var timestamps = ActivityTimestamps()
+        _ = timestamps.next(.update, for: first, at: time(1_000.1), within: .seconds(60))
+        for timestamp in 1_001...1_003 as ClosedRange<Int64> {
+            let slot = timestamps.next(.update, for: first, at: time(999.9), within: .seconds(60))
+            #expect(slot == Slot(timestamp: timestamp, delay: .milliseconds((timestamp - 1_000) * 1_000 + 100)))
+        }
+    }
+
     @Test func `activities that the clock has passed are forgotten, and no others`() {
         var timestamps = ActivityTimestamps()
         for number in 0..<5_000 {

@@ -87,9 +87,10 @@ import Testing
         let authority = try files.scratch.write(apns.authorityPEM, to: "ca.pem")
         let both = try files.scratch.read("certificate.pem") + files.scratch.read("key.pem")
         let pem = try files.scratch.write(both, to: "both.pem")
-        let password = try files.scratch.write("secret\n", to: "password")
+        let password = try files.scratch.write("secret\r\n", to: "password")
+        let port = await apns.port
         let server = [
-            "send", "--host", "localhost:\(await apns.port)", "--ca", authority, "--topic", "com.example.app", "--to",
+            "send", "--host", "localhost:\(port)", "--ca", authority, "--topic", "com.example.app", "--to",
             "5d3a", "--body", "x",
         ]
         let archive = ["--certificate", directory + "/certificate.p12"]
@@ -112,7 +113,8 @@ import Testing
     func `retries can be turned off`(words: [String], count: Int) async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         await apns.setFaults([Fault(.respond(.serviceUnavailable, retryAfter: 0), count: 1)], seed: 1)
-        let server = ["--host", "http://localhost:\(await apns.port)", "--topic", "com.example.app", "--to", "5d3a"]
+        let port = await apns.port
+        let server = ["--host", "http://localhost:\(port)", "--topic", "com.example.app", "--to", "5d3a"]
         let run = try await martlet(["send", "--body", "x"] + server + words)
         #expect(run.status == (count == 1 ? 1 : 0), "\(run.text)\(run.complaint)")
         #expect(await apns.pushCount == count)
@@ -121,7 +123,8 @@ import Testing
 
     @Test func `a simulator that is not trusted comes with the option to trust it`() async throws {
         let apns = try await SimulatedAPNs.start()
-        let server = ["--host", "localhost:\(await apns.port)", "--topic", "com.example.app"]
+        let port = await apns.port
+        let server = ["--host", "localhost:\(port)", "--topic", "com.example.app"]
         for words in [
             ["send", "--to", "5d3a", "--body", "x"], ["live", "end", "--to", "5d3a"], ["channels", "list"],
         ] {
@@ -135,7 +138,8 @@ import Testing
 
     @Test func `options of Live Activities reach the wire`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
-        let server = ["--host", "http://localhost:\(await apns.port)", "--topic", "com.example.app"]
+        let port = await apns.port
+        let server = ["--host", "http://localhost:\(port)", "--topic", "com.example.app"]
         let headers = ["--priority", "10", "--expiration", "1790000000", "--timestamp", "1789990000"]
         let content = ["--stale-date", "2026-09-21T13:33:20Z", "--relevance-score", "0.5"]
         let start = ["--attributes-type", "A", "--attributes", "{}", "--title", "t", "--body", "b"]
@@ -164,7 +168,8 @@ import Testing
     @Test func `a snapshot is broadcast, may have a schema, and starts activities of any type`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let scratch = try ScratchDirectory()
-        let server = ["--host", "http://localhost:\(await apns.port)", "--topic", "com.example.app"]
+        let port = await apns.port
+        let server = ["--host", "http://localhost:\(port)", "--topic", "com.example.app"]
         let example = try await martlet(["surface", "example", "liveActivity"]).text
         let file = try scratch.write(#"{"$schema":"https://example.com","# + example.dropFirst(), to: "order.json")
         let channel = try await martlet(["channels", "create"] + server).text.prefix { $0 != "\n" }

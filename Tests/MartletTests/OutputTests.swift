@@ -29,8 +29,9 @@ import Testing
         let create = "channels create --json \(server)".split(separator: " ").map(String.init)
         let channel = try JSONReader.read(try await ProgramRun(MartletProcess.program, create).output)
         let example = try await ProgramRun(MartletProcess.program, ["surface", "example", "widget"])
+        let inboxPort = await apns.inboxPort ?? 0
         let names = [
-            "{server}": server, "{scratch}": scratch.path, "{inbox}": "localhost:\(await apns.inboxPort ?? 0)",
+            "{server}": server, "{scratch}": scratch.path, "{inbox}": "localhost:\(inboxPort)",
             "{snapshot}": try scratch.write(example.output, to: "widget.json"),
             "{channel}": channel["channel"]?.stringValue ?? "",
         ]

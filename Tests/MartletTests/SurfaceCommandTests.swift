@@ -63,8 +63,9 @@ import Testing
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let scratch = try ScratchDirectory()
         let file = try scratch.write(SurfaceSnapshot.example(of: .liveActivity).json.encoded(), to: "order.json")
+        let port = await apns.port
         let server = [
-            "--host", "http://localhost:\(await apns.port)", "--to", "5d3a6a1c", "--topic", "com.example.app",
+            "--host", "http://localhost:\(port)", "--to", "5d3a6a1c", "--topic", "com.example.app",
         ]
         for role in ["device", "start", "update", "end"] {
             let run = try await martlet(["send"] + server + ["--snapshot", file, "--as", role])

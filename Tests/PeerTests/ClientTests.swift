@@ -139,11 +139,12 @@ import Testing
             "openssl",
             ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
         )
+        let port = await apns.port
         let run = try await ProgramRun(
             "env",
             [
                 "SSL_CERT_FILE=" + scratch.write(apns.authorityPEM, to: "ca.pem"), Python.interpreter,
-                "Tests/Peers/kalyke_peer.py", "\(await apns.port)", scratch.write(key.text, to: "key.p8"), "5d3a6a1c",
+                "Tests/Peers/kalyke_peer.py", "\(port)", scratch.write(key.text, to: "key.p8"), "5d3a6a1c",
                 "martlet", "5d3a00dead", "5d3a000429",
             ]
         )

@@ -41,7 +41,8 @@ struct RelayBench {
             ],
             listeners: [.production: RelayConfiguration.Address(port: 0)]
         )
-        configuration.endpoints = [.production: LaneEndpoint(await self.apple.endpoint)]
+        let endpoint = await self.apple.endpoint
+        configuration.endpoints = [.production: LaneEndpoint(endpoint)]
         configuration.callers = [
             RelayConfiguration.Caller(name: "back end", hash: try Self.hash(Self.callerKey), apps: ["orders"])
         ]

@@ -148,8 +148,9 @@ import Testing
 
     @Test func `a HEAD request is answered without a body`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let port = await apns.port
         let run = try await ProgramRun.curl([
-            "--http2-prior-knowledge", "--head", "http://127.0.0.1:\(await apns.port)/3/device/5d3a6a1c",
+            "--http2-prior-knowledge", "--head", "http://127.0.0.1:\(port)/3/device/5d3a6a1c",
         ])
         #expect(run.status == 0, "\(run.complaint)")
         #expect(run.text.hasPrefix("HTTP/2 405 ") && !run.text.contains("reason"), "\(run.text)")
@@ -158,11 +159,12 @@ import Testing
 
     @Test func `an upper-case identifier is answered in lower case`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let port = await apns.port
         let run = try await ProgramRun.curl([
             "--http2-prior-knowledge", "--include", "-H", "authorization: \(Self.token(0))",
             "-H", "apns-topic: com.example.app", "-H", "apns-push-type: alert",
             "-H", "apns-id: 123E4567-E89B-12D3-A456-4266554400A0", "--data", #"{"aps":{"alert":"Hi"}}"#,
-            "http://127.0.0.1:\(await apns.port)/3/device/5d3a6a1c",
+            "http://127.0.0.1:\(port)/3/device/5d3a6a1c",
         ])
         #expect(run.text.hasPrefix("HTTP/2 200 "), "\(run.text) \(run.complaint)")
         #expect(run.text.contains("apns-id: 123e4567-e89b-12d3-a456-4266554400a0\r\n"), "\(run.text)")

@@ -59,7 +59,9 @@ public struct ProviderToken: Sendable, Hashable {
 
     /// The age of the token in seconds, at a time in seconds since 1970.
     package func ageInSeconds(at now: Int64) -> Int64 {
-        now.subtractingReportingOverflow(issuedAtSeconds).partialValue
+        let (age, isTooLarge) = now.subtractingReportingOverflow(issuedAtSeconds)
+        guard isTooLarge else { return age }
+        return issuedAtSeconds < now ? .max : .min
     }
 
     /// What has to be signed: header and claims.

@@ -46,11 +46,13 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     private static func check(_ text: String, _ field: String, of what: String) throws(APNsError) {
         guard !isIdentifier(text) else { return }
+        // A key that is given in its place by mistake must not be shown.
+        let found = text.count > 20 ? "\(text.count) characters" : "\"\(text)\""
         throw APNsError(
             .badCredentials,
             description:
                 "\(field) must be the ten characters of A-Z and 0-9 that name \(what) in the developer account "
-                + "(found \"\(text)\")"
+                + "(found \(found))"
         )
     }
 

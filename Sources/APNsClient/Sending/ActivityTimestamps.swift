@@ -64,6 +64,8 @@ struct ActivityTimestamps {
         var readAt: Int64
     }
 
+    /// The seconds that a clock steps back when it is kept in time, after which an update waits as usual.
+    private static let smallStep: Int64 = 2
     /// Entries that are stored before those that the clock has passed are removed for the first time.
     private static let firstSweepSize = 1_000
 
@@ -85,8 +87,8 @@ struct ActivityTimestamps {
         let second = ActivityTimestamps.second(of: now)
         if let entry = latest[address], entry.timestamp >= slot.timestamp {
             slot.timestamp = entry.timestamp + 1
-            // After the clock was set back it may take hours to pass what the phone has: go on counting instead.
-            if second >= entry.readAt {
+            // After the clock was set back far it may take hours to pass what the phone has: go on counting instead.
+            if second >= entry.readAt - ActivityTimestamps.smallStep {
                 slot.delay = .microseconds((slot.timestamp - event.lead) * 1_000_000 - now)
             }
         }

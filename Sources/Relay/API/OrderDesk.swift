@@ -118,7 +118,7 @@ struct OrderDesk {
             var delivery = SurfaceDelivery(id: id)
             delivery.collapseID = order.collapseID.flatMap { try? CollapseID($0) }
             delivery.expiration = order.expiration.flatMap { Int64($0) }.map(Expiration.init(secondsSince1970:))
-            // What is sent later is stamped with the time at which it is sent.
+            // What is to be sent later is stamped with the earliest time at which it may be sent.
             delivery.timestamp = order.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
             do throws(APNsError) {
                 let request = try client.forwardable(

@@ -48,7 +48,8 @@ extension RelayAPI {
         Route(method: "GET", path: "/v1/apps", summary: "The key's apps, as they are configured") {
             (call) throws(APIProblem) in
             try call.service.demand(.read)
-            return .json(["apps": .array(await call.service.relay.appList(call.service.caller.apps))])
+            let apps = await call.service.relay.appList(call.service.caller.apps)
+            return .json(["apps": .array(apps)])
         },
         Route(
             method: "POST",

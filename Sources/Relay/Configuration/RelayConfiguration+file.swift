@@ -130,7 +130,9 @@ extension RelayConfiguration.App {
         let keyFile = places.secret(try setting.text("key-file"))
         let (keyID, teamID) = (try setting.text("key-id"), try setting.text("team-id"))
         for (name, value) in [("key-id", keyID), ("team-id", teamID)] where !SigningKey.isIdentifier(value) {
-            throw RelayError("\(setting.path(name)) must be ten characters of A-Z and 0-9 (found \"\(value)\")")
+            // A key that is given in its place by mistake must not be shown.
+            let found = value.count > 20 ? "\(value.count) characters" : "\"\(value)\""
+            throw RelayError("\(setting.path(name)) must be ten characters of A-Z and 0-9 (found \(found))")
         }
         let key: SigningKey
         do throws(APNsError) {

@@ -56,7 +56,8 @@ extension InboxAPI {
         },
         Route(method: "GET", path: "/api/v1/schemas", summary: "What the types of apps take in Live Activities") {
             call in
-            .json(["schemas": .array(await call.simulator.contracts.all.map(\.json))])
+            let contracts = await call.simulator.contracts
+            return .json(["schemas": .array(contracts.all.map(\.json))])
         },
         Route(
             method: "PUT",

@@ -119,7 +119,8 @@ extension InboxAPI {
             )
         },
         Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in
-            .json(["cursor": cursor(await call.simulator.pushCount)])
+            let count = await call.simulator.pushCount
+            return .json(["cursor": cursor(count)])
         },
     ]
 

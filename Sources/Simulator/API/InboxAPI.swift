@@ -26,7 +26,8 @@ struct InboxAPI: Sendable {
                 .json(await info(of: call.simulator))
             },
             Route(method: "GET", path: "/api/v1/recipes", summary: "The lines that point clients at it") { call in
-                .json(["recipes": .array(await call.simulator.recipes.all.map(\.json))])
+                let recipes = await call.simulator.recipes
+                return .json(["recipes": .array(recipes.all.map(\.json))])
             },
             Route(method: "GET", path: "/api/v1/ca.pem", summary: "The certificate that clients have to trust") {
                 (call) throws(APIProblem) in

@@ -92,7 +92,7 @@ extension Lint.Rule {
         "answered-by-fault",
         .warning,
         .responses,
-        "a fault of the simulator, or the end of the device token, gave the answer"
+        "a fault of the simulator, or the suffix of the device token, determined the answer"
     )
     static let pushRefused = Lint.Rule(
         "push-refused",
@@ -113,7 +113,7 @@ enum RefusalRules {
 
     /// The finding about an answer that a fault gave.
     static func fault(_ reason: Reason) -> Lint.Finding {
-        let text = "a fault of the simulator, or the end of the device token, gave the answer \(reason.rawValue)"
+        let text = "a fault of the simulator, or the suffix of the device token, determined the answer \(reason.rawValue)"
         return Lint.Finding(.answeredByFault, .connection, text)
     }
 

@@ -84,8 +84,9 @@ struct LineReader: ~Copyable {
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             unsafe read(descriptor, bytes.baseAddress?.advanced(by: used), bytes.count - used)
         }
+        let reason = errno
         buffer.removeLast(buffer.count - used - max(0, count))
-        guard count >= 0 || errno == EINTR else { throw LineReader.error(name, errno) }
+        guard count >= 0 || reason == EINTR else { throw LineReader.error(name, reason) }
         isAtEnd = count == 0
     }
 }

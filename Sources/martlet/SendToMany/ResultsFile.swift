@@ -47,17 +47,18 @@ final class LineFile: Sendable {
 
     /// Writes what was added.
     func flush() throws(OutputFileError) {
-        let isWritten = pending.withLock { pending in
+        let failure: CInt? = pending.withLock { pending in
             var rest = pending[...]
             while !rest.isEmpty {
                 let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-                guard count > 0 || errno == EINTR else { return false }
+                let reason = errno
+                guard count > 0 || reason == EINTR else { return reason }
                 rest = rest.dropFirst(max(0, count))
             }
             pending.removeAll(keepingCapacity: true)
-            return true
+            return nil
         }
-        guard isWritten else { throw OutputFileError(description: systemError("written", path, errno)) }
+        if let failure { throw OutputFileError(description: systemError("written", path, failure)) }
     }
 
     /// Writes what was added, and has it reach the disk.
