@@ -125,8 +125,15 @@ package struct Program: Sendable {
     ///
     /// With `--json`, an error is one JSON object on standard output; otherwise a line on standard error.
     ///
-    /// - Returns: The exit status, an ``ExitStatus``.
+    /// - Returns: The exit status, an ``ExitStatus``; never that of success when the output could not be written.
     package func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+        let status = await status(of: arguments, environment: environment)
+        guard let failure = Terminal.output.failure else { return status }
+        Terminal.errors.write("\(name): standard output cannot be written: \(failure)\n")
+        return max(status, ExitStatus.failure.rawValue)
+    }
+
+    private func status(of arguments: [String], environment: [String: String]) async -> Int32 {
         let isJSON =
             arguments.prefix { $0 != "--" }.contains("--json") || ["1", "true"].contains(environment["MARTLET_JSON"])
         switch request(arguments, environment: environment, width: Terminal.output.width) {

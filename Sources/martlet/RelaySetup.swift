@@ -30,6 +30,8 @@ extension Command {
         Option("--scopes", "Permissions of the key, separated by commas", default: ScopeList()),
         OutputFormat.declared
     ) { name, apps, scopes, output in
+        guard !name.isEmpty else { throw UsageError("--name must not be empty") }
+        guard !apps.split(separator: ",").isEmpty else { throw UsageError("--apps must name at least one app") }
         let key = CallerKey()
         let entry: JSONValue = [
             "name": .string(name), "key-sha256": .string(try key.hash),

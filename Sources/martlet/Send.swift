@@ -51,10 +51,13 @@ extension Command {
         }
         let client = try server.client(checksBeforeSending: !notification.isUnchecked, isSending: !isDescription)
         guard !isDescription else {
+            var isValid = true
             for token in tokens {
                 let description = try subject.describe(to: token, topic: topic, client)
                 output.write(json: description.json, text: description.text)
+                if description.findings.contains(where: { $0.severity == .error }) { isValid = false }
             }
+            guard isValid else { throw CommandFailure() }
             return
         }
         let answers = await answers(to: tokens) { (token) throws(APNsError) in

@@ -57,6 +57,9 @@ extension Command {
         isQuiet,
         release,
         output in
+        guard streams > 0 else {
+            throw UsageError("--streams-before-token must be at least 1: without a stream no token can be sent")
+        }
         let release = try release.release(in: environment)
         let apns = try await start(
             SimulatedAPNs.Configuration(

@@ -21,6 +21,8 @@ extension CommandTable {
             Invocation("relay keys make --name backend --apps app", output: ["mrt_"], isChatty: true),
             Invocation("relay keys make --name backend --apps app --json", json: ["key"], isChatty: true),
             Invocation("relay keys make --apps app", status: 2, errors: ["--name"]),
+            Invocation("relay keys make --name '' --apps app", status: 2, errors: ["--name"]),
+            Invocation("relay keys make --name backend --apps ''", status: 2, errors: ["--apps"]),
             Invocation(
                 "relay keys make --name backend --apps app --scopes fly",
                 status: 2,

@@ -45,6 +45,7 @@ extension CommandTable {
             Invocation("send $server $device --title Hi --describe --json", json: ["payload"]),
             Invocation("send $device --title Hi --describe", output: [":path"]),
             Invocation("send --environment production $device --title Hi --describe", output: [":path"]),
+            Invocation("send $device --title Hi --badge -1 --describe", status: 1, output: ["badge"]),
             Invocation("send $server --topic com.example.app --title Hi", status: 2, errors: ["--to"]),
             Invocation("send $server --to 5d3a6a1c --title Hi", status: 2, errors: ["--topic"]),
             Invocation(

@@ -125,6 +125,10 @@ struct PoolMachine {
             settle(push, error, at: now)
             return
         }
+        guard push.limits.timeout > .zero else {
+            settle(push, .timedOut, "its timeout had passed before it could be sent", at: now)
+            return
+        }
         push.progress.deadline = now.advanced(by: push.limits.timeout)
         nextSweep = min(nextSweep, push.progress.deadline)
         wake(at: nextSweep)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -10,6 +12,9 @@ package struct Terminal: Sendable {
     package static let output = Terminal(descriptor: 1)
     /// Standard error.
     package static let errors = Terminal(descriptor: 2)
+
+    /// The error number of the first write that failed, by descriptor.
+    private static let failures = Mutex<[CInt: CInt]>([:])
 
     private let descriptor: CInt
     /// Whether a person reads along.
@@ -30,7 +35,14 @@ package struct Terminal: Sendable {
         return min(max(40, Int(size.ws_col)), 120)
     }
 
-    /// Writes the text at once; a reader that has gone is none of the writer's business.
+    /// The system's reason why a write failed, such as a full disk; nil when all were written.
+    ///
+    /// A reader that closes a pipe early, as `head` does, is not a failure.
+    package var failure: String? {
+        Terminal.failures.withLock { $0[descriptor] }.map { unsafe String(cString: strerror($0)) }
+    }
+
+    /// Writes the text at once; ``failure`` tells when that was not possible.
     package func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -41,7 +53,11 @@ package struct Terminal: Sendable {
                     unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
                 #endif
             }
-            guard count > 0 || errno == EINTR else { return }
+            let reason = errno
+            guard count > 0 || reason == EINTR else {
+                guard reason != EPIPE else { return }
+                return Terminal.failures.withLock { if $0[descriptor] == nil { $0[descriptor] = reason } }
+            }
             bytes = bytes.dropFirst(max(0, count))
         }
     }

@@ -113,7 +113,8 @@ enum RefusalRules {
 
     /// The finding about an answer that a fault gave.
     static func fault(_ reason: Reason) -> Lint.Finding {
-        let text = "a fault of the simulator, or the suffix of the device token, determined the answer \(reason.rawValue)"
+        let text =
+            "a fault of the simulator, or the suffix of the device token, determined the answer \(reason.rawValue)"
         return Lint.Finding(.answeredByFault, .connection, text)
     }
 

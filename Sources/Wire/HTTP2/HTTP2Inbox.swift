@@ -18,7 +18,7 @@ final class HTTP2Inbox {
     /// The last GOAWAY frame that was written.
     private(set) var goAwaySent: HTTP2GoAway?
     /// The number of streams that the peer may have open at once (servers only).
-    var streamLimit: UInt32
+    var streamLimit = HTTP2StreamLimit()
     /// The last of the peer's streams that is acted on; what a GOAWAY leaves out, the peer sends elsewhere.
     var lastTakenStreamID = Int32.max
     /// The stream that fields are coming in for, one by one: nghttp2 would search for it each time.
@@ -31,7 +31,6 @@ final class HTTP2Inbox {
     init(role: HTTP2Session.Role, limits: HTTP2Limits) {
         self.role = role
         self.limits = limits
-        streamLimit = limits.concurrentStreams
     }
 
     /// Calls `body` with the inbox that a callback was given; 0 without one.
@@ -87,7 +86,7 @@ final class HTTP2Inbox {
     func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {
         guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
-            guard open.count < streamLimit else {
+            guard open.count < streamLimit.current else {
                 let noFlags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
                 nghttp2_submit_rst_stream(
                     session,
@@ -146,8 +145,8 @@ final class HTTP2Inbox {
                 // It has heard of a too long message already.
                 if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
             }
-        case NGHTTP2_SETTINGS where !isAcknowledgement:
-            events.append(.settings)
+        case NGHTTP2_SETTINGS:
+            if isAcknowledgement { streamLimit.acknowledge() } else { events.append(.settings) }
         case NGHTTP2_PING where isAcknowledgement:
             events.append(.pong)
         case NGHTTP2_GOAWAY:

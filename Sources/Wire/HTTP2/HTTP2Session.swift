@@ -124,6 +124,7 @@ struct HTTP2Session: ~Copyable {
             )
         case .server:
             settings.append(HTTP2StreamLimit.entry(limits.concurrentStreams))
+            inbox.streamLimit.sent(limits.concurrentStreams)
         }
         nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
         nghttp2_session_set_local_window_size(
@@ -291,7 +292,7 @@ struct HTTP2Session: ~Copyable {
 
     /// Changes how many streams the peer may have open at once (servers only); further ones are refused.
     func allow(concurrentStreams: UInt32) {
-        inbox.streamLimit = concurrentStreams
+        inbox.streamLimit.sent(concurrentStreams)
         let entry = HTTP2StreamLimit.entry(concurrentStreams)
         nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
     }
@@ -302,6 +303,7 @@ struct HTTP2Session: ~Copyable {
             settings_id: CInt(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
             value: octetsPerStream
         )
+        inbox.streamLimit.sent()
         nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
     }
 

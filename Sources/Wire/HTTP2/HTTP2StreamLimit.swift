@@ -1,11 +1,37 @@
 internal import CNghttp2
 
-/// The SETTINGS entry that limits the streams of a server's client, kept from nghttp2.
+/// The number of streams that a server's client may have open, kept from nghttp2.
+///
+/// A limit counts from its acknowledgement on: a client that opens streams before it has read the server's SETTINGS acts
+/// in good faith (RFC 9113 §6.5.3), and clients in daily use send hundreds of requests that early.
 ///
 /// nghttp2 ends the connection when a client exceeds a limit that it has acknowledged. RFC 9113 §5.1.2 also permits
 /// REFUSED_STREAM for the one stream, after which the client may retry. So nghttp2 gets the limit under an identifier
 /// that means nothing to it, the frame is written with the real one, and the session refuses streams by itself.
-enum HTTP2StreamLimit {
+struct HTTP2StreamLimit {
+    /// The limit before the first acknowledgement: as many streams as APNs allows a client with a valid token.
+    private static let initial: UInt32 = 1_000
+
+    /// The limits of SETTINGS frames that were sent and not acknowledged, from the oldest.
+    private var pending: [UInt32] = []
+    private var acknowledged = initial
+    private var latest = initial
+
+    /// The number of streams from which on a further one is refused.
+    var current: UInt32 { pending.reduce(acknowledged, max) }
+
+    /// Notes a SETTINGS frame, with a new limit or with other settings.
+    mutating func sent(_ limit: UInt32? = nil) {
+        latest = limit ?? latest
+        pending.append(latest)
+    }
+
+    /// Notes that the client has acknowledged the oldest SETTINGS frame.
+    mutating func acknowledge() {
+        guard !pending.isEmpty else { return }
+        acknowledged = pending.removeFirst()
+    }
+
     /// An identifier that no specification assigns (RFC 9113 §11.3).
     private static let placeholder: UInt16 = 0xFA03
     /// Octets of a frame before its content (§4.1), and of an entry (§6.5.1).

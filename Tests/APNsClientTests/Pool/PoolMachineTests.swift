@@ -61,6 +61,12 @@ import Testing
         #expect(story.orders() == ["fail b: timedOut, neverSent"])
     }
 
+    @Test func `a push whose timeout has passed already is not sent`() {
+        var story = PoolStory(connectionLimit: 1)
+        story.submit("a", timeout: .seconds(-1))
+        #expect(story.orders() == ["fail a: timedOut, neverSent"])
+    }
+
     @Test func `more waiting pushes than allowed are refused`() {
         var story = PoolStory(waitingLimit: 1)
         story.submit("a", "b")

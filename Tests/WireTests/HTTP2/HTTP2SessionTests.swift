@@ -47,14 +47,36 @@ import Testing
         #expect(Self.output(of: session).filter { $0.kind == .resetStream }.map(\.stream) == [11])
     }
 
+    @Test func `streams that are opened before the limit was acknowledged are served`() throws {
+        let session = try HTTP2Session(
+            .server,
+            limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 9, fieldBytes: 8_000)
+        )
+        try Self.receive(RawHTTP2.greeting + RawHTTP2.requests(1_001, from: 1), session)
+        let early = Self.requests(session)
+        #expect(early.map(\.id) == (0..<1_000).map { Int32(2 * $0 + 1) })
+        #expect(Self.output(of: session).filter { $0.kind == .resetStream }.map(\.stream) == [2_001])
+        for stream in early { session.answer(stream, with: HTTPResponse(status: 200)) }
+        _ = Self.output(of: session)
+        // Each limit counts from its acknowledgement on.
+        session.allow(concurrentStreams: 2)
+        _ = Self.output(of: session)
+        let acknowledgement = RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement)
+        try Self.receive(acknowledgement + acknowledgement + RawHTTP2.requests(3, from: 2_003), session)
+        #expect(Self.requests(session).map(\.id) == [2_003, 2_005])
+    }
+
     @Test func `a refused stream leaves the compression table as it has to be`() throws {
         let session = try HTTP2Session(
             .server,
             limits: HTTP2Limits(concurrentStreams: 1, bodyBytes: 9, fieldBytes: 8_000)
         )
+        _ = Self.output(of: session)
+        let acknowledgement = RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement)
         let remembered = RawHTTP2.root + RawHTTP2.remembered("apns-topic", "com.example.app")
         try Self.receive(
-            RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root, stream: 1) + RawHTTP2.headers(remembered, stream: 3),
+            RawHTTP2.greeting + acknowledgement + RawHTTP2.headers(RawHTTP2.root, stream: 1)
+                + RawHTTP2.headers(remembered, stream: 3),
             session
         )
         let first = try #require(Self.requests(session).first)
