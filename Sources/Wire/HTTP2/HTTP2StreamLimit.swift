@@ -2,8 +2,8 @@ internal import CNghttp2
 
 /// The number of streams that a server's client may have open, kept from nghttp2.
 ///
-/// A limit counts from its acknowledgement on: a client that opens streams before it has read the server's SETTINGS acts
-/// in good faith (RFC 9113 §6.5.3), and clients in daily use send hundreds of requests that early.
+/// A limit counts from its acknowledgement on: a client that opens streams before it has read the server's SETTINGS
+/// acts in good faith (RFC 9113 §6.5.3), and clients in daily use send hundreds of requests that early.
 ///
 /// nghttp2 ends the connection when a client exceeds a limit that it has acknowledged. RFC 9113 §5.1.2 also permits
 /// REFUSED_STREAM for the one stream, after which the client may retry. So nghttp2 gets the limit under an identifier
