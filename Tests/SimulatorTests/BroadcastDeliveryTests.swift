@@ -52,6 +52,14 @@ import Testing
 
         let late = try DeviceToken(hex: "cccc0003")
         #expect(words(registry.subscribe(late, to: ["c2NvcmVz"], at: 1)) == ["4 delivered-from-storage at cccc0003…"])
+        _ = broadcast(7, expiration: "-1", timestamp: 4)
+        let afterExpired = try DeviceToken(hex: "eeee0005")
+        #expect(
+            words(registry.subscribe(afterExpired, to: ["c2NvcmVz"], at: 1))
+                == ["4 delivered-from-storage at eeee0005…"],
+            "an expired broadcast does not replace the stored one"
+        )
+        _ = registry.subscribe(afterExpired, to: [], at: 1)
         let tooLate = try DeviceToken(hex: "dddd0004")
         #expect(words(registry.subscribe(tooLate, to: ["c2NvcmVz"], at: 101)).isEmpty)
 

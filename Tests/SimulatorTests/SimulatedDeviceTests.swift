@@ -66,6 +66,16 @@ import Testing
         #expect(words(device.setOnline(true, at: 101 + 31 * 86_400)) == ["5 discarded-expired"])
     }
 
+    @Test mutating func `an expired push is not stored and leaves the stored push in its place`() {
+        _ = device.setOnline(false, at: 100)
+        #expect(words(device.receive(push(1, at: 100), at: 100)) == ["1 stored-device-offline"])
+        let expired = device.receive(push(2, at: 100, expiration: "99"), at: 100)
+        #expect(words(expired) == ["2 discarded-expired"])
+        #expect(expired.first?.1.note == "its apns-expiration was in the past when it arrived")
+        #expect(device.stored == ["app": 1])
+        #expect(words(device.setOnline(true, at: 100)) == ["1 delivered-from-storage"])
+    }
+
     @Test mutating func `a newer notification takes the place of an older of the same name`() {
         for (number, name) in [(1, "a"), (2, "b"), (3, "a"), (4, nil), (5, nil)] as [(Int, String?)] {
             _ = device.receive(push(number, collapseID: name), at: 0)

@@ -18,7 +18,7 @@ public struct DeliveryEvent: Sendable, Hashable {
         case deliveredFromStorage = "delivered-from-storage"
         /// A newer push for the same device and topic took its place.
         case discardedReplaced = "discarded-replaced"
-        /// Its time was over before the device came back.
+        /// The push expired before it arrived or while the device was offline.
         case discardedExpired = "discarded-expired"
         /// The device was away, and it was to be tried only once.
         case discardedNotStored = "discarded-not-stored"

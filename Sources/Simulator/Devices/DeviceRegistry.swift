@@ -127,7 +127,7 @@ struct DeviceRegistry {
         at now: Int64
     ) -> Deliveries {
         // One that expires at once is for a channel that stores nothing.
-        if push.expiration != 0 { newestBroadcasts[channel] = push }
+        if push.expiration != 0, !push.isLate(at: now) { newestBroadcasts[channel] = push }
         let tokens = (subscribers[channel] ?? []).sorted()
         return tokens.enumerated().flatMap { index, token -> Deliveries in
             let deliveries = devices[token]?.receive(push, .delivered, at: now).map { told($0, token) } ?? []

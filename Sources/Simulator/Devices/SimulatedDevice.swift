@@ -74,6 +74,11 @@ public struct SimulatedDevice: Sendable, Hashable {
     ) -> [(number: Int, DeliveryEvent)] {
         guard !isOnline else { return [(push.number, present(push, kind, at: now))] }
         guard push.expiration != 0 else { return [(push.number, DeliveryEvent(.discardedNotStored, at: now))] }
+        // APNs stores a push until it expires, so one that has expired does not replace the stored one either.
+        guard !push.isLate(at: now) else {
+            let note = "its apns-expiration was in the past when it arrived"
+            return [(push.number, DeliveryEvent(.discardedExpired, at: now, note))]
+        }
         var events: [(number: Int, DeliveryEvent)] = []
         if let older = storedPushes[push.slot] {
             events.append((older.number, DeliveryEvent(.discardedReplaced, at: now, "by push \(push.number)")))
