@@ -58,6 +58,7 @@ extension SimulatedAPNs {
         serves: (APNsRequest.Target) -> Bool
     ) {
         let now = clock.secondsSince1970()
+        let request = Judge.completed(request, over: client.state)
         client.notes.asked(openStreams: client.connection.openStreamCount)
         let actions = plan.actions(on: request.deviceToken, request.headers, at: now)
         for case .skewClock(let duration) in actions {

@@ -129,6 +129,24 @@ import Testing
         #expect(try await answer(suffixes: suffixes, fields: []) == expected)
     }
 
+    @Test func `the default topic of a certificate is the topic of the push`() async throws {
+        let files = try await ProviderCertificateFiles(suffixes: [""])
+        let apns = try await SimulatedAPNs.start()
+        await apns.setOnline(false, token)
+        let authority = try files.scratch.write(apns.authorityPEM, to: "ca.pem")
+        let port = await apns.port
+        _ = try await ProgramRun.curl([
+            "--http2", "--cacert", authority, "--cert", files.scratch.path + "/certificate.pem",
+            "--key", files.scratch.path + "/key.pem", "-H", "apns-push-type: alert",
+            "--data", #"{"aps":{"alert":"Hi"}}"#, "https://localhost:\(port)/3/device/\(token.hex)",
+        ])
+        let push = try #require(await apns.pushes.first)
+        #expect(push.status == 200 && push.headers.topic == "com.example.app")
+        #expect(!push.findings.contains { $0.rule == "topic-missing" })
+        #expect(await apns.device(token)?.stored == ["com.example.app": 1])
+        await apns.stop()
+    }
+
     @Test func `with a certificate the authorization header is ignored`() async throws {
         let fields = ["apns-topic: com.example.app", "authorization: bearer nonsense"]
         #expect(try await answer(suffixes: ["", ".voip"], fields: fields) == "200")

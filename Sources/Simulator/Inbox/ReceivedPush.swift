@@ -27,7 +27,7 @@ public struct ReceivedPush: Sendable, Hashable {
     public let app: String?
     /// The namespace it belongs to; nil for none.
     public let namespace: String?
-    /// The headers that describe it, as they were sent.
+    /// The headers that describe it, as they were sent; a topic that was left out is that of the client certificate.
     public let headers: PushHeaders
     /// The payload, cut off when it was far too long.
     public let payload: [UInt8]

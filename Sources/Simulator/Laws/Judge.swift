@@ -75,6 +75,19 @@ struct Judge {
         self.leniency = leniency
     }
 
+    /// Returns the request with the default topic that its client certificate supplies, if any.
+    ///
+    /// A certificate with a single topic supplies it to pushes without `apns-topic` ("Sending notification requests to
+    /// APNs").
+    static func completed(_ request: APNsRequest, over connection: ConnectionState) -> APNsRequest {
+        guard case .device? = request.target, request.headers.topic == nil,
+            let topics = connection.certificate?.topics, topics.count == 1
+        else { return request }
+        var request = request
+        request.headers.topic = topics.first
+        return request
+    }
+
     /// The answer to `request`, which came over a connection of this state at this time in seconds since 1970.
     mutating func verdict(
         on request: APNsRequest,
@@ -130,11 +143,6 @@ struct Judge {
         guard isRightHere else {
             let text = "the client certificate is not for \(environment.rawValue), which the simulator plays"
             return .refused(Refusal(.badCertificateEnvironment, .certificateEnvironmentWrong, .connection, text))
-        }
-        var request = request
-        // Only the topic of a certificate with a single one is the default.
-        if request.headers.topic == nil, certificate.topics.count == 1 {
-            request.headers.topic = certificate.topics.first
         }
         return verdict(on: request, to: target, using: &generator) { certificate.topics.contains($0) }
     }
