@@ -26,6 +26,8 @@ package struct APNsRequest: Sendable {
     package var body: [UInt8]
     /// Whether the body was cut off.
     package var isBodyTooLong: Bool
+    /// The number of bytes of a body that was cut off; nil for other bodies, and when the client did not declare it.
+    package var declaredBodyByteCount: Int?
     /// The first field that was sent more than once, if any.
     package var duplicatedField: String?
     /// The request as a whole when its path is none of APNs', for an owner that serves more than that.
@@ -53,6 +55,7 @@ package struct APNsRequest: Sendable {
         authorization = fields["authorization"]
         self.body = body
         self.isBodyTooLong = isBodyTooLong
+        declaredBodyByteCount = isBodyTooLong ? fields["content-length"].flatMap { Int($0) } : nil
         other = target == nil ? HTTPRequest(fields: fields, body: body) : nil
         duplicatedField = fields.firstDuplicate(startingWith: "apns-", or: "authorization")
     }

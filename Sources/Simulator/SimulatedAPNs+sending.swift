@@ -42,7 +42,8 @@ extension SimulatedAPNs {
     /// - Returns: The push with its answer.
     func compose(_ fields: HTTPFields, payload: [UInt8]) -> ReceivedPush {
         let limit = APNsListener.Limits().bodyBytes
-        let request = APNsRequest(fields, body: Array(payload.prefix(limit)), isBodyTooLong: payload.count > limit)
+        var request = APNsRequest(fields, body: Array(payload.prefix(limit)), isBodyTooLong: payload.count > limit)
+        if request.isBodyTooLong { request.declaredBodyByteCount = payload.count }
         let now = clock.secondsSince1970()
         var verdict = judge.verdict(onOwn: request, using: &generator)
         var isDisturbed = false

@@ -44,6 +44,8 @@ import Testing
         let tooLarge = try await bench.json("POST", "/api/v1/pushes", Self.body(long))
         #expect(tooLarge["status"] == 413)
         #expect(await bench.apns.pushes.last?.payload.count == 16_384)
+        let sizes = tooLarge["findings"]?.elements?.compactMap { $0["message"]?.stringValue } ?? []
+        #expect(sizes.count == 1 && sizes.first?.hasPrefix("the payload has 200") == true, "\(sizes)")
         await bench.apns.stop()
     }
 

@@ -75,22 +75,25 @@ public enum Lint {
     ///   - date: When it is sent; nil to leave out the rules that need a clock.
     /// - Returns: The findings in the order of the rules; none when all is well.
     public static func check(headers: PushHeaders, payload: [UInt8], at date: Date? = nil) -> [Finding] {
-        let time = date?.secondsSince1970
-        let push = PushFacts(headers, at: time)
+        let push = PushFacts(headers, at: date?.secondsSince1970)
         let (value, flaw) = PayloadRules.read(payload)
-        let findings = [
-            PushTypeRules.pushType(push, value),
+        let findings =
+            headerFindings(headers, of: push, value) + [PayloadRules.size(payload.count, of: push.type), flaw]
+        return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
+    }
+
+    /// The findings about the headers of a push; its payload, when known, suggests a missing push type.
+    static func headerFindings(_ headers: PushHeaders, of push: PushFacts, _ payload: JSONValue?) -> [Finding?] {
+        [
+            PushTypeRules.pushType(push, payload),
             HeaderRules.id(headers.id),
             HeaderRules.priority(headers.priority, of: push.type),
             HeaderRules.expiration(headers.expiration),
-            HeaderRules.pastExpiration(headers.expiration, at: time),
+            HeaderRules.pastExpiration(headers.expiration, at: push.time),
             HeaderRules.topic(headers.topic, of: push.type),
             HeaderRules.doubledSuffix(headers.topic, of: push.type),
             HeaderRules.collapseID(headers.collapseID),
-            PayloadRules.size(payload.count, of: push.type),
-            flaw,
         ]
-        return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
     /// Everything that is wrong with a broadcast, headers first.
@@ -113,16 +116,26 @@ public enum Lint {
         var push = PushFacts(headers, at: time)
         push.type = .liveActivity
         let (value, flaw) = PayloadRules.read(payload)
-        let findings = [
+        let findings =
+            headerFindings(broadcastTo: app, channel: channel, headers, at: time)
+            + [PayloadRules.broadcastSize(payload.count), flaw]
+        return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
+    }
+
+    /// The findings about the path and the headers of a broadcast.
+    static func headerFindings(
+        broadcastTo app: String,
+        channel: String?,
+        _ headers: PushHeaders,
+        at time: Int64?
+    ) -> [Finding?] {
+        [
             HeaderRules.broadcastApp(app),
             HeaderRules.channel(channel),
             HeaderRules.priority(headers.priority, of: .liveActivity),
             HeaderRules.expiration(headers.expiration),
             HeaderRules.pastExpiration(headers.expiration, at: time),
-            PayloadRules.broadcastSize(payload.count),
-            flaw,
         ]
-        return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
     /// What is wrong inside a payload that is an object.

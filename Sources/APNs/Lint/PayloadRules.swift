@@ -34,6 +34,28 @@ enum PayloadRules {
         size(count, limit: PushLimits.broadcastPayloadByteCount)
     }
 
+    static func size(_ size: TruncatedPayloadSize, of type: PushType?) -> Lint.Finding? {
+        self.size(size, limit: limit(of: type))
+    }
+
+    static func broadcastSize(_ size: TruncatedPayloadSize) -> Lint.Finding? {
+        self.size(size, limit: PushLimits.broadcastPayloadByteCount)
+    }
+
+    private static func size(_ size: TruncatedPayloadSize, limit: Int) -> Lint.Finding? {
+        switch size {
+        case .exactly(let count): return self.size(count, limit: limit)
+        case .atLeast(let count):
+            guard count > limit else { return nil }
+            return Lint.Finding(
+                .payloadTooLarge,
+                .payload(""),
+                "the payload has at least \(count) bytes, and \(limit) are allowed",
+                reason: .payloadTooLarge
+            )
+        }
+    }
+
     private static func limit(of type: PushType?) -> Int {
         type?.payloadByteLimit ?? PushLimits.payloadByteCount
     }

@@ -28,6 +28,11 @@ extension ReceivedPush {
             .init("apns-id", .string(id)),
         ]
         var members = always.compactMap(\.self)
+        switch truncatedPayloadSize {
+        case .exactly(let count): members.append(.init("payload-size", .number(JSONNumber(count))))
+        case .atLeast(let count): members.append(.init("payload-size-at-least", .number(JSONNumber(count))))
+        case nil: break
+        }
         if arrival != time { members.append(.init("arrival", .number(JSONNumber(arrival)))) }
         if let namespace { members.append(.init("namespace", .string(namespace))) }
         if isDisturbed { members.append(.init("disturbed", true)) }
@@ -83,6 +88,11 @@ extension ReceivedPush {
         namespace = record["namespace"]?.stringValue
         headers = PushHeaders { fields?[$0.description]?.stringValue }
         payload = try ReceivedPush.payload(in: record)
+        let count = record["payload-size"]?.integerValue.map { TruncatedPayloadSize.exactly(Int(clamping: $0)) }
+        let minimum = record["payload-size-at-least"]?.integerValue.map {
+            TruncatedPayloadSize.atLeast(Int(clamping: $0))
+        }
+        truncatedPayloadSize = count ?? minimum
         status = try Int(record.wholeNumber("status"))
         reason = record["reason"]?.stringValue.map(Reason.init(rawValue:))
         id = try record.text("apns-id")

@@ -39,6 +39,8 @@ public struct ReceivedPush: Sendable, Hashable {
     public let id: String
     /// Whether a ``Fault``, or the telling end of its device token, had a part in the answer.
     public let isDisturbed: Bool
+    /// The size of a payload that was cut off; nil when ``payload`` is all of it.
+    var truncatedPayloadSize: TruncatedPayloadSize?
     /// What became of it after it was accepted, oldest first; empty for what was refused.
     public internal(set) var deliveries: [DeliveryEvent] = []
     /// What was wrong with it after the pushes before it, and by the contracts that were known then.
@@ -56,9 +58,28 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// What is wrong with it or will be surprising on the phone, in the order of the rules.
     public var findings: [Lint.Finding] {
-        guard let app else { return Lint.check(headers: headers, payload: payload, at: date) + observations }
-        return Lint.check(broadcastTo: app, channel: channel?.rawValue, headers: headers, payload: payload, at: date)
-            + observations
+        let ownFindings =
+            switch (app, truncatedPayloadSize) {
+            case (nil, nil): Lint.check(headers: headers, payload: payload, at: date)
+            case (nil, let size?): Lint.check(headers: headers, payloadSize: size, at: date)
+            case (let app?, nil):
+                Lint.check(
+                    broadcastTo: app,
+                    channel: channel?.rawValue,
+                    headers: headers,
+                    payload: payload,
+                    at: date
+                )
+            case (let app?, let size?):
+                Lint.check(
+                    broadcastTo: app,
+                    channel: channel?.rawValue,
+                    headers: headers,
+                    payloadSize: size,
+                    at: date
+                )
+            }
+        return ownFindings + observations
     }
 }
 
@@ -84,6 +105,11 @@ extension ReceivedPush {
         self.namespace = namespace
         headers = request.headers
         payload = request.body
+        if request.isBodyTooLong {
+            // The client is answered before it has sent all, so its own statement is all that is known.
+            let declared = request.declaredBodyByteCount.flatMap { $0 > request.body.count ? $0 : nil }
+            truncatedPayloadSize = declared.map { .exactly($0) } ?? .atLeast(request.body.count + 1)
+        }
         status = verdict.status
         reason = verdict.reason
         self.id = id

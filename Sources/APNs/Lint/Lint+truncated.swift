@@ -1,0 +1,55 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The size of a payload of which only the beginning was kept.
+package enum TruncatedPayloadSize: Sendable, Hashable {
+    /// The payload has this number of bytes.
+    case exactly(Int)
+    /// The payload has this number of bytes or more.
+    case atLeast(Int)
+}
+
+/// The rules for a payload that was too long to be kept: its content is not known, so only its size is judged.
+extension Lint {
+    /// Everything that is wrong with a push whose payload was truncated, headers first.
+    ///
+    /// - Parameters:
+    ///   - headers: Its headers, as they travel.
+    ///   - payloadSize: The size of the whole payload.
+    ///   - date: When it is sent; nil to leave out the rules that need a clock.
+    /// - Returns: The findings in the order of the rules.
+    package static func check(
+        headers: PushHeaders,
+        payloadSize: TruncatedPayloadSize,
+        at date: Date? = nil
+    ) -> [Finding] {
+        let push = PushFacts(headers, at: date?.secondsSince1970)
+        let findings = headerFindings(headers, of: push, nil) + [PayloadRules.size(payloadSize, of: push.type)]
+        return findings.compactMap(\.self)
+    }
+
+    /// Everything that is wrong with a broadcast whose payload was truncated, headers first.
+    ///
+    /// - Parameters:
+    ///   - app: The app in the path.
+    ///   - channel: `apns-channel-id`.
+    ///   - headers: The other headers, as they travel.
+    ///   - payloadSize: The size of the whole payload.
+    ///   - date: When it is sent; nil to leave out the rules that need a clock.
+    /// - Returns: The findings in the order of the rules.
+    package static func check(
+        broadcastTo app: String,
+        channel: String?,
+        headers: PushHeaders,
+        payloadSize: TruncatedPayloadSize,
+        at date: Date? = nil
+    ) -> [Finding] {
+        let findings =
+            headerFindings(broadcastTo: app, channel: channel, headers, at: date?.secondsSince1970)
+            + [PayloadRules.broadcastSize(payloadSize)]
+        return findings.compactMap(\.self)
+    }
+}
