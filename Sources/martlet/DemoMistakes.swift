@@ -52,7 +52,7 @@ enum DemoMistakes {
                 rule: "activity-attributes-equal-state"
             ),
             late("a timestamp in milliseconds", now * 1_000, "activity-time-in-milliseconds"),
-            late("and all that comes after it", now + 60, "activity-timestamp-older"),
+            late("a timestamp of an hour ago", now - 3_600, "activity-timestamp-older"),
         ]
     }
 

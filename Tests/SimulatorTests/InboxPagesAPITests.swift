@@ -151,7 +151,9 @@ import Testing
     @Test func `the push that started an activity is among its pushes`() async throws {
         let bench = try await InboxBench(keptPushes: 10)
         let client = try await client(of: bench)
-        let start = #"{"aps":{"timestamp":1,"event":"start","content-state":{},"attributes-type":"A","attributes":{}}}"#
+        let start =
+            #"{"aps":{"timestamp":1,"event":"start","content-state":{},"attributes-type":"A","attributes":{},"#
+            + #""alert":{"title":"Ride"}}}"#
         try await client.send(
             .opaque(Array(start.utf8), pushType: .liveActivity),
             to: DeviceToken(hex: "5d3a6a1c"),

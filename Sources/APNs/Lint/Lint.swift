@@ -118,7 +118,7 @@ public enum Lint {
         let (value, flaw) = PayloadRules.read(payload)
         let findings =
             headerFindings(broadcastTo: app, channel: channel, headers, at: time)
-            + [PayloadRules.broadcastSize(payload.count), flaw]
+            + [PayloadRules.broadcastSize(payload.count), flaw, LiveActivityRules.broadcastStart(value)]
         return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
@@ -154,6 +154,9 @@ public enum Lint {
         if findings.isEmpty { findings += PushTypeRules.nothingToShow(aps, of: push) }
         return findings
     }
+
+    /// The latest time in seconds since 1970 that is plausible; a greater number is a time in milliseconds.
+    package static let latestPlausibleTime = HeaderRules.farFuture
 
     /// Returns the findings about secrets; none for a push of type accessory, whose encrypted text matches by chance.
     private static func secrets(in payload: JSONValue, of push: PushFacts) -> [Finding] {

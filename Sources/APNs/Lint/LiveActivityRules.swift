@@ -65,6 +65,12 @@ extension Lint.Rule {
         .liveActivity,
         "attributes or attributes-type stand in a push that does not start the Live Activity"
     )
+    static let activityBroadcastStart = Lint.Rule(
+        "activity-broadcast-start",
+        .error,
+        .liveActivity,
+        "a broadcast has the event start"
+    )
     static let activityUpdateImmediate = Lint.Rule(
         "activity-update-immediate",
         .warning,
@@ -78,7 +84,8 @@ enum LiveActivityRules {
     static let all: [Lint.Rule] = [
         .activityTimestampMissing, .activityTimeInMilliseconds, .activityTimestampAhead, .activityEventMissing,
         .activityEventUnknown, .activityStartIncomplete, .activityStateMissing, .activityEndWithoutState,
-        .activityDismissalLate, .activityDismissalBeforeEnd, .activityAttributesAfterStart, .activityUpdateImmediate,
+        .activityDismissalLate, .activityDismissalBeforeEnd, .activityAttributesAfterStart, .activityBroadcastStart,
+        .activityUpdateImmediate,
     ]
 
     private static let events = ["start", "update", "end"]
@@ -113,7 +120,7 @@ enum LiveActivityRules {
 
     private static func milliseconds(_ aps: JSONValue) -> [Lint.Finding] {
         let consequences = [
-            ("timestamp", "the phone takes every push with a right time after it for old news, and drops it"),
+            ("timestamp", "the phone drops the push"),
             ("stale-date", "the content never counts as outdated"),
             ("dismissal-date", "the activity stays for as long as the system likes"),
         ]
@@ -172,6 +179,17 @@ enum LiveActivityRules {
             .activityEventUnknown,
             .payload("/aps/event"),
             "an event is start, update or end, and the phone drops any other" + Spelling.hint(for: text, among: events)
+        )
+    }
+
+    /// Returns the finding about a broadcast that is to start Live Activities.
+    static func broadcastStart(_ payload: JSONValue?) -> Lint.Finding? {
+        guard payload?["aps"]?["event"]?.stringValue == "start" else { return nil }
+        return Lint.Finding(
+            .activityBroadcastStart,
+            .payload("/aps/event"),
+            "a broadcast can update or end Live Activities, and the phone drops a start: send it to the push-to-start"
+                + " token of each device"
         )
     }
 

@@ -126,7 +126,7 @@ extension PayloadKey {
         PayloadKey("filter-criteria", .text, else: "no Focus can judge the notification"),
         PayloadKey("stale-date", .number, else: "the content never counts as outdated"),
         PayloadKey("content-state", .object, else: "the activity keeps what it shows"),
-        PayloadKey("timestamp", .number, else: "the phone cannot tell whether the push is news, and drops it"),
+        PayloadKey("timestamp", .wholeNumber, else: "the phone cannot tell whether the push is news, and drops it"),
         PayloadKey("event", .text, else: "the phone drops the push"),
         PayloadKey("dismissal-date", .number, else: "the system chooses when the activity goes"),
         PayloadKey("attributes-type", .text, else: "no activity starts"),

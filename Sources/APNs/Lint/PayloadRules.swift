@@ -136,7 +136,8 @@ enum PayloadRules {
 
     private static func missingDictionary(_ payload: JSONValue, of type: PushType?) -> [Lint.Finding] {
         // Wallet passes are updated by an empty object.
-        guard let names = payload.members?.map(\.name), !names.isEmpty || type == .accessory,
+        guard let names = payload.members?.map(\.name),
+            !names.isEmpty || type == .accessory || type == .liveActivity,
             type?.carriesOwnContent != true
         else { return [] }
         let near = names.first { $0.lowercased() == "aps" }

@@ -182,13 +182,13 @@ struct DeviceRegistry {
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
-        guard push.isLiveActivity, !push.isBroadcast, push.event == "start",
-            event.kind == .delivered || event.kind == .deliveredFromStorage,
+        guard push.isLiveActivity, event.kind == .delivered || event.kind == .deliveredFromStorage,
+            let change = try? ActivityChange(push), change.event == .start,
             let new = try? DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
         else { return [] }
         let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
-        device.begin(push)
+        device.begin(change)
         device.channels = Set([channel].compactMap(\.self))
         add(stranger: new.hex, device)
         devices[token]?.started(new, push)

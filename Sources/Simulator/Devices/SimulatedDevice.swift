@@ -112,12 +112,8 @@ public struct SimulatedDevice: Sendable, Hashable {
     }
 
     /// Begins the activity that a push starts.
-    mutating func begin(_ push: DeliveredPush) {
-        activity = Activity(
-            timestamp: push.payload?["aps"]?["timestamp"]?.integerValue ?? push.time,
-            contentState: push.payload?["aps"]?["content-state"]?.encoded() ?? [],
-            hasEnded: false
-        )
+    mutating func begin(_ change: ActivityChange) {
+        activity = Activity(timestamp: change.timestamp, contentState: change.contentState ?? [], hasEnded: false)
     }
 
     private mutating func present(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
@@ -131,11 +127,15 @@ public struct SimulatedDevice: Sendable, Hashable {
 
     /// What ActivityKit does with a push: it keeps the newest by timestamp, and nothing after the end.
     private mutating func change(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
-        guard let aps = push.payload?["aps"], let timestamp = aps["timestamp"]?.integerValue else {
-            return DeliveryEvent(.ignored, at: now, "it has no timestamp")
+        let change: ActivityChange
+        do throws(ActivityPushError) {
+            change = try ActivityChange(push)
+        } catch {
+            // The rules about a single push have the finding.
+            return DeliveryEvent(.ignored, at: now, error.cause)
         }
-        let event = push.event
-        guard event != "start" else { return DeliveryEvent(kind, at: now, "an activity starts") }
+        guard change.event != .start else { return DeliveryEvent(kind, at: now, "an activity starts") }
+        let timestamp = change.timestamp
         if let activity {
             guard !activity.hasEnded else {
                 return DeliveryEvent(ignoredAt: now, .afterEnd, "the activity has ended")
@@ -150,8 +150,8 @@ public struct SimulatedDevice: Sendable, Hashable {
         }
         activity = Activity(
             timestamp: timestamp,
-            contentState: aps["content-state"]?.encoded() ?? activity?.contentState ?? [],
-            hasEnded: event == "end"
+            contentState: change.contentState ?? activity?.contentState ?? [],
+            hasEnded: change.event == .end
         )
         return DeliveryEvent(kind, at: now)
     }
@@ -187,9 +187,6 @@ struct DeliveredPush: Sendable, Hashable {
 
     /// Whether a person finds it among the notifications.
     var isShown: Bool { payload?["aps"]?["alert"] != nil }
-
-    /// What a Live Activity is to do.
-    var event: String? { payload?["aps"]?["event"]?.stringValue }
 
     /// Whether its time is over.
     func isLate(at now: Int64) -> Bool {

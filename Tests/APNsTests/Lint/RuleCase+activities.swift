@@ -15,7 +15,13 @@ extension RuleCase {
             "value-wrong-type",
             "\(aps)/timestamp",
             .activity(#""timestamp":"1700000000","event":"update","content-state":{}"#),
-            near: .activity(#""timestamp":1700000000.5,"event":"update","content-state":{}"#)
+            near: .activity(#""timestamp":1700000000,"event":"update","content-state":{}"#)
+        ),
+        RuleCase(
+            "value-wrong-type",
+            "\(aps)/timestamp",
+            .activity(#""timestamp":1700000000.5,"event":"update","content-state":{}"#),
+            near: .activity(#""timestamp":1700000001,"event":"update","content-state":{}"#)
         ),
         RuleCase(
             "activity-time-in-milliseconds",

@@ -34,10 +34,27 @@ import Testing
                 .rule
         }
         #expect(findings == ["broadcast-app-with-suffix", "channel-missing", "channel-malformed"])
-        #expect(Set(Self.cases.map(\.rule) + findings) == Set(listed))
+        let startRule = "activity-broadcast-start"
+        #expect(Self.broadcastFindings(event: "start").map(\.rule) == [startRule])
+        #expect(Self.broadcastFindings(event: "update").map(\.rule) == [])
+        #expect(Set(Self.cases.map(\.rule) + findings + [startRule]) == Set(listed))
         for rule in Lint.rules {
             #expect(!rule.summary.isEmpty && !rule.summary.hasSuffix(".") && rule.page.hasPrefix(Self.address))
         }
+    }
+
+    /// The findings about a complete broadcast with this event.
+    private static func broadcastFindings(event: String) -> [Lint.Finding] {
+        let start = #","attributes-type":"A","attributes":{"id":1},"alert":{"title":"A","body":"B"}"#
+        let more = event == "start" ? start : ""
+        return Lint.check(
+            broadcastTo: "com.example.app",
+            channel: "YQ==",
+            headers: PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5"),
+            payload: Array(
+                #"{"aps":{"timestamp":1,"event":"\#(event)","content-state":{"n":1}\#(more)}}"#.utf8
+            )
+        )
     }
 
     @Test func `the article has every rule`() throws {
