@@ -119,10 +119,11 @@ import Testing
         let (apns, client) = try await bench([Fault(.delay(.milliseconds(50)), count: 1)])
         async let late = client.send(.alert("late"), to: token, topic: topic)
         async let quick = client.send(.alert("quick"), to: token, topic: topic)
-        let receipt = try await late
-        #expect(try await receipt.id != quick.id)
-        // Answers are read in a callback of the socket, which has to know the time.
-        #expect(receipt.timing.onWire >= .milliseconds(50))
+        let first = try await late
+        let second = try await quick
+        #expect(first.id != second.id)
+        // Either of the two is delayed. Answers are read in a callback of the socket, which has to know the time.
+        #expect(max(first.timing.onWire, second.timing.onWire) >= .milliseconds(50))
         await client.close()
         await apns.stop()
     }
