@@ -44,7 +44,7 @@ extension PushClient {
         /// Turn it off to see the server's own answer.
         public var checksBeforeSending: Bool
 
-        /// What each of several loops may have.
+        /// The share of each of several loops in the limits.
         func share(ofLoops count: Int) -> Configuration {
             var share = self
             share.connectionLimit = max(1, connectionLimit / count)

@@ -83,7 +83,7 @@ extension PushClient {
         )
     }
 
-    /// What ``broadcast(_:on:of:timestamp:priority:expiration:options:)`` would send, without sending it.
+    /// Returns what ``broadcast(_:on:of:timestamp:priority:expiration:options:)`` would send, without sending it.
     ///
     /// - Parameter broadcast: The broadcast.
     /// - Returns: The request, with the first thing that the rules have to say about it.

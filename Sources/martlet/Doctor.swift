@@ -31,7 +31,7 @@ private struct Examination {
     private struct Step {
         var name: String
         var message: String
-        /// What to do; nil when the step succeeded.
+        /// The advice; nil when the step succeeded.
         var advice: String?
         /// The code of the failure; nil when the step succeeded.
         var error: String?

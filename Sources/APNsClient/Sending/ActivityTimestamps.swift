@@ -16,9 +16,9 @@ internal import APNs
 ///   waits for the next one, which keeps to Apple's advice of one update per second and activity.
 /// - An end is stamped one second ahead, later than every update sent before it. Nothing can follow an end.
 ///
-/// What remains is two processes that update one activity within the same second: the phone ignores the second update.
+/// One case remains: of two updates that two processes send within the same second, the phone ignores the second.
 struct ActivityTimestamps {
-    /// What a push does to the activity.
+    /// The effect of a push on the activity.
     enum Event: CaseIterable {
         case start
         case update
@@ -44,7 +44,7 @@ struct ActivityTimestamps {
         func timestamp(at now: Int64) -> Int64 { ActivityTimestamps.second(of: now) + lead }
     }
 
-    /// What receives the pushes.
+    /// The receiver of the pushes.
     enum Address: Hashable {
         case token(DeviceToken)
         case channel(ChannelID, app: Topic)
@@ -54,7 +54,7 @@ struct ActivityTimestamps {
     struct Slot: Equatable {
         /// Seconds since 1970.
         var timestamp: Int64
-        /// How long the push waits before it goes out.
+        /// The time that the push waits before it is sent.
         var delay: Duration
     }
 

@@ -22,7 +22,7 @@ package struct ForwardedRequest: Sendable {
     package var headers: PushHeaders
     /// Its body, byte for byte.
     package var body: [UInt8]
-    /// How long it has to wait so that the timestamp of an update of a Live Activity is not ahead of the clock.
+    /// The time that it waits, so that the timestamp of an update of a Live Activity is not ahead of the clock.
     package fileprivate(set) var delay = Duration.zero
 
     /// A request from its parts.

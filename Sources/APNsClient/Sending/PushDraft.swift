@@ -33,6 +33,6 @@ struct SendLimits {
     var isUrgent = true
     /// Bound on everything together, from the call to the answer.
     var timeout = Duration.seconds(60)
-    /// How long it waits before it may go out.
+    /// The time that it waits before it may be sent.
     var delay = Duration.zero
 }

@@ -35,7 +35,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Apple advises 15 minutes, which only a queue can wait for: see ``apple``.
     /// Source: "Handling notification responses from APNs".
     public var serverErrorDelay: Duration?
-    /// What to do with a push that was sent and not answered; to report it to the caller by default.
+    /// The handling of a push that was sent and not answered; by default it is reported to the caller.
     ///
     /// An answer with status 500 or more is retried whatever this says, also one without a reason, which something
     /// between the client and APNs may have given. The retry has the same `apns-id`.

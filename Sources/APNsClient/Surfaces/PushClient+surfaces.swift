@@ -82,7 +82,7 @@ extension PushClient {
         }
 
         var content: Content
-        /// How long it waits before it goes out.
+        /// The time that it waits before it is sent.
         var delay = Duration.zero
     }
 

@@ -70,7 +70,7 @@ struct ProviderTokenVerifier {
         .failure(.credentials(.invalidProviderToken, rule, text))
     }
 
-    /// What is wrong with the age of a token that is otherwise valid.
+    /// Returns the refusal for the age of a token that is otherwise valid; nil when APNs accepts the age.
     func ageProblem(of claims: ProviderToken, at now: Int64) -> Refusal? {
         let age = claims.ageInSeconds(at: now)
         if age > ProviderToken.maximumAgeInSeconds {
