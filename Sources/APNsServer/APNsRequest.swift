@@ -22,6 +22,8 @@ package struct APNsRequest: Sendable {
     package var traceParent: String?
     /// The value of `authorization`.
     package var authorization: String?
+    /// `content-encoding`; APNs itself does not decompress.
+    package var contentEncoding: String?
     /// The body, cut off when it is longer than the listener keeps.
     package var body: [UInt8]
     /// Whether the body was cut off.
@@ -47,17 +49,31 @@ package struct APNsRequest: Sendable {
             target = Target(path: fields[":path"] ?? "")
         }
         headers = PushHeaders { fields[$0] }
+        // Bytes that are not UTF-8 were replaced, and the replacement is longer than what it stands for.
+        if headers.collapseID?.unicodeScalars.contains("\u{FFFD}") == true {
+            headers.collapseIDByteCount = fields.bytes(of: "apns-collapse-id")?.count
+        }
         channelID = fields["apns-channel-id"]
         requestID = fields["apns-request-id"]
         namespace = fields["x-martlet-namespace"]
         prefersAsync = fields["prefer"] == "respond-async"
         traceParent = fields["traceparent"]
         authorization = fields["authorization"]
+        contentEncoding = fields["content-encoding"]
         self.body = body
         self.isBodyTooLong = isBodyTooLong
         declaredBodyByteCount = isBodyTooLong ? fields["content-length"].flatMap { Int($0) } : nil
         other = target == nil ? HTTPRequest(fields: fields, body: body) : nil
         duplicatedField = fields.firstDuplicate(startingWith: "apns-", or: "authorization")
+    }
+
+    /// Whether the request, by its path, has `apns-request-id` in place of `apns-id`, also where APNs knows no such path.
+    package var hasRequestID: Bool {
+        switch target {
+        case .device: false
+        case .broadcast, .channels, .allChannels: true
+        case nil: other.map { $0.path.hasPrefix("/1/") || $0.path.hasPrefix("/4/") } ?? false
+        }
     }
 
     /// What a path is about.
@@ -80,11 +96,14 @@ extension APNsRequest.Target {
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         switch parts.count {
         case 2 where parts[0] == "3" && parts[1] == "device": self = .device("")
-        case 4 where parts[0] == "4" && parts[1] == "broadcasts" && parts[2] == "apps":
+        case 4 where parts[0] == "4" && parts[1] == "broadcasts" && parts[2] == "apps" && !parts[3].isEmpty:
             self = .broadcast(app: parts[3])
-        case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "channels": self = .channels(app: parts[2])
-        case 4 where parts[0] == "1" && parts[1] == "apps" && parts[3] == "all-channels":
-            self = .allChannels(app: parts[2])
+        case 4 where parts[0] == "1" && parts[1] == "apps" && !parts[2].isEmpty:
+            switch parts[3] {
+            case "channels": self = .channels(app: parts[2])
+            case "all-channels": self = .allChannels(app: parts[2])
+            default: return nil
+            }
         default: return nil
         }
     }

@@ -55,7 +55,7 @@ extension SimulatedAPNs {
             verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
             isDisturbed = true
         }
-        let (id, _) = response(to: request, verdict)
+        let (id, _) = response(to: request, verdict, hasRequestID: request.hasRequestID)
         return receive(request, answeredWith: verdict, id: id, isDisturbed: isDisturbed, from: nil, at: now)
     }
 

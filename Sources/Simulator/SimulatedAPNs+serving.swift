@@ -25,7 +25,7 @@ extension SimulatedAPNs {
     func handle(
         _ event: APNsListener.Event,
         from connection: ClientConnection,
-        serves: (APNsRequest.Target) -> Bool
+        onChannelPort: Bool
     ) {
         let key = ObjectIdentifier(connection)
         switch event {
@@ -34,7 +34,7 @@ extension SimulatedAPNs {
             if client.state.hasAllStreams { connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken) }
             clients[key] = client
         case .request(let request, let reply):
-            if let client = clients[key] { answer(request, reply, from: client, serves: serves) }
+            if let client = clients[key] { answer(request, reply, from: client, onChannelPort: onChannelPort) }
         case .goAway(let goAway):
             clients[key]?.notes.goAwayReceived = goAway
         case .closed(let reason):
@@ -55,7 +55,7 @@ extension SimulatedAPNs {
         _ request: APNsRequest,
         _ reply: APNsReply,
         from client: ServedClient,
-        serves: (APNsRequest.Target) -> Bool
+        onChannelPort: Bool
     ) {
         let now = clock.secondsSince1970()
         let request = Judge.completed(request, over: client.state)
@@ -65,8 +65,9 @@ extension SimulatedAPNs {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
         }
         let judged =
-            request.target.map(serves) ?? true
-            ? judge.verdict(on: request, over: &client.state, at: now + skew, using: &generator) : .refused(.badPath)
+            !onChannelPort || request.isAboutChannels
+            ? judge.verdict(on: request, over: &client.state, at: now + skew, using: &generator)
+            : .refused(Judge.notAboutChannels)
         // A fault changes the answer, not what came of the request.
         var verdict = judged
         for case .respond(let reason, let status, let retryAfter) in actions {
@@ -75,7 +76,7 @@ extension SimulatedAPNs {
             if reason == .expiredProviderToken { judge.expire(request.authorization) }
         }
         adjustStreams(of: client, after: verdict)
-        let (id, response) = response(to: request, verdict)
+        let (id, response) = response(to: request, verdict, hasRequestID: onChannelPort || request.hasRequestID)
         switch disturb(client.connection, reply, actions) {
         case nil: verdict.status = 0
         case .zero?: reply.send(response)
@@ -112,6 +113,9 @@ extension SimulatedAPNs {
             over: client?.connection.id ?? ReceivedPush.noConnection,
             at: now
         )
+        if let encoding = request.contentEncoding, encoding.lowercased() != "identity" {
+            push.observations.append(RequestRules.compressed(encoding))
+        }
         if push.status == 200 {
             observe(&push, from: client)
             deliver(&push, at: now)
@@ -134,6 +138,7 @@ extension SimulatedAPNs {
             push.observations = contracts.findings(for: activity)
             contracts.note(activity)
         }
+        if let finding = judge.channels.finding(for: push) { push.observations.append(finding) }
         guard push.app == nil else {
             push.observations += (client?.state.providerToken?.deviations ?? []).map(ProviderTokenRules.finding)
             return
@@ -141,6 +146,7 @@ extension SimulatedAPNs {
         push.observations += traffic.findings(
             for: TrafficRules.Facts(
                 time: push.time,
+                skew: skew,
                 connection: push.connection,
                 // The page opens no connections, of which there could be too many.
                 earlierPushCount: client?.acceptedCount ?? 1,
@@ -218,21 +224,24 @@ extension SimulatedAPNs {
     }
 
     /// The answer that the verdict stands for, and the identifier in it.
-    func response(to request: APNsRequest, _ verdict: Judge.Verdict) -> (id: String, APNsResponse) {
+    func response(
+        to request: APNsRequest,
+        _ verdict: Judge.Verdict,
+        hasRequestID: Bool
+    ) -> (id: String, APNsResponse) {
         var fields: [(name: String, value: String)] = []
         let id: String
-        switch request.target {
-        case .device, nil:
+        if hasRequestID {
+            id = request.requestID?.lowercased() ?? APNsID.random(using: &generator).description
+            fields.append(("apns-request-id", id))
+            if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
+        } else {
             // APNs answers with the canonical form, which is in lower case.
             id = request.headers.id?.lowercased() ?? APNsID.random(using: &generator).description
             fields.append(("apns-id", id))
             if configuration.environment == .development {
                 fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
             }
-        case .broadcast, .channels, .allChannels:
-            id = request.requestID?.lowercased() ?? APNsID.random(using: &generator).description
-            fields.append(("apns-request-id", id))
-            if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
         }
         if let retryAfter = verdict.retryAfter { fields.append(("retry-after", String(retryAfter))) }
         if skew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: clock.secondsSince1970() + skew))) }

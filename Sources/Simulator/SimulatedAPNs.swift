@@ -34,7 +34,10 @@ public actor SimulatedAPNs {
     /// Clients that are still to be dropped before their handshake.
     var refusals = 0
     /// How far ahead its clock is, in seconds.
-    var skew: Int64 = 0
+    var skew: Int64 {
+        get { judge.clockSkew }
+        set { judge.clockSkew = newValue }
+    }
     var inbox: PushInbox
     var namespaces = Namespaces()
     var traffic = TrafficRules()
@@ -114,16 +117,11 @@ public actor SimulatedAPNs {
                     asksForCertificates: true
                 ) : nil
             listening = .pushes
-            let listener = try listener(on: configuration.port, tls) { _ in true }
+            let listener = try listener(on: configuration.port, tls, isForChannels: false)
             port = listener.port
             if let channelPort = configuration.channelPort {
                 listening = .channels
-                let listener = try self.listener(on: channelPort, tls) { target in
-                    switch target {
-                    case .channels, .allChannels: true
-                    case .device, .broadcast: false
-                    }
-                }
+                let listener = try self.listener(on: channelPort, tls, isForChannels: true)
                 self.channelPort = listener.port
             }
             if let inboxPort = configuration.inboxPort {
@@ -148,11 +146,11 @@ public actor SimulatedAPNs {
     /// Bytes of an export that are taken in at once.
     private static let longestImport = 16 << 20
 
-    /// Listens on a port for requests about what it is there for.
+    /// Listens on a port for all requests, or for those about channels only.
     private func listener(
         on port: UInt16,
         _ tls: TLSContext?,
-        serves: @escaping (APNsRequest.Target) -> Bool
+        isForChannels: Bool
     ) throws(WireError) -> APNsListener {
         let listener = try APNsListener(
             host: configuration.host,
@@ -162,7 +160,7 @@ public actor SimulatedAPNs {
             on: loop,
             admits: { self.admits() },
             // Keeps the simulator alive until `stop`, as somebody may still be connected.
-            onEvent: { client, event in self.handle(event, from: client, serves: serves) }
+            onEvent: { client, event in self.handle(event, from: client, onChannelPort: isForChannels) }
         )
         listeners.append(listener)
         return listener

@@ -51,6 +51,27 @@ import Testing
         #expect(try await failure(.production, environments: [1])?.reason == .badCertificateEnvironment)
     }
 
+    @Test func `a certificate does not send pushes of type location`() async throws {
+        let files = try await ProviderCertificateFiles(suffixes: ["", ".location-query"])
+        let certificate = try ProviderCertificate(
+            pem: files.scratch.read("certificate.pem"),
+            privateKeyPEM: files.scratch.read("key.pem")
+        )
+        let apns = try await SimulatedAPNs.start()
+        let client = try await PushClient(
+            apns.endpoint,
+            authentication: .certificate(certificate),
+            configuration: apns.clientConfiguration
+        )
+        let error = await #expect(throws: APNsError.self) {
+            try await client.send(.location(), to: token, topic: "com.example.app")
+        }
+        #expect(error?.reason == .topicDisallowed)
+        #expect(await apns.pushes.flatMap(\.findings).map(\.rule) == ["location-with-certificate"])
+        await client.close()
+        await apns.stop()
+    }
+
     @Test func `many go out at once, without waiting for a first answer`() async throws {
         let files = try await ProviderCertificateFiles()
         let certificate = try ProviderCertificate(

@@ -3,7 +3,8 @@ import APNsClient
 
 extension ConformanceTests {
     static let cases: [Case] =
-        good + paths + methods + tokens + types + sizes + priorities + expirations + identifiers + topics + collapses
+        good + paths + methods + tokens + types + sizes + sizesByTopic + priorities + expirations + identifiers + topics
+        + collapses
         + duplicates + payloads + devices + broadcasts + channels
 
     private static let broadcastPath = "/4/broadcasts/apps/com.example.app"
@@ -55,7 +56,13 @@ extension ConformanceTests {
             "/", "/3", "/3/devices/5d3a", "/2/device/5d3a", "/3/device/5d3a/", "/3/device/5d3a/more", "3/device/5d3a",
             "/4/broadcasts", "/4/broadcasts/apps", "/1/apps/com.example.app", "/1/apps/com.example.app/channel", "*",
             "/3/Device/5d3a", "//3/device/5d3a",
-        ] as [String]).map { refused("the path \($0)", .badPath, path: $0) }
+            "/4/broadcasts/apps/", "/4/broadcasts/apps/com.example.app/", "/1/apps//channels", "/1/apps//all-channels",
+            "/1/apps/com.example.app/channels/", "/4/broadcasts/apps/com.example.app?x=1",
+        ] as [String]).map { refused("the path \($0)", .badPath, path: $0, fields: broadcastFields) }
+
+    private static let broadcastFields: [String: String?] = [
+        "apns-channel-id": "CHANNEL", "apns-push-type": "liveactivity", "apns-priority": "5", "apns-expiration": "0",
+    ]
 
     private static let methods =
         (["GET", "PUT", "DELETE", "HEAD", "PATCH", "post"] as [String]).map {
@@ -81,7 +88,7 @@ extension ConformanceTests {
             ("a key nobody knows", Bench.authorization(of: unknown)),
             ("a signature that is cut off", String(good.dropLast(8))),
             ("claims of another token", parts.count == 3 ? parts[0] + ".e30." + parts[2] : ""),
-            ("a time 5:01 ahead", Bench.authorization(age: -301)),
+            ("a time 60:01 ahead", Bench.authorization(age: -3_601)),
         ]
         return bad.map { refused("as token \($0)", .invalidProviderToken, fields: ["authorization": $1]) } + [
             refused("no token", .missingProviderToken, fields: ["authorization": nil]),
@@ -92,7 +99,8 @@ extension ConformanceTests {
                 fields: ["authorization": nil]
             ),
             refused("no token for channels", .missingProviderToken, path: channelsPath, fields: ["authorization": nil]),
-            accepted("a token 5:00 ahead", fields: ["authorization": Bench.authorization(age: -300)]),
+            accepted("a token 5:01 ahead", fields: ["authorization": Bench.authorization(age: -301)]),
+            accepted("a token 60:00 ahead", fields: ["authorization": Bench.authorization(age: -3_600)]),
             accepted("a token of 59:59", fields: ["authorization": Bench.authorization(age: 3_599)]),
             accepted("a token of 60:00", fields: ["authorization": Bench.authorization(age: 3_600)]),
             refused(
@@ -157,6 +165,27 @@ extension ConformanceTests {
             ),
         ]
     }
+
+    /// Without a push type the suffix of the topic decides.
+    private static let sizesByTopic: [Case] = [
+        accepted(
+            "5120 bytes to a VoIP topic",
+            fields: ["apns-push-type": nil, "apns-topic": "com.example.app.voip"],
+            payload: payload(byteCount: 5_120)
+        ),
+        refused(
+            "5121 bytes to a VoIP topic",
+            .payloadTooLarge,
+            fields: ["apns-push-type": nil, "apns-topic": "com.example.app.voip"],
+            payload: payload(byteCount: 5_121)
+        ),
+        refused(
+            "4097 bytes to a topic without a suffix",
+            .payloadTooLarge,
+            fields: ["apns-push-type": nil],
+            payload: payload(byteCount: 4_097)
+        ),
+    ]
 
     private static let priorities: [Case] =
         (["10", "5", "1"] as [String]).map { accepted("priority \($0)", fields: ["apns-priority": $0]) }
@@ -255,6 +284,8 @@ extension ConformanceTests {
     private static let devices: [Case] = [
         refused("no device", .missingDeviceToken, path: "/3/device/"),
         refused("no device and no slash", .missingDeviceToken, path: "/3/device"),
+        refused("513 bytes of device", .badDeviceToken, path: "/3/device/" + String(repeating: "5d", count: 513)),
+        Case(testDescription: "512 bytes of device", path: "/3/device/" + String(repeating: "5d", count: 512)),
         refused("letters for a device", .badDeviceToken, path: "/3/device/martlet"),
         refused("half a byte of device", .badDeviceToken, path: "/3/device/5d3"),
         refused("a device with a question", .badDeviceToken, path: "/3/device/5d3a?x=1"),
@@ -268,46 +299,68 @@ extension ConformanceTests {
         _ reason: Reason?,
         path: String = broadcastPath,
         _ changes: [String: String?] = [:],
+        moreFields: [(String, String)] = [],
         payload: String = #"{"aps":{"event":"update"}}"#
     ) -> Case {
-        var fields: [String: String?] = [
-            "apns-channel-id": "CHANNEL", "apns-push-type": "liveactivity", "apns-priority": "5",
-            "apns-expiration": "0",
-        ]
-        fields.merge(changes) { $1 }
+        let fields = broadcastFields.merging(changes) { $1 }
         return Case(
             testDescription: "a broadcast with " + name,
             path: path,
             fields: fields,
+            moreFields: moreFields,
             payload: payload,
             status: reason.map { $0.status ?? 0 } ?? 200,
             reason: reason
         )
     }
 
-    private static let broadcasts: [Case] = [
-        broadcast("everything", nil), broadcast("its type as on another page", nil, ["apns-push-type": "LiveActivity"]),
-        broadcast("5120 bytes", nil, payload: payload(byteCount: 5_120)),
-        broadcast("5121 bytes", .payloadTooLarge, payload: payload(byteCount: 5_121)),
-        broadcast("no channel", .missingChannelID, ["apns-channel-id": nil]),
-        broadcast("a channel that is no base64", .badChannelID, ["apns-channel-id": "%%"]),
-        broadcast("a channel nobody made", .channelNotRegistered, ["apns-channel-id": "AAAA"]),
-        broadcast("a channel without padding", .badChannelID, ["apns-channel-id": "abc"]),
-        broadcast("a channel with padding inside", .badChannelID, ["apns-channel-id": "a=bc"]),
-        broadcast("a channel of padding", .badChannelID, ["apns-channel-id": "===="]),
-        broadcast("a channel with padding nobody made", .channelNotRegistered, ["apns-channel-id": "AA=="]),
-        broadcast("an upper-case identifier", nil, ["apns-request-id": "123E4567-E89B-12D3-A456-4266554400A0"]),
-        broadcast("no type", .missingPushType, ["apns-push-type": nil]),
-        broadcast("another type", .invalidPushType, ["apns-push-type": "alert"]),
-        broadcast("no priority", .badPriority, ["apns-priority": nil]),
-        broadcast("priority 3", .badPriority, ["apns-priority": "3"]),
-        broadcast("no expiration", .badExpirationDate, ["apns-expiration": nil]),
-        broadcast("an expiration that nothing is stored for", .badExpirationDate, ["apns-expiration": "1790003600"]),
-        broadcast("no payload", .payloadEmpty, payload: ""),
-        broadcast("a list", .badRequestPayload, payload: "[]"),
-        broadcast("an identifier that is none", .badMessageID, ["apns-request-id": "7"]),
-        broadcast("a suffix on its app", .topicDisallowed, path: broadcastPath + ".push-type.liveactivity"),
-    ]
+    /// `DuplicateHeaders` is an answer to pushes to devices only.
+    private static let repeatedBroadcastFields: [Case] =
+        [
+            ("authorization", "bearer a.b.c", .invalidProviderToken), ("apns-channel-id", "YQ==", .badChannelID),
+            ("apns-push-type", "liveactivity", .invalidPushType), ("apns-expiration", "0", .badExpirationDate),
+            ("apns-priority", "5", .badPriority),
+        ].map { (name: String, value: String, reason: Reason) in
+            broadcast("\(name) twice", reason, [name: value], moreFields: [(name, value)])
+        } + [
+            broadcast(
+                "a topic twice, which it does not need",
+                nil,
+                ["apns-topic": "a"],
+                moreFields: [("apns-topic", "b")]
+            )
+        ]
+
+    private static let broadcasts: [Case] =
+        repeatedBroadcastFields + [
+            broadcast("everything", nil),
+            broadcast("its type as on another page", nil, ["apns-push-type": "LiveActivity"]),
+            broadcast("5120 bytes", nil, payload: payload(byteCount: 5_120)),
+            broadcast("5121 bytes", .payloadTooLarge, payload: payload(byteCount: 5_121)),
+            broadcast("no channel", .missingChannelID, ["apns-channel-id": nil]),
+            broadcast("a channel that is no base64", .badChannelID, ["apns-channel-id": "%%"]),
+            broadcast("a channel nobody made", .channelNotRegistered, ["apns-channel-id": "AAAA"]),
+            broadcast("a channel without padding", .badChannelID, ["apns-channel-id": "abc"]),
+            broadcast("a channel with padding inside", .badChannelID, ["apns-channel-id": "a=bc"]),
+            broadcast("a channel of padding", .badChannelID, ["apns-channel-id": "===="]),
+            broadcast("a channel with padding nobody made", .channelNotRegistered, ["apns-channel-id": "AA=="]),
+            broadcast("an upper-case identifier", nil, ["apns-request-id": "123E4567-E89B-12D3-A456-4266554400A0"]),
+            broadcast("no type", .missingPushType, ["apns-push-type": nil]),
+            broadcast("another type", .invalidPushType, ["apns-push-type": "alert"]),
+            broadcast("no priority", .badPriority, ["apns-priority": nil]),
+            broadcast("priority 3", .badPriority, ["apns-priority": "3"]),
+            broadcast("no expiration", .badExpirationDate, ["apns-expiration": nil]),
+            broadcast(
+                "an expiration that nothing is stored for",
+                .badExpirationDate,
+                ["apns-expiration": "1790003600"]
+            ),
+            broadcast("no payload", .payloadEmpty, payload: ""),
+            broadcast("a list", .badRequestPayload, payload: "[]"),
+            broadcast("an identifier that is none", .badMessageID, ["apns-request-id": "7"]),
+            broadcast("an app that is no bundle identifier", .badPath, path: "/4/broadcasts/apps/com%20example"),
+            broadcast("a suffix on its app", .topicDisallowed, path: broadcastPath + ".push-type.liveactivity"),
+        ]
 
     private static func channel(
         _ name: String,
@@ -354,6 +407,12 @@ extension ConformanceTests {
         ),
         channel("made of nothing", 400, .badRequestPayload, payload: ""),
         channel("read", 200, method: "GET", fields: ["apns-channel-id": "CHANNEL"]),
+        channel(
+            "made for what is no bundle identifier",
+            404,
+            .badPath,
+            path: "/1/apps/com..example/channels"
+        ),
         channel("read without a name", 400, .missingChannelID, method: "GET"),
         channel("read by a wrong name", 400, .channelNotRegistered, method: "GET", fields: ["apns-channel-id": "AAAA"]),
         channel("deleted", 204, method: "DELETE", fields: ["apns-channel-id": "CHANNEL"]),

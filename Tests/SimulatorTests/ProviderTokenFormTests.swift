@@ -27,6 +27,17 @@ import Wire
             issuedAt: "\(now).5",
             rules: ["provider-token-issued-at-fraction"]
         ),
+        Form(
+            testDescription: "iat in a string with a fraction",
+            issuedAt: "\"\(now).25\"",
+            rules: ["provider-token-issued-at-text", "provider-token-issued-at-fraction"]
+        ),
+        Form(testDescription: "iat with an exponent", issuedAt: "179e7", rules: ["provider-token-issued-at-notation"]),
+        Form(
+            testDescription: "iat with an empty fraction",
+            issuedAt: "\(now).0",
+            rules: ["provider-token-issued-at-notation"]
+        ),
         Form(testDescription: "DER", issuedAt: "\(now)", isDER: true, rules: ["provider-token-der-signature"]),
         Form(
             testDescription: "DER and iat in a string",
@@ -91,6 +102,41 @@ import Wire
         let verdict = bench.verdict(on: test)
         #expect(verdict.reason == .invalidProviderToken)
         #expect(verdict.finding?.message.contains("has \(count) bytes") == true, "\(verdict)")
+    }
+
+    /// No key makes such a signature, so it is refused also while any key will do.
+    @Test func `a signature of zeros is refused`() throws {
+        var bench = try Bench()
+        bench.judge.tokens = ProviderTokenVerifier()
+        let authorization = Self.authorization(issuedAt: "\(Self.now)") { _ in [UInt8](repeating: 0, count: 64) }
+        let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
+        let verdict = bench.verdict(on: test)
+        #expect(verdict.reason == .invalidProviderToken && verdict.finding?.rule == "provider-token-signature-wrong")
+        #expect(verdict.finding?.message.contains("impossible") == true, "\(verdict)")
+    }
+
+    /// APNs knows no key or team with another identifier; the user may have registered one with the simulator.
+    @Test(arguments: [
+        ("KEY000001", "TEAM000001", "kid"), ("KEY00000001", "TEAM000001", "kid"), ("KEY000000ä", "TEAM000001", "kid"),
+        ("KEY0000001", "team000001", "iss"),
+    ])
+    func `identifiers have ten characters unless their key is registered`(
+        keyID: String,
+        teamID: String,
+        field: String
+    ) throws {
+        let key = try SigningKey.ephemeral(keyID: keyID, teamID: teamID)
+        var bench = try Bench()
+        bench.judge.tokens = ProviderTokenVerifier()
+        let fields = ["authorization": Bench.authorization(of: key)]
+        let test = ConformanceTests.Case(testDescription: "", fields: fields)
+        let verdict = bench.verdict(on: test)
+        #expect(verdict.reason == .invalidProviderToken)
+        #expect(verdict.finding?.rule == "provider-token-identifier-malformed")
+        #expect(verdict.finding?.message.hasPrefix(field) == true, "\(verdict)")
+        let pem = try key.publicKeyPEM()
+        try bench.judge.tokens.register(publicKeyPEM: pem, keyID: keyID, teamID: teamID, scope: .team())
+        #expect(bench.verdict(on: test).status == 200)
     }
 
     @Test func `pushes and broadcasts show the unusual form of their token`() async throws {

@@ -25,6 +25,10 @@ import Testing
     private static let otherTeam = try? SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000002")
     private static let impostor = try? SigningKey.ephemeral(keyID: "KEY0000001", teamID: "TEAM000001")
 
+    /// A provider token whose claims have `iss` twice.
+    private static let twice =
+        "eyJhbGciOiJFUzI1NiIsImtpZCI6IktFWTAwMDAwMDEifQ.eyJpc3MiOiJBIiwiaWF0IjoxLCJpc3MiOiJCIn0.AA"
+
     static let cases = [
         Case(testDescription: "no token", rule: "provider-token-missing", parts: ["certificate"]),
         Case(testDescription: "no scheme", authorization: "abc", rule: "provider-token-malformed", parts: ["bearer"]),
@@ -66,9 +70,43 @@ import Testing
         ),
         Case(
             testDescription: "a token from the future",
-            authorization: Bench.authorization(age: -400),
+            authorization: Bench.authorization(age: -4_000),
             rule: "provider-token-from-future",
-            parts: ["issued at 1790000400", "400 seconds"]
+            parts: ["issued at 1790004000", "4000 seconds"]
+        ),
+        Case(
+            testDescription: "a key identifier in lower case",
+            authorization: Bench.authorization(of: try? .ephemeral(keyID: "key0000001", teamID: "TEAM000001")),
+            rule: "provider-token-identifier-malformed",
+            parts: ["kid", "ten characters of A-Z and 0-9", "key0000001"]
+        ),
+        Case(
+            testDescription: "a team identifier of nine characters",
+            authorization: Bench.authorization(of: try? .ephemeral(keyID: "KEY0000009", teamID: "TEAM00001")),
+            rule: "provider-token-identifier-malformed",
+            parts: ["iss", "TEAM00001"]
+        ),
+        Case(
+            testDescription: "a claim that comes twice",
+            authorization: "bearer " + twice,
+            rule: "provider-token-malformed",
+            parts: ["claims", "\"iss\" only once"]
+        ),
+        Case(
+            testDescription: "a device token of 513 bytes",
+            authorization: Bench.authorization(),
+            path: "/3/device/" + String(repeating: "5d", count: 513),
+            rule: "device-token-malformed",
+            place: ":path",
+            parts: ["at most 512 bytes", "found 513"]
+        ),
+        Case(
+            testDescription: "half a byte of device token",
+            authorization: Bench.authorization(),
+            path: "/3/device/5d3",
+            rule: "device-token-malformed",
+            place: ":path",
+            parts: ["3 hexadecimal digits, an odd number"]
         ),
         Case(
             testDescription: "another path",

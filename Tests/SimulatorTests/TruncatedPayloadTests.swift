@@ -15,6 +15,7 @@ import Wire
         let all = [
             (":method", "POST"), (":path", path), ("apns-push-type", isBroadcast ? "liveactivity" : "alert"),
             ("apns-topic", "com.example.app"), ("apns-channel-id", "YQ=="), ("apns-priority", "10"),
+            ("apns-expiration", "0"),
         ]
         for (name, value) in all { fields.append(name, value) }
         if let contentLength { fields.append("content-length", contentLength) }

@@ -14,6 +14,8 @@ public struct PushHeaders: Sendable, Hashable {
     public var topic: String?
     /// `apns-collapse-id`.
     public var collapseID: String?
+    /// The number of bytes of `apns-collapse-id` as it was sent; nil when ``collapseID`` has the same number in UTF-8.
+    package var collapseIDByteCount: Int?
 
     /// Headers from their texts; nil for those that are not sent.
     public init(
@@ -30,6 +32,13 @@ public struct PushHeaders: Sendable, Hashable {
         self.priority = priority
         self.topic = topic
         self.collapseID = collapseID
+    }
+
+    /// The push type; without `apns-push-type` the type whose suffix ends the topic, nil for none.
+    package var resolvedPushType: PushType? {
+        if let pushType { return PushType(rawValue: pushType) }
+        guard let topic else { return nil }
+        return PushType.all.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
     }
 
     /// Headers from wherever fields are looked up by their names.

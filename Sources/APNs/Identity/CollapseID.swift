@@ -28,6 +28,6 @@ public struct CollapseIDError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// The rule and what was found.
     public var description: String {
-        "an apns-collapse-id has 1 to \(PushLimits.collapseIDByteCount) bytes, not \(byteCount)"
+        "apns-collapse-id must have 1 to \(PushLimits.collapseIDByteCount) bytes (found \(byteCount))"
     }
 }

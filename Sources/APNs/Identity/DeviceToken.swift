@@ -138,10 +138,10 @@ public enum DeviceTokenError: Error, Sendable, Hashable, CustomStringConvertible
         case .oddDigitCount(let count):
             "the device token has \(count) hexadecimal digits, an odd number: a digit is missing or too many"
         case .notHexadecimal(let offset):
-            "the device token has a character at offset \(offset) that is no hexadecimal digit: "
+            "the device token has a character at offset \(offset) that is not a hexadecimal digit: "
                 + "send the bytes as hexadecimal, without spaces or brackets"
         case .tooLong(let byteCount):
-            "the device token has \(byteCount) bytes; more than \(DeviceToken.maximumByteCount) are not believed"
+            "the device token must have at most \(DeviceToken.maximumByteCount) bytes (found \(byteCount))"
         }
     }
 }

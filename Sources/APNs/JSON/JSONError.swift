@@ -1,4 +1,4 @@
-/// Why bytes are no JSON, and where.
+/// An error in JSON text, with its place.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What can be wrong with JSON.
     public enum Problem: Sendable, Hashable {
@@ -16,8 +16,10 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooLong
         /// A name occurs twice in one object.
         case duplicateName(String)
-        /// A `\` is followed by what is no escape, or by half a surrogate pair.
+        /// A `\` is followed by something that is not an escape.
         case badEscape
+        /// An escape is one half of a surrogate pair without the other half (RFC 8259 §8.2).
+        case unpairedSurrogate
         /// A string has a control character that must be escaped.
         case controlCharacter
     }
@@ -56,6 +58,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooLong: "the JSON is longer than \(JSONReader.maximumByteCount) bytes"
         case .duplicateName(let name): "the name \"\(name)\" occurs twice in one object"
         case .badEscape: "a '\\' is followed by no valid escape"
+        case .unpairedSurrogate: "an escape is half a surrogate pair, which stands for no character by itself"
         case .controlCharacter: "a control character in a string must be escaped"
         }
     }

@@ -200,15 +200,18 @@ struct JSONParser<Construction: JSONConstruction> {
     private mutating func parseScalar() throws(JSONError) -> Unicode.Scalar {
         let unit = try parseFourDigits()
         guard UTF16.isLeadSurrogate(UInt16(unit)) else {
-            guard let scalar = Unicode.Scalar(unit) else { throw error(.badEscape) }
+            guard let scalar = Unicode.Scalar(unit) else { throw error(.unpairedSurrogate) }
             return scalar
         }
-        try expect(UInt8(ascii: "\\"))
-        try expect(UInt8(ascii: "u"))
+        let hasNext = index + 1 < bytes.count
+        guard hasNext, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+            throw error(.unpairedSurrogate)
+        }
+        index += 2
         let second = try parseFourDigits()
         guard UTF16.isTrailSurrogate(UInt16(second)),
             let scalar = Unicode.Scalar(0x1_0000 + (unit - 0xD800) << 10 + (second - 0xDC00))
-        else { throw error(.badEscape) }
+        else { throw error(.unpairedSurrogate) }
         return scalar
     }
 

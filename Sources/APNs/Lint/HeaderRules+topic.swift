@@ -30,18 +30,12 @@ extension Lint.Rule {
         .mdm,
         "the topic of a push of type mdm is not that of an MDM push certificate"
     )
-    static let broadcastAppWithSuffix = Lint.Rule(
-        "broadcast-app-with-suffix",
-        .error,
-        .broadcast,
-        "the app of a broadcast has a suffix"
-    )
 }
 
-/// The rules about `apns-topic`, and about the bundle identifier in a path.
+/// The rules about `apns-topic`.
 extension HeaderRules {
     /// Suffixes that no bundle identifier ends with by chance.
-    private static let tellingSuffixes = [
+    static let tellingSuffixes = [
         ".push-type.accessory", ".push-type.controls", ".push-type.liveactivity", ".push-type.widgets",
         ".pushkit.fileprovider", ".location-query", ".voip-ptt",
     ]
@@ -96,7 +90,7 @@ extension HeaderRules {
     /// Whether a topic has the characters and the parts of a bundle identifier.
     ///
     /// Underscores are accepted, as Apple's pages do not say what APNs answers to them.
-    private static func isWellFormed(topic: String) -> Bool {
+    static func isWellFormed(topic: String) -> Bool {
         var isPartEmpty = true
         var hasLetterOrDigit = false
         for byte in topic.utf8 {
@@ -125,18 +119,6 @@ extension HeaderRules {
             .topicSuffixDoubled,
             .header("apns-topic"),
             "the topic has \(other) before \(suffix): unless the bundle identifier ends so, APNs knows no app by it"
-        )
-    }
-
-    /// The app in the path of a broadcast or a request about channels.
-    static func broadcastApp(_ app: String) -> Lint.Finding? {
-        if let finding = topic(app, of: nil) { return finding }
-        guard let suffix = tellingSuffixes.first(where: app.hasSuffix) else { return nil }
-        return Lint.Finding(
-            .broadcastAppWithSuffix,
-            .header(":path"),
-            "channels belong to the bundle identifier itself: leave \(suffix) out",
-            reason: .topicDisallowed
         )
     }
 }

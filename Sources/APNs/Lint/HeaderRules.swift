@@ -45,7 +45,7 @@ extension Lint.Rule {
         "expiration-not-a-time",
         .error,
         .sending,
-        "apns-expiration is no whole number of seconds"
+        "apns-expiration is not a whole number of seconds"
     )
     static let expirationNegative = Lint.Rule(
         "expiration-negative",
@@ -71,13 +71,6 @@ extension Lint.Rule {
         .sending,
         "apns-collapse-id has more than 64 bytes"
     )
-    static let channelMissing = Lint.Rule("channel-missing", .error, .broadcast, "apns-channel-id is missing")
-    static let channelMalformed = Lint.Rule(
-        "channel-malformed",
-        .error,
-        .broadcast,
-        "apns-channel-id is not the base64 text that APNs made up"
-    )
 }
 
 /// The rules about headers ("Sending notification requests to APNs", table of request headers).
@@ -85,9 +78,9 @@ enum HeaderRules {
     static let all: [Lint.Rule] = [
         .pushTypeMissing, .pushTypeUnknown, .idNotCanonical, .idUpperCase, .backgroundPriorityMissing,
         .backgroundPriorityImmediate, .priorityUnknown, .expirationNotATime, .expirationNegative,
-        .expirationInMilliseconds,
-        .expirationPast, .topicMissing, .topicMalformed, .topicSuffixMissing, .topicSuffixWrong, .topicSuffixDoubled,
-        .topicNotForMDM, .collapseIDTooLong, .broadcastAppWithSuffix, .channelMissing, .channelMalformed,
+        .expirationInMilliseconds, .expirationPast, .topicMissing, .topicMalformed, .topicSuffixMissing,
+        .topicSuffixWrong, .topicSuffixDoubled, .topicNotForMDM, .collapseIDTooLong, .broadcastAppMalformed,
+        .broadcastAppWithSuffix, .channelMissing, .channelMalformed, .broadcastHeaderMissing, .broadcastTypeWrong,
     ]
 
     /// The first second after the year 5138: a time beyond it is one in milliseconds.
@@ -108,7 +101,7 @@ enum HeaderRules {
         return Lint.Finding(
             .pushTypeUnknown,
             place,
-            "\"\(text)\" is no push type",
+            "\"\(text)\" is not a push type of Apple's",
             reason: .invalidPushType
         )
     }
@@ -170,11 +163,15 @@ enum HeaderRules {
     static func expiration(_ text: String?) -> Lint.Finding? {
         guard let text else { return nil }
         // `Int64` would accept a plus sign, and a minus sign before 0.
-        guard let seconds = Int64(text), seconds < 0 || text.utf8.allSatisfy(\.isDigit) else {
+        let isAllDigits = !text.isEmpty && text.utf8.allSatisfy(\.isDigit)
+        guard let seconds = Int64(text), seconds < 0 || isAllDigits else {
             return Lint.Finding(
                 .expirationNotATime,
                 .header("apns-expiration"),
-                "the expiration is a whole number of seconds since 1970, not \"\(text)\"",
+                isAllDigits
+                    ? "the expiration must be at most \(Int64.max) seconds since 1970 (found \(text.prefix(40)))"
+                    : "the expiration must be a whole number of seconds since 1970, digits only (found"
+                        + " \"\(text.prefix(40))\")",
                 reason: .badExpirationDate
             )
         }
@@ -201,9 +198,11 @@ enum HeaderRules {
         )
     }
 
-    /// Judges an expiration by a clock; without one there is nothing to say.
+    /// Compares an expiration with the clock; nil without a clock, and for an expiration that APNs refuses.
     static func pastExpiration(_ text: String?, at time: Int64?) -> Lint.Finding? {
-        guard let time, let seconds = text.flatMap({ Int64($0) }), seconds > 0, seconds < time else { return nil }
+        guard let time, expiration(text)?.reason == nil, let seconds = text.flatMap({ Int64($0) }), seconds > 0,
+            seconds < time
+        else { return nil }
         return Lint.Finding(
             .expirationPast,
             .header("apns-expiration"),
@@ -212,28 +211,15 @@ enum HeaderRules {
         )
     }
 
-    static func collapseID(_ text: String?) -> Lint.Finding? {
-        guard let text, text.utf8.count > PushLimits.collapseIDByteCount else { return nil }
+    static func collapseID(of headers: PushHeaders) -> Lint.Finding? {
+        guard let text = headers.collapseID else { return nil }
+        let count = headers.collapseIDByteCount ?? text.utf8.count
+        guard count > PushLimits.collapseIDByteCount else { return nil }
         return Lint.Finding(
             .collapseIDTooLong,
             .header("apns-collapse-id"),
-            "\(CollapseIDError(byteCount: text.utf8.count))",
+            "\(CollapseIDError(byteCount: count))",
             reason: .badCollapseID
-        )
-    }
-
-    /// `apns-channel-id`.
-    static func channel(_ id: String?) -> Lint.Finding? {
-        let place = Lint.Place.header("apns-channel-id")
-        guard let id, !id.isEmpty else {
-            return Lint.Finding(.channelMissing, place, "the channel is missing", reason: .missingChannelID)
-        }
-        guard !id.isBase64 || id.utf8.count > 256 else { return nil }
-        return Lint.Finding(
-            .channelMalformed,
-            place,
-            "a channel identifier is the base64 text that APNs returned, unchanged",
-            reason: .badChannelID
         )
     }
 }

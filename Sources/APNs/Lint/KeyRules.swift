@@ -35,12 +35,12 @@ extension Lint.Rule {
         .payload,
         "alert is neither an object nor a text"
     )
-    static let badgeNotANumber = Lint.Rule("badge-not-a-number", .error, .payload, "badge is no whole number")
+    static let badgeNotANumber = Lint.Rule("badge-not-a-number", .error, .payload, "badge is not a whole number")
     static let relevanceScoreNotANumber = Lint.Rule(
         "relevance-score-not-a-number",
         .error,
         .payload,
-        "relevance-score is no number"
+        "relevance-score is not a number"
     )
     static let flagNotOne = Lint.Rule(
         "flag-not-one",

@@ -22,7 +22,7 @@ extension Lint {
     public static let rules: [Rule] =
         HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
         + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + AccessoryRules.all
-        + SecretRules.all
+        + WebsiteRules.all + SecretRules.all
 }
 
 /// A page of Apple's documentation.
@@ -70,6 +70,11 @@ package struct ApplePage: Sendable {
     )
     /// "Sending MDM commands to a device".
     package static let mdm = ApplePage("documentation/devicemanagement/sending-mdm-commands-to-a-device")
+    /// "Configuring Safari Push Notifications", in the archive.
+    package static let websites = ApplePage(
+        "library/archive/documentation/NetworkingInternet/Conceptual/NotificationProgrammingGuideForWebsites/"
+            + "PushNotifications/PushNotifications.html"
+    )
     /// "Notifications" in the Human Interface Guidelines.
     package static let design = ApplePage("design/human-interface-guidelines/notifications")
 }

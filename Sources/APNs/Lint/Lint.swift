@@ -23,9 +23,16 @@ public enum Lint {
         ///   - place: Where in the push.
         ///   - text: What is wrong and what comes of it on the phone, in a sentence without the final stop.
         ///   - reason: What APNs answers; nil when it accepts the push all the same.
-        package init(_ rule: Rule, _ place: Place, _ text: String, reason: Reason? = nil) {
+        ///   - refuser: The server that refuses the push: APNs, unless the limit is Martlet's own.
+        package init(
+            _ rule: Rule,
+            _ place: Place,
+            _ text: String,
+            reason: Reason? = nil,
+            refuser: String = "APNs"
+        ) {
             broken = rule
-            self.text = text
+            self.text = reason == nil ? text : "\(text); \(refuser) refuses the push"
             self.place = place
             self.reason = reason
         }
@@ -35,7 +42,7 @@ public enum Lint {
         /// How bad it is.
         public var severity: Severity { broken.severity }
         /// What is wrong and what comes of it, on the phone or at APNs, in a sentence without the final stop.
-        public var message: String { text + (reason == nil ? "" : "; APNs refuses the push") }
+        public var message: String { text }
         /// The address of Apple's page about it.
         public var page: String { broken.page }
     }
@@ -92,7 +99,7 @@ public enum Lint {
             HeaderRules.pastExpiration(headers.expiration, at: push.time),
             HeaderRules.topic(headers.topic, of: push.type),
             HeaderRules.doubledSuffix(headers.topic, of: push.type),
-            HeaderRules.collapseID(headers.collapseID),
+            HeaderRules.collapseID(of: headers),
         ]
     }
 
@@ -115,6 +122,7 @@ public enum Lint {
         let time = date?.secondsSince1970
         var push = PushFacts(headers, at: time)
         push.type = .liveActivity
+        push.isBroadcast = true
         let (value, flaw) = PayloadRules.read(payload)
         let findings =
             headerFindings(broadcastTo: app, channel: channel, headers, at: time)
@@ -132,8 +140,9 @@ public enum Lint {
         [
             HeaderRules.broadcastApp(app),
             HeaderRules.channel(channel),
-            HeaderRules.priority(headers.priority, of: .liveActivity),
-            HeaderRules.expiration(headers.expiration),
+            HeaderRules.broadcastType(headers.pushType),
+            HeaderRules.broadcastPriority(headers.priority),
+            HeaderRules.broadcastExpiration(headers.expiration),
             HeaderRules.pastExpiration(headers.expiration, at: time),
         ]
     }
@@ -141,7 +150,9 @@ public enum Lint {
     /// What is wrong inside a payload that is an object.
     private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
         var findings = PayloadRules.check(payload, byteCount: byteCount, of: push)
-        guard let aps = payload["aps"], aps.members != nil else {
+        // The rules of a type that needs keys in aps also name what is missing when there is no aps at all.
+        let absent: JSONValue? = push.type?.needsDictionary == true ? [:] : nil
+        guard let aps = payload["aps"] ?? absent, aps.members != nil else {
             return findings + secrets(in: payload, of: push)
         }
         findings += KeyRules.check(aps, of: push)
@@ -150,6 +161,7 @@ public enum Lint {
         findings += LiveActivityRules.check(aps, of: push)
         findings += WidgetRules.check(payload, aps, of: push)
         findings += AccessoryRules.check(payload, aps, of: push)
+        findings += WebsiteRules.check(aps, of: push)
         findings += secrets(in: payload, of: push)
         if findings.isEmpty { findings += PushTypeRules.nothingToShow(aps, of: push) }
         return findings
@@ -170,15 +182,15 @@ public enum Lint {
     ///   - payload: Its payload.
     /// - Returns: The reason of the first rule that is broken.
     public static func firstRefusal(headers: PushHeaders, payload: [UInt8]) -> Reason? {
-        let type = headers.pushType.map(PushType.init(rawValue:))
+        let type = headers.resolvedPushType
         return HeaderRules.pushType(headers.pushType)?.reason
             ?? HeaderRules.id(headers.id)?.reason
             ?? HeaderRules.priority(headers.priority, of: type)?.reason
             ?? HeaderRules.expiration(headers.expiration)?.reason
             ?? HeaderRules.topic(headers.topic, of: type)?.reason
-            ?? HeaderRules.collapseID(headers.collapseID)?.reason
+            ?? HeaderRules.collapseID(of: headers)?.reason
             ?? PayloadRules.size(payload.count, of: type)?.reason
-            ?? (JSONReader.isObject(payload) ? nil : PayloadRules.notAnObject(nil).reason)
+            ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
     }
 
     /// What is wrong with a notification that is about to be sent, as far as that can be told without reading its
@@ -223,10 +235,9 @@ public enum Lint {
     /// - Returns: The reason of the first rule that is broken.
     package static func firstRefusal(broadcastTo app: String, channel: String?, headers: PushHeaders) -> Reason? {
         firstRefusal(app: app, channel: channel, needsChannel: true)
-            ?? broadcastTypeRefusal(headers.pushType)
-            ?? (headers.expiration == nil ? .badExpirationDate : HeaderRules.expiration(headers.expiration)?.reason)
-            ?? (headers.priority == nil
-                ? .badPriority : HeaderRules.priority(headers.priority, of: .liveActivity)?.reason)
+            ?? HeaderRules.broadcastType(headers.pushType)?.reason
+            ?? HeaderRules.broadcastExpiration(headers.expiration)?.reason
+            ?? HeaderRules.broadcastPriority(headers.priority)?.reason
     }
 
     /// The reason APNs has to refuse a broadcast for its payload, if any.
@@ -239,10 +250,9 @@ public enum Lint {
         return JSONReader.isObject(payload) ? nil : .badRequestPayload
     }
 
-    /// The reason APNs has to refuse what is to go to a channel for its type, which Apple's pages write in three ways.
+    /// The reason APNs has to refuse what is to go to a channel for its type.
     package static func broadcastTypeRefusal(_ type: String?) -> Reason? {
-        guard let type else { return .missingPushType }
-        return type.lowercased() == PushType.liveActivity.rawValue ? nil : .invalidPushType
+        HeaderRules.broadcastType(type)?.reason
     }
 
     /// What is wrong with a broadcast that is about to be sent.
@@ -260,8 +270,12 @@ public enum Lint {
 
 /// What the rules about payloads know of a push besides.
 struct PushFacts {
-    /// The push type; nil when there is none.
+    /// The push type, or the type that the topic implies; nil when there is neither.
     var type: PushType?
+    /// `apns-push-type`; nil when it is missing.
+    var declaredType: String?
+    /// Whether the push is a broadcast.
+    var isBroadcast = false
     /// `apns-topic`.
     var topic: String?
     /// `apns-priority`.
@@ -270,7 +284,8 @@ struct PushFacts {
     var time: Int64?
 
     init(_ headers: PushHeaders, at time: Int64?) {
-        type = headers.pushType.map(PushType.init(rawValue:))
+        type = headers.resolvedPushType
+        declaredType = headers.pushType
         topic = headers.topic
         priority = headers.priority
         self.time = time

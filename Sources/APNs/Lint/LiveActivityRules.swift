@@ -71,6 +71,12 @@ extension Lint.Rule {
         .liveActivity,
         "a broadcast has the event start"
     )
+    static let activityInputTwice = Lint.Rule(
+        "activity-input-twice",
+        .warning,
+        .liveActivity,
+        "a start has both input-push-token and input-push-channel"
+    )
     static let activityUpdateImmediate = Lint.Rule(
         "activity-update-immediate",
         .warning,
@@ -85,7 +91,7 @@ enum LiveActivityRules {
         .activityTimestampMissing, .activityTimeInMilliseconds, .activityTimestampAhead, .activityEventMissing,
         .activityEventUnknown, .activityStartIncomplete, .activityStateMissing, .activityEndWithoutState,
         .activityDismissalLate, .activityDismissalBeforeEnd, .activityAttributesAfterStart, .activityBroadcastStart,
-        .activityUpdateImmediate,
+        .activityInputTwice, .activityUpdateImmediate,
     ]
 
     private static let events = ["start", "update", "end"]
@@ -99,7 +105,8 @@ enum LiveActivityRules {
         let event = aps["event"]?.stringValue
         let findings = [
             timestampMissing(aps), timestampAhead(aps, at: push.time), self.event(aps),
-            stateMissing(aps, at: event), dismissal(aps, at: event), hurry(aps, at: event, priority: push.priority),
+            stateMissing(aps, at: event), dismissal(aps, at: event), inputTwice(aps, at: event),
+            hurry(aps, at: event, of: push),
         ]
         return findings.compactMap(\.self) + milliseconds(aps) + startParts(aps, at: event)
             + startPartsAfterwards(aps, at: event) + LiveActivityContentRules.check(aps)
@@ -237,8 +244,21 @@ enum LiveActivityRules {
         }
     }
 
-    private static func hurry(_ aps: JSONValue, at event: String?, priority: String?) -> Lint.Finding? {
+    private static func inputTwice(_ aps: JSONValue, at event: String?) -> Lint.Finding? {
+        guard event == "start", aps["input-push-token"] != nil, aps["input-push-channel"] != nil else { return nil }
+        return Lint.Finding(
+            .activityInputTwice,
+            .payload("/aps/input-push-channel"),
+            "a start asks for a token (input-push-token) or for a channel (input-push-channel): with both, Apple does not"
+                + " say which of them updates the activity"
+        )
+    }
+
+    private static func hurry(_ aps: JSONValue, at event: String?, of push: PushFacts) -> Lint.Finding? {
+        let priority = push.priority
         guard event == "update", aps["alert"] == nil, priority == nil || priority == "10" else { return nil }
+        // APNs refuses a broadcast without a priority.
+        guard priority != nil || !push.isBroadcast else { return nil }
         return Lint.Finding(
             .activityUpdateImmediate,
             .header("apns-priority"),

@@ -6,7 +6,25 @@ extension Lint.Rule {
         .payload,
         "the payload is larger than the push type allows"
     )
-    static let payloadNotJSON = Lint.Rule("payload-not-json", .error, .payload, "the payload is no JSON object")
+    static let payloadNotJSON = Lint.Rule("payload-not-json", .error, .payload, "the payload is not a JSON object")
+    static let payloadSurrogate = Lint.Rule(
+        "payload-unpaired-surrogate",
+        .error,
+        .payload,
+        "an escape in the payload is half a surrogate pair"
+    )
+    static let payloadTooDeep = Lint.Rule(
+        "payload-too-deep",
+        .error,
+        .payload,
+        "arrays and objects in the payload are nested deeper than these rules read"
+    )
+    static let payloadNameRepeated = Lint.Rule(
+        "payload-name-repeated",
+        .error,
+        .payload,
+        "an object in the payload has the same name twice"
+    )
     static let payloadNotMinified = Lint.Rule(
         "payload-not-minified",
         .warning,
@@ -14,13 +32,14 @@ extension Lint.Rule {
         "much of the payload is white space and needless escapes"
     )
     static let apsMissing = Lint.Rule("aps-missing", .warning, .payload, "there is no aps")
-    static let apsNotAnObject = Lint.Rule("aps-not-an-object", .error, .payload, "aps is no object")
+    static let apsNotAnObject = Lint.Rule("aps-not-an-object", .error, .payload, "aps is not an object")
 }
 
 /// The rules about a payload as a whole ("Generating a remote notification").
 enum PayloadRules {
     static let all: [Lint.Rule] = [
-        .payloadEmpty, .payloadTooLarge, .payloadNotJSON, .payloadNotMinified, .apsMissing, .apsNotAnObject,
+        .payloadEmpty, .payloadTooLarge, .payloadNotJSON, .payloadSurrogate, .payloadTooDeep, .payloadNameRepeated,
+        .payloadNotMinified, .apsMissing, .apsNotAnObject,
     ]
 
     /// Bytes that writing a payload more tightly has to save before it is worth a word.
@@ -73,14 +92,22 @@ enum PayloadRules {
         )
     }
 
-    static func notAnObject(_ error: JSONError?) -> Lint.Finding {
-        // Apple names no answer for this on pushes to devices; it is the one of the other requests.
-        Lint.Finding(
-            .payloadNotJSON,
-            .payload(""),
-            error.map { "the payload is no JSON: \($0)" } ?? "the payload is no JSON object",
-            reason: .badRequestPayload
-        )
+    /// Apple names no answer for such payloads of pushes to devices; `BadRequestPayload` is that of other requests.
+    private static func unreadable(_ payload: [UInt8], _ error: JSONError) -> Lint.Finding {
+        let place = Lint.Place.payload("")
+        let reason = Reason.badRequestPayload
+        switch error.problem {
+        case .unpairedSurrogate:
+            return Lint.Finding(.payloadSurrogate, place, "a text is not Unicode: \(error)", reason: reason)
+        case .tooDeep:
+            let text = "\(error): Apple documents no limit, and this one is Martlet's own"
+            return Lint.Finding(.payloadTooDeep, place, text, reason: reason, refuser: "the simulator")
+        case .duplicateName where JSONReader.isObject(payload):
+            let text = "\(error): which of the two values the phone reads is not defined (RFC 8259 §4)"
+            return Lint.Finding(.payloadNameRepeated, place, text)
+        default:
+            return Lint.Finding(.payloadNotJSON, place, "the payload is not JSON: \(error)", reason: reason)
+        }
     }
 
     /// The payload when it is an object, or what keeps it from being one; neither when it is empty.
@@ -88,9 +115,11 @@ enum PayloadRules {
         guard !payload.isEmpty else { return (nil, nil) }
         do throws(JSONError) {
             let value = try JSONReader.read(payload)
-            return value.members == nil ? (nil, notAnObject(nil)) : (value, nil)
+            guard value.members == nil else { return (value, nil) }
+            let text = "the payload is not a JSON object"
+            return (nil, Lint.Finding(.payloadNotJSON, .payload(""), text, reason: .badRequestPayload))
         } catch {
-            return (nil, notAnObject(error))
+            return (nil, unreadable(payload, error))
         }
     }
 
@@ -102,7 +131,7 @@ enum PayloadRules {
         case nil: return tightness + (outside.isEmpty ? missingDictionary(payload, of: push.type) : outside)
         case .object?: return tightness + outside
         default:
-            let text = "aps is no object: the phone ignores all of it and shows nothing"
+            let text = "aps is not an object: the phone ignores all of it and shows nothing"
             return tightness + outside + [Lint.Finding(.apsNotAnObject, .payload("/aps"), text)]
         }
     }
@@ -137,7 +166,7 @@ enum PayloadRules {
     private static func missingDictionary(_ payload: JSONValue, of type: PushType?) -> [Lint.Finding] {
         // Wallet passes are updated by an empty object.
         guard let names = payload.members?.map(\.name),
-            !names.isEmpty || type == .accessory || type == .liveActivity,
+            !names.isEmpty || type?.needsDictionary == true,
             type?.carriesOwnContent != true
         else { return [] }
         let near = names.first { $0.lowercased() == "aps" }
@@ -156,6 +185,12 @@ extension PushType {
     /// Whether pushes of this type carry what the app, or its server, has agreed with itself.
     var carriesOwnContent: Bool {
         let types: [PushType] = [.complication, .fileProvider, .location, .mdm, .pushToTalk, .voip]
+        return types.contains(self)
+    }
+
+    /// Whether pushes of this type do nothing without keys of Apple's in `aps`.
+    var needsDictionary: Bool {
+        let types: [PushType] = [.accessory, .background, .controls, .liveActivity, .widgets]
         return types.contains(self)
     }
 }

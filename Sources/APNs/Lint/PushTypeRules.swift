@@ -68,10 +68,12 @@ enum PushTypeRules {
 
     /// Judges the header, with a guess when it is missing.
     static func pushType(_ push: PushFacts, _ payload: JSONValue?) -> Lint.Finding? {
-        if let type = push.type { return HeaderRules.pushType(type.rawValue) }
+        if let type = push.declaredType { return HeaderRules.pushType(type) }
         let aps = payload?["aps"]
-        // Apple names no type for updates of Wallet passes and for notifications of websites.
-        guard payload?.members?.isEmpty != true, aps?["url-args"] == nil else { return nil }
+        // Apple names no type for updates of Wallet passes and for notifications of websites. The topic of a pass has no
+        // suffix.
+        let isPass = payload?.members?.isEmpty == true && push.type == nil
+        guard !isPass, !push.isForWebsite, aps?["url-args"] == nil else { return nil }
         return HeaderRules.pushType(nil, likely: likelyType(of: push, aps))
     }
 
@@ -93,10 +95,7 @@ enum PushTypeRules {
     }
 
     private static func likelyType(of push: PushFacts, _ aps: JSONValue?) -> PushType? {
-        let typesWithSuffix = PushType.all.filter { !$0.topicSuffix.isEmpty }
-        if let topic = push.topic, let type = typesWithSuffix.first(where: { topic.hasSuffix($0.topicSuffix) }) {
-            return type
-        }
+        if let type = push.type { return type }
         guard let aps, aps.members != nil else { return nil }
         if let telling = tellingKeys.first(where: { $0.keys.contains { aps[$0] != nil } }) {
             return telling.types.count == 1 ? telling.types.first : nil

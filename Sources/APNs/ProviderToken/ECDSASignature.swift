@@ -5,6 +5,21 @@ enum ECDSASignature {
     private static let sequence: UInt8 = 0x30
     private static let integer: UInt8 = 0x02
 
+    /// The order of the curve P-256, n (NIST SP 800-186 §3.2.1.3).
+    private static let order: [UInt8] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xBC, 0xE6, 0xFA, 0xAD,
+        0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
+    ]
+
+    /// Returns whether r and s are from 1 to n - 1, as in every valid signature (FIPS 186-5 §6.4.2).
+    ///
+    /// - Parameter raw: 64 bytes, r and s.
+    static func isPossible(_ raw: [UInt8]) -> Bool {
+        [raw.prefix(byteCount / 2), raw.suffix(byteCount / 2)].allSatisfy { number in
+            number.contains { $0 != 0 } && number.lexicographicallyPrecedes(order)
+        }
+    }
+
     /// Converts a signature from DER (RFC 3279 §2.2.3) to the form of a JWT.
     ///
     /// - Parameter der: A sequence of two integers, r and s.

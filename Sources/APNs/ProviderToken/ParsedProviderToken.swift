@@ -26,16 +26,17 @@ public struct ParsedProviderToken: Sendable, Hashable {
         let body = try ParsedProviderToken.object(parts[1], "claims")
         guard let teamID = body["iss"]?.stringValue, !teamID.isEmpty else { throw .missing("iss") }
         guard let time = body["iat"] else { throw .missing("iat") }
-        let issuedAt: (seconds: Int64, deviation: ProviderTokenDeviation?) = try ParsedProviderToken.issuedAt(time)
+        let issuedAt: (seconds: Int64, deviations: [ProviderTokenDeviation]) = try ParsedProviderToken.issuedAt(time)
         guard let bytes = Base64URL.decode(parts[2]) else { throw .notBase64URL("signature") }
         let isRaw = bytes.count == ECDSASignature.byteCount
         guard let signature = isRaw ? bytes : ECDSASignature.raw(der: bytes) else {
             throw .invalidSignature(byteCount: bytes.count)
         }
+        guard ECDSASignature.isPossible(signature) else { throw .impossibleSignature }
         claims = ProviderToken(keyID: keyID, teamID: teamID, issuedAtSeconds: issuedAt.seconds)
         signingInput = Array(parts[0]) + [UInt8(ascii: ".")] + Array(parts[1])
         self.signature = signature
-        deviations = [issuedAt.deviation, isRaw ? nil : .derSignature].compactMap(\.self)
+        deviations = issuedAt.deviations + (isRaw ? [] : [.derSignature])
     }
 
     private static func object(
@@ -43,22 +44,49 @@ public struct ParsedProviderToken: Sendable, Hashable {
         _ part: String
     ) throws(ProviderTokenError) -> JSONValue {
         guard let bytes = Base64URL.decode(text) else { throw .notBase64URL(part) }
-        guard let value = try? JSONReader.read(bytes), value.members != nil else { throw .notJSON(part) }
-        return value
+        do throws(JSONError) {
+            let value = try JSONReader.read(bytes)
+            if value.members != nil { return value }
+        } catch {
+            // Readers of JWTs refuse a repeated name, or take its last value (RFC 7519 §4).
+            if case .duplicateName(let name) = error.problem {
+                throw .repeatedName(String(name.prefix(20)), part: part)
+            }
+        }
+        throw .notJSON(part)
     }
 
     /// Reads `iat` in one of the forms that are in use.
     private static func issuedAt(
         _ value: JSONValue
+    ) throws(ProviderTokenError) -> (seconds: Int64, deviations: [ProviderTokenDeviation]) {
+        switch value {
+        case .number(let number):
+            let (seconds, deviation) = try ParsedProviderToken.seconds(of: number)
+            return (seconds, [deviation].compactMap(\.self))
+        case .string(let text):
+            let (seconds, deviation) = try ParsedProviderToken.seconds(of: number(in: text))
+            return (seconds, [.textIssuedAt, deviation].compactMap(\.self))
+        default: throw .invalidIssuedAt
+        }
+    }
+
+    /// Returns the number of which a text consists, with leading zeros or in the grammar of JSON.
+    private static func number(in text: String) throws(ProviderTokenError) -> JSONNumber {
+        if text.utf8.allSatisfy(\.isDigit), let number = Int64(text) { return JSONNumber(number) }
+        guard case .number(let number)? = try? JSONReader.read(Array(text.utf8)), number.text == text else {
+            throw .invalidIssuedAt
+        }
+        return number
+    }
+
+    private static func seconds(
+        of number: JSONNumber
     ) throws(ProviderTokenError) -> (seconds: Int64, deviation: ProviderTokenDeviation?) {
-        if let seconds = value.integerValue { return (seconds, nil) }
-        if let fraction = value.doubleValue, let seconds = Int64(exactly: fraction.rounded(.down)) {
-            return (seconds, .fractionalIssuedAt)
-        }
-        if let text = value.stringValue, text.utf8.allSatisfy(\.isDigit), let seconds = Int64(text) {
-            return (seconds, .textIssuedAt)
-        }
-        throw .invalidIssuedAt
+        if let seconds = number.integerValue { return (seconds, nil) }
+        let whole = number.doubleValue.rounded(.down)
+        guard let seconds = Int64(exactly: whole) else { throw .invalidIssuedAt }
+        return (seconds, whole == number.doubleValue ? .issuedAtNotation : .fractionalIssuedAt)
     }
 }
 
@@ -66,8 +94,10 @@ public struct ParsedProviderToken: Sendable, Hashable {
 public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// `iat` is a string of digits instead of a number.
     case textIssuedAt
-    /// `iat` is a number with a fraction or an exponent instead of a whole number.
+    /// `iat` is not a whole number of seconds.
     case fractionalIssuedAt
+    /// `iat` is a whole number that is written with a decimal point or an exponent, such as `1.7e9`.
+    case issuedAtNotation
     /// The signature is DER instead of the 64 bytes r and s.
     case derSignature
 
@@ -76,6 +106,8 @@ public enum ProviderTokenDeviation: Sendable, Hashable, CaseIterable, CustomStri
         switch self {
         case .textIssuedAt: "iat is a string; Apple's documentation asks for a number of seconds"
         case .fractionalIssuedAt: "iat is not a whole number; Apple's documentation asks for whole seconds"
+        case .issuedAtNotation:
+            "iat is a whole number written with a decimal point or an exponent; Apple's documentation shows digits only"
         case .derSignature: "the signature is DER; ES256 (RFC 7518 §3.4) asks for 64 bytes, r and s"
         }
     }
@@ -91,24 +123,33 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
     case notJSON(String)
     /// The token is signed with an algorithm other than ES256.
     case wrongAlgorithm(String)
+    /// A part has the same name twice.
+    case repeatedName(String, part: String)
     /// A field is missing.
     case missing(String)
     /// The time of issue is not a number of seconds.
     case invalidIssuedAt
     /// The signature is neither 64 bytes nor DER.
     case invalidSignature(byteCount: Int)
+    /// A number of the signature is 0, or not less than the order of the curve, so no key can have made it.
+    case impossibleSignature
 
     /// The error in a sentence without the final stop; the token is never repeated.
     public var description: String {
         switch self {
         case .notThreeParts(let count): "a provider token has three parts separated by dots, not \(count)"
         case .notBase64URL(let part): "the \(part) of the provider token is not base64url without padding"
-        case .notJSON(let part): "the \(part) of the provider token is not a JSON object"
+        case .notJSON(let part): "the \(part) of the provider token must be a JSON object"
+        case .repeatedName(let name, let part):
+            "the \(part) of the provider token must have the name \"\(name)\" only once"
         case .wrongAlgorithm(let name): "the provider token is signed with \(name); APNs accepts only ES256"
         case .missing(let field): "the provider token has no \(field)"
         case .invalidIssuedAt: "the iat of the provider token must be a number of seconds since 1970"
         case .invalidSignature(let count):
             "the signature of the provider token has \(count) bytes; it must be the 64 bytes of ES256, or DER"
+        case .impossibleSignature:
+            "the signature of the provider token is impossible: r and s of ES256 are at least 1 and less than the order of"
+                + " the curve P-256"
         }
     }
 }

@@ -210,9 +210,12 @@ struct DeviceRegistry {
             let text = "there is no device token after /3/device/"
             return .refused(.deviceToken(.missingDeviceToken, .deviceTokenMissing, text))
         }
-        guard let token = try? DeviceToken(hex: token) else {
-            let text = "the device token must be an even number of hexadecimal digits"
-            return .refused(.deviceToken(.badDeviceToken, .deviceTokenMalformed, text))
+        let path = token
+        let token: DeviceToken
+        do throws(DeviceTokenError) {
+            token = try DeviceToken(hex: path)
+        } catch {
+            return .refused(.deviceToken(.badDeviceToken, .deviceTokenMalformed, "\(error)"))
         }
         // A token that nobody registered is taken for good, so that a first push needs no preparation.
         guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }

@@ -33,6 +33,9 @@ extension ReceivedPush {
         case .atLeast(let count): members.append(.init("payload-size-at-least", .number(JSONNumber(count))))
         case nil: break
         }
+        if let count = headers.collapseIDByteCount {
+            members.append(.init("collapse-id-size", .number(JSONNumber(count))))
+        }
         if arrival != time { members.append(.init("arrival", .number(JSONNumber(arrival)))) }
         if let namespace { members.append(.init("namespace", .string(namespace))) }
         if isDisturbed { members.append(.init("disturbed", true)) }
@@ -86,7 +89,9 @@ extension ReceivedPush {
         app = record["app"]?.stringValue
         deviceToken = channel == nil ? try record.text("device-token") : ""
         namespace = record["namespace"]?.stringValue
-        headers = PushHeaders { fields?[$0.description]?.stringValue }
+        var headers = PushHeaders { fields?[$0.description]?.stringValue }
+        headers.collapseIDByteCount = record["collapse-id-size"]?.integerValue.map { Int(clamping: $0) }
+        self.headers = headers
         payload = try ReceivedPush.payload(in: record)
         let count = record["payload-size"]?.integerValue.map { TruncatedPayloadSize.exactly(Int(clamping: $0)) }
         let minimum = record["payload-size-at-least"]?.integerValue.map {
@@ -166,7 +171,8 @@ extension Lint.Finding {
 
     /// The rules that are not asked again when a stored push is read.
     private static let observedRules =
-        TrafficRules.all + ProviderTokenRules.all + ActivityRule.allCases.map(\.rule) + RefusalRules.all
+        TrafficRules.all + RequestRules.all + ProviderTokenRules.all + ActivityRule.allCases.map(\.rule)
+        + RefusalRules.all
         + ActivityContract.rules
 
     /// A finding that was kept; nil when its rule is no more.

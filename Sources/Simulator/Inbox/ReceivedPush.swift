@@ -58,6 +58,9 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// What is wrong with it or will be surprising on the phone, in the order of the rules.
     public var findings: [Lint.Finding] {
+        // A request with another path or method is not a push, so the rules about pushes do not apply.
+        let pathRules = [Lint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
+        if observations.contains(where: { pathRules.contains($0.rule) }) { return observations }
         let ownFindings =
             switch (app, truncatedPayloadSize) {
             case (nil, nil): Lint.check(headers: headers, payload: payload, at: date)
@@ -126,11 +129,19 @@ extension ReceivedPush {
     /// Whether it is for a Live Activity; Apple's pages write the type in several ways, and a lenient simulator takes
     /// them.
     var isLiveActivity: Bool {
-        app != nil || headers.pushType?.lowercased() == PushType.liveActivity.rawValue
+        app != nil || headers.resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue
     }
 }
 
 extension APNsRequest {
+    /// Whether the request is about an app's channels.
+    var isAboutChannels: Bool {
+        switch target {
+        case .channels, .allChannels: true
+        case .device, .broadcast, nil: false
+        }
+    }
+
     /// The device token as it stands in the path; empty for a request about none.
     var deviceToken: String {
         if case .device(let token)? = target { token } else { "" }

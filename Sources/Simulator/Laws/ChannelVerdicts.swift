@@ -13,7 +13,11 @@ extension ChannelRegistry {
             return .refused(.channelNotRegistered)
         }
         // A channel that stores nothing has no use for a time.
-        if storage == .nothing, headers.expiration != "0" { return .refused(.badExpirationDate) }
+        if storage == .nothing, let expiration = headers.expiration, Int64(expiration) != 0 {
+            let text = "apns-expiration must be 0 for a channel that stores nothing (found \(expiration))"
+            let place = Lint.Place.header("apns-expiration")
+            return .refused(Refusal(.badExpirationDate, .broadcastExpirationNotStored, place, text))
+        }
         return Lint.firstRefusal(broadcastPayload: request.body).map { .refused($0) } ?? .accepted
     }
 

@@ -68,6 +68,8 @@ struct Judge {
     private let environment: SimulatedAPNs.Environment
     private let leniency: Leniency
     private var expiredTokens = ExpiredTokens()
+    /// The seconds by which a fault has set the clock ahead that the times of verdicts come from.
+    var clockSkew: Int64 = 0
 
     init(environment: SimulatedAPNs.Environment, leniency: Leniency = []) {
         devices = DeviceRegistry(environment: environment)
@@ -97,10 +99,8 @@ struct Judge {
     ) -> Verdict {
         guard let target = request.target else { return .refused(Judge.badPath) }
         if let refusal = methodProblem(request.method, target) { return .refused(refusal) }
-        if let field = request.duplicatedField {
-            return .refused(
-                Refusal(.duplicateHeaders, .headerRepeated, .header(field), "\(field) was sent more than once")
-            )
+        if let field = request.duplicatedField, let reason = Judge.reason(forRepeated: field, target) {
+            return .refused(Refusal(reason, .headerRepeated, .header(field), "\(field) was sent more than once"))
         }
         // With a provider certificate APNs ignores `authorization` ("Sending notification requests to APNs").
         if let certificate = connection.certificate, !certificate.topics.isEmpty || request.authorization == nil {
@@ -144,6 +144,12 @@ struct Judge {
             let text = "the client certificate is not for \(environment.rawValue), which the simulator plays"
             return .refused(Refusal(.badCertificateEnvironment, .certificateEnvironmentWrong, .connection, text))
         }
+        if case .device = target, request.headers.resolvedPushType == .location {
+            // Apple documents no answer.
+            let text = "pushes of type location need a provider token; APNs does not accept a certificate for them"
+            let place = Lint.Place.header("apns-push-type")
+            return .refused(Refusal(.topicDisallowed, .locationWithCertificate, place, text))
+        }
         return verdict(on: request, to: target, using: &generator) { certificate.topics.contains($0) }
     }
 
@@ -154,8 +160,10 @@ struct Judge {
         using generator: inout some RandomNumberGenerator,
         covers: (String) -> Bool
     ) -> Verdict {
-        if let id = request.requestID, (try? APNsID(id, allowsUpperCase: true)) == nil {
-            return .refused(.badMessageID)
+        if request.hasRequestID, let id = request.requestID, (try? APNsID(id, allowsUpperCase: true)) == nil {
+            let text = "apns-request-id must be a UUID such as 123e4567-e89b-12d3-a456-4266554400a0"
+            let place = Lint.Place.header("apns-request-id")
+            return .refused(Refusal(.badMessageID, .requestIDNotCanonical, place, text))
         }
         switch target {
         case .device(let token):
@@ -194,6 +202,30 @@ struct Judge {
         "the path must be /3/device/ and a device token, /4/broadcasts/apps/ and a bundle identifier, or, for"
             + " channels, /1/apps/…/channels or /1/apps/…/all-channels"
     )
+
+    /// The refusal of a request to the port for channels about anything else.
+    static let notAboutChannels = Refusal(
+        .badPath,
+        .requestPathUnknown,
+        .header(":path"),
+        "this port is for the management of channels: the path must be /1/apps/…/channels or /1/apps/…/all-channels;"
+            + " send pushes and broadcasts to the port for pushes"
+    )
+
+    /// Returns the reason for a field that was sent twice; nil when APNs does not read the field of such a request.
+    private static func reason(forRepeated field: String, _ target: APNsRequest.Target) -> Reason? {
+        if case .device = target { return .duplicateHeaders }
+        // `DuplicateHeaders` is not among the answers to broadcasts and requests about channels.
+        return switch field {
+        case "authorization": .invalidProviderToken
+        case "apns-channel-id": .badChannelID
+        case "apns-push-type": .invalidPushType
+        case "apns-expiration": .badExpirationDate
+        case "apns-priority": .badPriority
+        case "apns-request-id": .badMessageID
+        default: nil
+        }
+    }
 
     private static func topicMismatch(_ app: Substring) -> Refusal {
         Refusal(
@@ -262,7 +294,7 @@ struct Judge {
         case .success(let known): sender = known
         case .failure: return result
         }
-        if let refusal = tokens.ageProblem(of: sender.claims, at: now) { return .failure(refusal) }
+        if let refusal = tokens.ageProblem(of: sender.claims, at: now, skew: clockSkew) { return .failure(refusal) }
         guard !expiredTokens.contains(authorization) else { return .failure(Judge.expiredByFault) }
         if let refusal = connection.laws.problem(
             with: sender,

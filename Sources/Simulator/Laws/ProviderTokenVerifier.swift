@@ -1,4 +1,5 @@
 internal import APNs
+internal import APNsClient
 internal import Wire
 
 /// Checks provider tokens as APNs does ("Establishing a token-based connection to APNs").
@@ -12,8 +13,8 @@ struct ProviderTokenVerifier {
         var scope: KeyScope
     }
 
-    /// How far ahead of this machine's clock a token may be.
-    private static let clockTolerance: Int64 = 5 * 60
+    /// The seconds that `iat` may be ahead of the clock ("Establishing a token-based connection to APNs").
+    private static let longestLead: Int64 = 60 * 60
 
     /// The keys that are known, by their identifiers.
     private(set) var keys: [String: Key] = [:]
@@ -31,7 +32,7 @@ struct ProviderTokenVerifier {
         return keys.removeValue(forKey: keyID) != nil
     }
 
-    /// Reads and verifies the value of `authorization`; its age is for ``ageProblem(of:at:)``.
+    /// Reads and verifies the value of `authorization`; its age is for ``ageProblem(of:at:skew:)``.
     func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
         let authorization = Array(authorization.utf8)
         let scheme = Array("bearer ".utf8)
@@ -43,13 +44,17 @@ struct ProviderTokenVerifier {
         do throws(ProviderTokenError) {
             token = try ParsedProviderToken(authorization[scheme.count...])
         } catch {
-            return invalid(.providerTokenMalformed, "\(error)")
+            let isSignature = error == .impossibleSignature
+            return invalid(isSignature ? .providerTokenSignatureWrong : .providerTokenMalformed, "\(error)")
         }
         var sender = ConnectionLaws.Sender(claims: token.claims, scope: .team(), deviations: token.deviations)
-        guard !keys.isEmpty else { return .success(sender) }
         // The identifiers come from the client, which may have written anything there.
         let (keyID, teamID) = (token.claims.keyID.prefix(20), token.claims.teamID.prefix(20))
         guard let key = keys[token.claims.keyID] else {
+            if let text = identifierProblem(in: token.claims) {
+                return invalid(.providerTokenIdentifierMalformed, text)
+            }
+            guard !keys.isEmpty else { return .success(sender) }
             return invalid(.providerTokenKeyUnknown, "no key \(keyID) is registered with the simulator")
         }
         guard key.teamID == token.claims.teamID else {
@@ -66,27 +71,41 @@ struct ProviderTokenVerifier {
         return .success(sender)
     }
 
+    /// Returns what is wrong with the form of `kid` or `iss`, of which APNs knows no other; nil for nothing.
+    private func identifierProblem(in claims: ProviderToken) -> String? {
+        [("kid", claims.keyID), ("iss", claims.teamID)].first { !SigningKey.isIdentifier($0.1) }.map { name, value in
+            let found = value.count > 20 ? "\(value.count) characters" : "\"\(value)\""
+            return "\(name) of the provider token must be ten characters of A-Z and 0-9 (found \(found))"
+        }
+    }
+
     private func invalid(_ rule: Lint.Rule, _ text: String) -> Result<ConnectionLaws.Sender, Refusal> {
         .failure(.credentials(.invalidProviderToken, rule, text))
     }
 
     /// Returns the refusal for the age of a token that is otherwise valid; nil when APNs accepts the age.
-    func ageProblem(of claims: ProviderToken, at now: Int64) -> Refusal? {
+    ///
+    /// - Parameters:
+    ///   - claims: The claims of the token.
+    ///   - now: The time in seconds since 1970.
+    ///   - skew: The seconds by which a fault has set that time ahead.
+    func ageProblem(of claims: ProviderToken, at now: Int64, skew: Int64) -> Refusal? {
         let age = claims.ageInSeconds(at: now)
         if age > ProviderToken.maximumAgeInSeconds {
             return .credentials(
                 .expiredProviderToken,
                 .providerTokenTooOld,
                 "the provider token was issued at \(claims.issuedAtSeconds), \(age / 60) minutes ago, and is valid"
-                    + " for 60"
+                    + " for 60" + ProviderTokenRules.skewNote(skew)
             )
         }
-        guard age < -ProviderTokenVerifier.clockTolerance else { return nil }
+        guard age < -ProviderTokenVerifier.longestLead else { return nil }
         return .credentials(
             .invalidProviderToken,
             .providerTokenFromFuture,
-            "the provider token was issued at \(claims.issuedAtSeconds), \(age.magnitude) seconds in the future: the"
-                + " sender's clock is ahead, or iat is in milliseconds"
+            "the provider token was issued at \(claims.issuedAtSeconds), \(age.magnitude) seconds in the future: "
+                + (skew == 0
+                    ? ProviderTokenRules.aheadCause : "an hour is the most" + ProviderTokenRules.skewNote(skew))
         )
     }
 }

@@ -34,6 +34,12 @@ extension Lint.Rule {
         .sending,
         "the path of a request does not accept its method"
     )
+    static let requestIDNotCanonical = Lint.Rule(
+        "request-id-not-canonical",
+        .error,
+        .broadcast,
+        "apns-request-id is not a UUID"
+    )
     static let headerRepeated = Lint.Rule(
         "header-repeated",
         .error,
@@ -52,6 +58,18 @@ extension Lint.Rule {
         .certificate,
         "a client certificate is for the other environment"
     )
+    static let locationWithCertificate = Lint.Rule(
+        "location-with-certificate",
+        .error,
+        .sending,
+        "a push of type location comes with a client certificate"
+    )
+    static let broadcastExpirationNotStored = Lint.Rule(
+        "broadcast-expiration-not-stored",
+        .error,
+        .broadcast,
+        "a broadcast to a channel without storage has an apns-expiration other than 0"
+    )
     static let topicNotAllowed = Lint.Rule(
         "topic-not-allowed",
         .error,
@@ -68,7 +86,7 @@ extension Lint.Rule {
         "device-token-malformed",
         .error,
         .sending,
-        "the device token is not hexadecimal"
+        "the device token is not an even number of hexadecimal digits, 1024 at most"
     )
     static let deviceTokenOfOtherEnvironment = Lint.Rule(
         "device-token-of-other-environment",
@@ -105,10 +123,10 @@ extension Lint.Rule {
 /// The rules that only a refused push breaks, besides those about provider tokens.
 enum RefusalRules {
     static let all: [Lint.Rule] = [
-        .requestPathUnknown, .requestMethodWrong, .headerRepeated, .certificateNotForPushes,
-        .certificateEnvironmentWrong, .topicNotAllowed, .deviceTokenMissing, .deviceTokenMalformed,
-        .deviceTokenOfOtherEnvironment, .deviceTokenOfOtherTopic, .deviceTokenUnregistered, .answeredByFault,
-        .pushRefused,
+        .requestPathUnknown, .requestMethodWrong, .requestIDNotCanonical, .headerRepeated, .certificateNotForPushes,
+        .certificateEnvironmentWrong, .locationWithCertificate, .broadcastExpirationNotStored, .topicNotAllowed,
+        .deviceTokenMissing, .deviceTokenMalformed, .deviceTokenOfOtherEnvironment, .deviceTokenOfOtherTopic,
+        .deviceTokenUnregistered, .answeredByFault, .pushRefused,
     ]
 
     /// The finding about an answer that a fault gave.

@@ -13,6 +13,12 @@ extension Lint.Rule {
         .providerToken,
         "the provider token cannot be read"
     )
+    static let providerTokenIdentifierMalformed = Lint.Rule(
+        "provider-token-identifier-malformed",
+        .error,
+        .providerToken,
+        "kid or iss of a provider token is not ten characters of A-Z and 0-9"
+    )
     static let providerTokenKeyUnknown = Lint.Rule(
         "provider-token-key-unknown",
         .error,
@@ -47,7 +53,7 @@ extension Lint.Rule {
         "provider-token-from-future",
         .error,
         .providerToken,
-        "a provider token was issued more than five minutes in the future"
+        "a provider token was issued more than an hour in the future"
     )
     static let providerTokenRefreshedEarly = Lint.Rule(
         "provider-token-refreshed-early",
@@ -73,6 +79,12 @@ extension Lint.Rule {
         .providerToken,
         "the iat of a provider token is a string"
     )
+    static let providerTokenIssuedAtNotation = Lint.Rule(
+        "provider-token-issued-at-notation",
+        .warning,
+        .providerToken,
+        "the iat of a provider token is written with a decimal point or an exponent"
+    )
     static let providerTokenIssuedAtFraction = Lint.Rule(
         "provider-token-issued-at-fraction",
         .warning,
@@ -90,11 +102,22 @@ extension Lint.Rule {
 /// The rules about provider tokens ("Establishing a token-based connection to APNs").
 enum ProviderTokenRules {
     static let all: [Lint.Rule] = [
-        .providerTokenMissing, .providerTokenMalformed, .providerTokenKeyUnknown, .providerTokenTeamWrong,
-        .providerTokenSignatureWrong, .providerTokenEnvironmentWrong, .providerTokenKeyUnrelated,
-        .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld, .providerTokenAhead,
-        .providerTokenIssuedAtText, .providerTokenIssuedAtFraction, .providerTokenDERSignature,
+        .providerTokenMissing, .providerTokenMalformed, .providerTokenIdentifierMalformed, .providerTokenKeyUnknown,
+        .providerTokenTeamWrong, .providerTokenSignatureWrong, .providerTokenEnvironmentWrong,
+        .providerTokenKeyUnrelated, .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld,
+        .providerTokenAhead, .providerTokenIssuedAtText, .providerTokenIssuedAtFraction,
+        .providerTokenIssuedAtNotation, .providerTokenDERSignature,
     ]
+
+    /// The likely cause of an `iat` in the future.
+    static let aheadCause = "the sender's clock is ahead, or iat is in milliseconds"
+
+    /// Returns the part of a message that names the fault which has set the simulator's clock; empty without one.
+    static func skewNote(_ skew: Int64) -> String {
+        guard skew != 0 else { return "" }
+        let direction = skew > 0 ? "ahead" : "back"
+        return ", by the simulator's clock, which a fault has set \(skew.magnitude) seconds \(direction)"
+    }
 
     /// The finding about a form of token that APNs accepts and its documentation does not describe.
     static func finding(_ deviation: ProviderTokenDeviation) -> Lint.Finding {
@@ -102,6 +125,7 @@ enum ProviderTokenRules {
             switch deviation {
             case .textIssuedAt: .providerTokenIssuedAtText
             case .fractionalIssuedAt: .providerTokenIssuedAtFraction
+            case .issuedAtNotation: .providerTokenIssuedAtNotation
             case .derSignature: .providerTokenDERSignature
             }
         return Lint.Finding(rule, .header("authorization"), "\(deviation); APNs accepts it")

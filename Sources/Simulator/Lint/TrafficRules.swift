@@ -24,6 +24,8 @@ struct TrafficRules {
     struct Facts {
         /// When it came, in seconds since 1970.
         var time: Int64
+        /// The seconds by which a fault has set the simulator's clock ahead.
+        var skew: Int64 = 0
         /// Which connection it came over.
         var connection: Int
         /// How many pushes that connection had carried before.
@@ -135,22 +137,28 @@ struct TrafficRules {
 
     private func age(_ facts: Facts) -> Lint.Finding? {
         guard let token = facts.providerToken else { return nil }
-        let age = facts.time.distance(since: token.issuedAt)
+        // APNs compares a token with its own clock. The skew is bounded, and its sum with a real time fits.
+        let now = facts.time &+ facts.skew
+        let age = now.distance(since: token.issuedAt)
         if age > ProviderToken.maximumAgeInSeconds {
             return Lint.Finding(
                 .providerTokenTooOld,
                 .header("authorization"),
-                "the provider token was issued \(age / 60) minutes ago, and is good for 60",
+                "the provider token was issued \(age / 60) minutes ago, and is valid for 60"
+                    + ProviderTokenRules.skewNote(facts.skew),
                 reason: .expiredProviderToken
             )
         }
         guard age < -TrafficRules.clockTolerance else { return nil }
-        let lead = token.issuedAt.distance(since: facts.time)
+        let lead = token.issuedAt.distance(since: now)
+        let cause =
+            facts.skew == 0
+            ? ": " + ProviderTokenRules.aheadCause : ProviderTokenRules.skewNote(facts.skew)
         return Lint.Finding(
             .providerTokenAhead,
             .header("authorization"),
-            "the provider token was issued \(lead) seconds from now: the sender's clock is ahead, or iat is in"
-                + " milliseconds; APNs refuses tokens from too far ahead"
+            "the provider token was issued \(lead) seconds in the future\(cause); APNs refuses tokens from more than an"
+                + " hour ahead"
         )
     }
 

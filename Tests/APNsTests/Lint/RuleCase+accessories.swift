@@ -20,7 +20,13 @@ extension RuleCase {
                 LintedPush("accessory", #"{"aps":{"alert":"Hi",\#(members())}}"#),
                 near: response()
             ),
-            RuleCase("aps-missing", "payload", LintedPush("accessory", "{}"), near: response()),
+            RuleCase(
+                "aps-missing",
+                "payload",
+                LintedPush("accessory", "{}"),
+                near: response(),
+                others: ["accessory-key-missing"]
+            ),
         ]
 
     private static let parts = [

@@ -154,6 +154,58 @@ extension RuleCase {
             near: end(#""stale-date":1"#).with(\.priority, nil)
         ),
         RuleCase(
+            "activity-input-twice",
+            "\(aps)/input-push-channel",
+            .start(wholeStart + #","input-push-token":1,"input-push-channel":"YQ==""#),
+            near: .start(wholeStart + #","input-push-channel":"YQ==""#)
+        ),
+        RuleCase(
+            "activity-input-twice",
+            "\(aps)/input-push-channel",
+            .start(wholeStart + #","input-push-token":1,"input-push-channel":"YQ==""#),
+            near: .start(wholeStart + #","input-push-token":1"#)
+        ),
+        RuleCase(
+            "activity-state-missing",
+            aps,
+            LintedPush(nil, #"{"aps":{"timestamp":1,"event":"update"}}"#, priority: "5", topic: activityTopic),
+            near: LintedPush(
+                nil,
+                #"{"aps":{"timestamp":1,"event":"update","content-state":{}}}"#,
+                priority: "5",
+                topic: activityTopic
+            ),
+            others: ["push-type-missing"]
+        ),
+        RuleCase(
+            "activity-timestamp-missing",
+            aps,
+            LintedPush("liveactivity", "{}"),
+            near: .activity(#""timestamp":1,"event":"update","content-state":{}"#),
+            others: ["aps-missing", "activity-event-missing"]
+        ),
+        RuleCase(
+            "activity-event-missing",
+            aps,
+            LintedPush("liveactivity", #"{"n":1}"#),
+            near: .activity(#""timestamp":1,"event":"update","content-state":{}"#),
+            others: ["aps-missing", "activity-timestamp-missing"]
+        ),
+        RuleCase(
+            "reload-without-content-changed",
+            aps,
+            LintedPush("widgets", "{}"),
+            near: .aps(#""content-changed":true"#, "widgets"),
+            others: ["aps-missing"]
+        ),
+        RuleCase(
+            "reload-without-content-changed",
+            aps,
+            LintedPush("controls", "{}"),
+            near: .aps(#""content-changed":true"#, "controls"),
+            others: ["aps-missing"]
+        ),
+        RuleCase(
             "activity-attributes-equal-state",
             "\(aps)/attributes",
             .start(#""attributes-type":"A","attributes":{"n":1},"alert":"x""#),
@@ -209,9 +261,9 @@ extension RuleCase {
         ),
     ]
 
-    private static let whole = LintedPush.start(
-        #""attributes-type":"A","attributes":{"id":1},"alert":{"title":"x","body":"y"}"#
-    )
+    private static let activityTopic = "com.example.app.push-type.liveactivity"
+    private static let wholeStart = #""attributes-type":"A","attributes":{"id":1},"alert":{"title":"x","body":"y"}"#
+    private static let whole = LintedPush.start(wholeStart)
 
     private static func end(_ members: String) -> LintedPush {
         .activity(#""timestamp":1700000000,"event":"end","content-state":{"n":1},\#(members)"#)

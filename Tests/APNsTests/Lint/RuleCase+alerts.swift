@@ -102,6 +102,20 @@ extension RuleCase {
             near: .aps(#""content-available":1"#, "background")
         ),
         RuleCase(
+            "background-without-content-available",
+            aps,
+            LintedPush("background", #"{"n":1}"#),
+            near: .aps(#""content-available":1"#, "background"),
+            others: ["aps-missing"]
+        ),
+        RuleCase(
+            "background-without-content-available",
+            aps,
+            LintedPush("background", "{}"),
+            near: .aps(#""content-available":1"#, "background"),
+            others: ["aps-missing"]
+        ),
+        RuleCase(
             "background-with-alert",
             "\(aps)/alert",
             background(#""alert":"x""#),
@@ -182,6 +196,23 @@ extension RuleCase {
                 near: .update(#""alert":{"title":"x","sound":{"critical":1,"name":"x"}}"#)
             ),
         ]
+
+    /// Cases of rules about notifications of websites.
+    static let websites: [RuleCase] = [
+        RuleCase("url-args-missing", aps, website(#""alert":{"title":"x"}"#), near: website(websiteAlert)),
+        RuleCase(
+            "url-args-missing",
+            aps,
+            website(#""alert":{"title":"x"}"#, "alert"),
+            near: LintedPush("alert", #"{"aps":{"alert":{"title":"x"}}}"#, topic: "com.example.web")
+        ),
+    ]
+
+    private static let websiteAlert = #""alert":{"title":"x"},"url-args":[]"#
+
+    private static func website(_ members: String, _ type: String? = nil) -> LintedPush {
+        LintedPush(type, #"{"aps":{\#(members)}}"#, topic: "web.com.example")
+    }
 
     /// Cases of rules about what a person sees and hears.
     static let alerts: [RuleCase] = [

@@ -70,6 +70,24 @@ extension RuleCase {
             LintedPush(expiration: "5", time: .max),
             near: LintedPush(expiration: "5")
         ),
+        RuleCase(
+            "expiration-not-a-time",
+            "apns-expiration",
+            LintedPush(expiration: "+5", time: 1_700_000_000),
+            near: LintedPush(expiration: "1700000005", time: 1_700_000_000)
+        ),
+        RuleCase(
+            "expiration-not-a-time",
+            "apns-expiration",
+            LintedPush(expiration: "9223372036854775808", time: 1_700_000_000),
+            near: LintedPush(expiration: "99999999999", time: 1_700_000_000)
+        ),
+        RuleCase(
+            "expiration-negative",
+            "apns-expiration",
+            LintedPush(expiration: "-5", time: 1_700_000_000),
+            near: LintedPush(expiration: "0", time: 1_700_000_000)
+        ),
         RuleCase("topic-missing", "apns-topic", LintedPush().with(\.topic, nil), near: LintedPush()),
         RuleCase(
             "topic-malformed",
@@ -119,9 +137,47 @@ extension RuleCase {
             LintedPush(collapseID: String(repeating: "é", count: 33)),
             near: LintedPush(collapseID: String(repeating: "é", count: 32))
         ),
+        RuleCase(
+            "collapse-id-too-long",
+            "apns-collapse-id",
+            collapseID(String(repeating: "\u{FFFD}", count: 65), sentBytes: 65),
+            near: collapseID(String(repeating: "\u{FFFD}", count: 64), sentBytes: 64)
+        ),
         RuleCase("payload-empty", "payload", LintedPush("voip", ""), near: LintedPush("voip", "{}")),
         RuleCase("payload-too-large", "payload", filled(4_097), near: filled(4_096)),
+        RuleCase(
+            "payload-too-large",
+            "payload",
+            filled(5_121, voipTopic),
+            near: filled(5_120, voipTopic),
+            others: ["push-type-missing"]
+        ),
         RuleCase("payload-not-json", "payload", LintedPush("alert", "[1]"), near: LintedPush("location", "{}")),
+        RuleCase(
+            "payload-unpaired-surrogate",
+            "payload",
+            LintedPush("alert", #"{"aps":{"alert":"\ud83d"}}"#),
+            near: LintedPush("alert", #"{"aps":{"alert":"\ud83d\ude00"}}"#)
+        ),
+        RuleCase(
+            "payload-unpaired-surrogate",
+            "payload",
+            LintedPush("alert", #"{"aps":{"alert":"\ude00"}}"#),
+            near: LintedPush("alert", #"{"aps":{"alert":"\u20ac"}}"#)
+        ),
+        RuleCase("payload-too-deep", "payload", nested(65), near: nested(64)),
+        RuleCase(
+            "payload-name-repeated",
+            "payload",
+            LintedPush("alert", #"{"aps":{"alert":"Hi"},"aps":{"alert":"Ho"}}"#),
+            near: LintedPush("alert", #"{"aps":{"alert":"Hi"},"apps":{"alert":"Ho"}}"#)
+        ),
+        RuleCase(
+            "payload-not-json",
+            "payload",
+            LintedPush("alert", #"{"aps":{},"aps":{}"#),
+            near: LintedPush("alert", #"{"aps":{"alert":"Hi"}}"#)
+        ),
         RuleCase(
             "payload-not-minified",
             "payload",
@@ -149,6 +205,27 @@ extension RuleCase {
         ),
         RuleCase("aps-not-an-object", "payload/aps", LintedPush("alert", #"{"aps":[]}"#), near: LintedPush()),
     ]
+
+    /// Headers with the topic of VoIP pushes and no push type.
+    private static let voipTopic = PushHeaders(priority: "10", topic: "com.example.app.voip")
+
+    private static func collapseID(_ text: String, sentBytes: Int) -> LintedPush {
+        var push = LintedPush(collapseID: text)
+        push.headers.collapseIDByteCount = sentBytes
+        return push
+    }
+
+    /// An alert whose payload has this many levels of arrays and objects.
+    private static func nested(_ levels: Int) -> LintedPush {
+        let (start, end) = (String(repeating: "[", count: levels - 1), String(repeating: "]", count: levels - 1))
+        return LintedPush("alert", #"{"aps":{"alert":"Hi"},"a":\#(start)\#(end)}"#)
+    }
+
+    private static func filled(_ byteCount: Int, _ headers: PushHeaders) -> LintedPush {
+        var push = filled(byteCount)
+        push.headers = headers
+        return push
+    }
 
     private static let background = LintedPush("background", #"{"aps":{"content-available":1}}"#)
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RuleTests {
     private static let cases =
         RuleCase.headers + RuleCase.keys + RuleCase.types + RuleCase.alerts + RuleCase.activities
-        + RuleCase.accessories + RuleCase.secrets
+        + RuleCase.accessories + RuleCase.websites + RuleCase.secrets
     private static let address = "https://developer.apple.com/"
 
     @Test(arguments: cases) func `a rule finds what breaks it, in its place`(_ example: RuleCase) throws {
@@ -27,30 +27,97 @@ import Testing
         let listed = Lint.rules.map(\.id)
         #expect(Set(listed).count == listed.count)
         let broadcasts: [(ChannelID, Topic)] = [
-            ("YQ==", "com.example.app.voip-ptt"), ("", "com.example.app"), ("?", "com.example.app"),
+            ("YQ==", "com example"), ("YQ==", "com.example.app.voip-ptt"), ("", "com.example.app"),
+            ("?", "com.example.app"),
         ]
         let findings = try broadcasts.compactMap { channel, app in
             Lint.firstError(in: try Broadcast(.end(), on: channel, of: app, timestamp: Date(timeIntervalSince1970: 1)))?
                 .rule
         }
-        #expect(findings == ["broadcast-app-with-suffix", "channel-missing", "channel-malformed"])
+        #expect(
+            findings == [
+                "broadcast-app-malformed", "broadcast-app-with-suffix", "channel-missing", "channel-malformed",
+            ]
+        )
         let startRule = "activity-broadcast-start"
         #expect(Self.broadcastFindings(event: "start").map(\.rule) == [startRule])
         #expect(Self.broadcastFindings(event: "update").map(\.rule) == [])
-        #expect(Set(Self.cases.map(\.rule) + findings + [startRule]) == Set(listed))
+        let ofBroadcasts = findings + [startRule] + Self.broadcastHeaders.map(\.rule)
+        #expect(Set(Self.cases.map(\.rule) + ofBroadcasts) == Set(listed))
         for rule in Lint.rules {
             #expect(!rule.summary.isEmpty && !rule.summary.hasSuffix(".") && rule.page.hasPrefix(Self.address))
         }
     }
 
-    /// The findings about a complete broadcast with this event.
-    private static func broadcastFindings(event: String) -> [Lint.Finding] {
+    /// Headers of a broadcast, and the only finding about them with its place and reason.
+    static let broadcastHeaders: [(headers: PushHeaders, rule: String, place: String, reason: Reason)] = [
+        (
+            PushHeaders(expiration: "0", priority: "5"), "broadcast-header-missing", "apns-push-type", .missingPushType
+        ),
+        (
+            PushHeaders(pushType: "liveactivity", priority: "5"), "broadcast-header-missing", "apns-expiration",
+            .badExpirationDate
+        ),
+        (
+            PushHeaders(pushType: "liveactivity", expiration: "0"), "broadcast-header-missing", "apns-priority",
+            .badPriority
+        ),
+        (
+            PushHeaders(pushType: "alert", expiration: "0", priority: "5"), "broadcast-type-wrong", "apns-push-type",
+            .invalidPushType
+        ),
+    ]
+
+    @Test(arguments: broadcastHeaders)
+    func `a header that only broadcasts need is found`(
+        headers: PushHeaders,
+        rule: String,
+        place: String,
+        reason: Reason
+    ) {
+        let findings = Self.broadcastFindings(event: "update", headers)
+        #expect(findings.map(\.rule) == [rule] && findings.first?.reason == reason, "\(findings.map(\.message))")
+        #expect(findings.first?.place.description == place)
+        let refusal = Lint.firstRefusal(broadcastTo: "com.example.app", channel: "YQ==", headers: headers)
+        #expect(refusal == reason)
+    }
+
+    @Test func `a broadcast without aps has the findings of a Live Activity`() {
+        let headers = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
+        let payload = Array(#"{"n":1}"#.utf8)
+        let findings = Lint.check(broadcastTo: "com.example.app", channel: "YQ==", headers: headers, payload: payload)
+        #expect(findings.map(\.rule) == ["aps-missing", "activity-timestamp-missing", "activity-event-missing"])
+    }
+
+    @Test func `an accessory's push without aps lacks four keys`() {
+        #expect(LintedPush("accessory", "{}").findings.count { $0.rule == "accessory-key-missing" } == 4)
+    }
+
+    @Test(arguments: [
+        (LintedPush(expiration: "9223372036854775808"), "must be at most 9223372036854775807", "APNs refuses"),
+        (LintedPush("alert", #"{"a":"\ud83d"}"#), "half a surrogate pair", "APNs refuses"),
+        (
+            LintedPush("alert", String(repeating: "[", count: 65)), "deeper than 64 levels: Apple documents no limit",
+            "the simulator refuses"
+        ),
+        (LintedPush("alert", "{"), "the payload is not JSON: ", "APNs refuses"),
+    ])
+    func `a refusal says what is wrong and which server refuses`(push: LintedPush, part: String, end: String) {
+        let message = push.findings.first { $0.reason != nil }?.message ?? ""
+        #expect(message.contains(part) && message.hasSuffix("; \(end) the push"), "\(message)")
+    }
+
+    /// The findings about a broadcast with this event, complete unless the headers are not.
+    private static func broadcastFindings(
+        event: String,
+        _ headers: PushHeaders = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
+    ) -> [Lint.Finding] {
         let start = #","attributes-type":"A","attributes":{"id":1},"alert":{"title":"A","body":"B"}"#
         let more = event == "start" ? start : ""
         return Lint.check(
             broadcastTo: "com.example.app",
             channel: "YQ==",
-            headers: PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5"),
+            headers: headers,
             payload: Array(
                 #"{"aps":{"timestamp":1,"event":"\#(event)","content-state":{"n":1}\#(more)}}"#.utf8
             )

@@ -71,6 +71,25 @@ import Testing
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":true}"#), .invalidIssuedAt),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":99999999999999999999}"#), .invalidIssuedAt),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1e300}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":" 1.5"}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":"0x10"}"#), .invalidIssuedAt),
+        (jwt(#"{"alg":"ES256","kid":"K","kid":"L"}"#, "{}"), .repeatedName("kid", part: "header")),
+        (
+            jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1,"iss":"U"}"#),
+            .repeatedName("iss", part: "claims")
+        ),
+        (
+            jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#, signature: String(repeating: "A", count: 86)),
+            .impossibleSignature
+        ),
+        (
+            jwt(
+                #"{"alg":"ES256","kid":"K"}"#,
+                #"{"iss":"T","iat":1}"#,
+                signature: String(repeating: "_", count: 85) + "w"
+            ),
+            .impossibleSignature
+        ),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#), .invalidSignature(byteCount: 1)),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#, signature: "A"), .notBase64URL("signature")),
     ])
@@ -82,7 +101,10 @@ import Testing
     @Test(
         arguments: [
             ("1700000000", []), (#""1700000000""#, [.textIssuedAt]), ("1700000000.5", [.fractionalIssuedAt]),
-            ("1700000000.999", [.fractionalIssuedAt]),
+            ("1700000000.999", [.fractionalIssuedAt]), ("1700000000.0", [.issuedAtNotation]),
+            ("1.7e9", [.issuedAtNotation]), ("1700000000e0", [.issuedAtNotation]),
+            (#""1700000000.5""#, [.textIssuedAt, .fractionalIssuedAt]),
+            (#""1.7e9""#, [.textIssuedAt, .issuedAtNotation]), (#""01700000000""#, [.textIssuedAt]),
         ] as [(String, [ProviderTokenDeviation])]
     )
     func `iat is read in each form that clients write`(issuedAt: String, deviations: [ProviderTokenDeviation]) throws {
@@ -113,6 +135,22 @@ import Testing
     )
     func `other bytes are no signature in DER`(bytes: [UInt8]) {
         #expect(ECDSASignature.raw(der: bytes) == nil)
+    }
+
+    /// r and s have to be from 1 to n - 1, with n the order of the curve.
+    @Test func `a number of a signature has bounds`() {
+        let order: [UInt8] =
+            [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8)
+            + [0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51]
+        let one = [UInt8](repeating: 0, count: 31) + [1]
+        let zero = [UInt8](repeating: 0, count: 32)
+        let largest: [UInt8] = Array(order.dropLast()) + [0x50]
+        for good in [one, largest] {
+            #expect(ECDSASignature.isPossible(good + one) && ECDSASignature.isPossible(one + good))
+            for bad in [zero, order, [UInt8](repeating: 0xFF, count: 32)] {
+                #expect(!ECDSASignature.isPossible(good + bad) && !ECDSASignature.isPossible(bad + good))
+            }
+        }
     }
 
     @Test func `the age of a token cannot overflow`() {

@@ -1,0 +1,105 @@
+extension Lint.Rule {
+    static let broadcastAppMalformed = Lint.Rule(
+        "broadcast-app-malformed",
+        .error,
+        .broadcast,
+        "the app of a broadcast does not have the form of a bundle identifier"
+    )
+    static let broadcastAppWithSuffix = Lint.Rule(
+        "broadcast-app-with-suffix",
+        .error,
+        .broadcast,
+        "the app of a broadcast has a suffix"
+    )
+    static let channelMissing = Lint.Rule("channel-missing", .error, .broadcast, "apns-channel-id is missing")
+    static let channelMalformed = Lint.Rule(
+        "channel-malformed",
+        .error,
+        .broadcast,
+        "apns-channel-id is not base64 text as APNs returns it"
+    )
+    static let broadcastHeaderMissing = Lint.Rule(
+        "broadcast-header-missing",
+        .error,
+        .broadcast,
+        "a broadcast lacks apns-push-type, apns-expiration or apns-priority"
+    )
+    static let broadcastTypeWrong = Lint.Rule(
+        "broadcast-type-wrong",
+        .error,
+        .broadcast,
+        "the push type of a broadcast is not liveactivity"
+    )
+}
+
+/// The rules about the path and the headers of a broadcast ("Sending broadcast push notification requests to APNs").
+extension HeaderRules {
+    /// Checks the app in the path of a broadcast or of a request about channels.
+    static func broadcastApp(_ app: String) -> Lint.Finding? {
+        guard isWellFormed(topic: app) else {
+            // `BadTopic` and `MissingTopic` are answers to pushes to devices only.
+            return Lint.Finding(
+                .broadcastAppMalformed,
+                .header(":path"),
+                "the path must name the app by its bundle identifier: parts of letters, digits and hyphens, with one dot"
+                    + " between two parts",
+                reason: .badPath
+            )
+        }
+        guard let suffix = tellingSuffixes.first(where: app.hasSuffix) else { return nil }
+        return Lint.Finding(
+            .broadcastAppWithSuffix,
+            .header(":path"),
+            "channels belong to the bundle identifier itself: leave \(suffix) out",
+            reason: .topicDisallowed
+        )
+    }
+
+    /// Checks `apns-channel-id`.
+    static func channel(_ id: String?) -> Lint.Finding? {
+        let place = Lint.Place.header("apns-channel-id")
+        guard let id, !id.isEmpty else {
+            return Lint.Finding(.channelMissing, place, "the channel is missing", reason: .missingChannelID)
+        }
+        guard !id.isBase64 || id.utf8.count > 256 else { return nil }
+        return Lint.Finding(
+            .channelMalformed,
+            place,
+            "a channel identifier is the base64 text that APNs returned, unchanged",
+            reason: .badChannelID
+        )
+    }
+
+    /// Checks `apns-push-type`, which Apple's pages write in three ways.
+    static func broadcastType(_ type: String?) -> Lint.Finding? {
+        guard let type else { return missing("apns-push-type", "liveactivity", .missingPushType) }
+        guard type.lowercased() != PushType.liveActivity.rawValue else { return nil }
+        return Lint.Finding(
+            .broadcastTypeWrong,
+            .header("apns-push-type"),
+            "the push type of a broadcast must be liveactivity (found \"\(type.prefix(40))\")",
+            reason: .invalidPushType
+        )
+    }
+
+    /// Checks `apns-expiration`, which a push to a device may leave out and a broadcast may not.
+    static func broadcastExpiration(_ text: String?) -> Lint.Finding? {
+        guard let text else { return missing("apns-expiration", "0 for a channel without storage", .badExpirationDate) }
+        return expiration(text)
+    }
+
+    /// Checks `apns-priority`, which a push to a device may leave out and a broadcast may not.
+    static func broadcastPriority(_ text: String?) -> Lint.Finding? {
+        guard let text else { return missing("apns-priority", "10, 5 or 1", .badPriority) }
+        return priority(text, of: .liveActivity)
+    }
+
+    private static func missing(_ name: String, _ value: String, _ reason: Reason) -> Lint.Finding {
+        Lint.Finding(
+            .broadcastHeaderMissing,
+            .header(name),
+            "a broadcast must have \(name): \(value)",
+            reason: reason
+        )
+    }
+}
