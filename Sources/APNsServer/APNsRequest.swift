@@ -67,7 +67,7 @@ package struct APNsRequest: Sendable {
         duplicatedField = fields.firstDuplicate(startingWith: "apns-", or: "authorization")
     }
 
-    /// Whether the request, by its path, has `apns-request-id` in place of `apns-id`, also where APNs knows no such path.
+    /// Whether the request has `apns-request-id` in place of `apns-id`, by the beginning of its path.
     package var hasRequestID: Bool {
         switch target {
         case .device: false

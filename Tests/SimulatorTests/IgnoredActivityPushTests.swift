@@ -29,6 +29,7 @@ import Testing
         Case("{}", "it has no aps object", "aps-missing"),
         Case(#"{"aps":[]}"#, "it has no aps object", "aps-not-an-object"),
         Case(#"{"aps":{}}"#, "it has no timestamp", "activity-timestamp-missing"),
+        Case(#"{"aps":{},"aps":{}}"#, "its payload repeats a name", "payload-name-repeated"),
         Case(
             aps: #""timestamp":1795365625.5,"event":"update","content-state":{}"#,
             "its timestamp 1795365625.5 is not a whole number of seconds",

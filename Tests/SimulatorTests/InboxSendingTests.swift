@@ -63,7 +63,7 @@ import Testing
         (#"{"device-token":"5d"}"#, "payload is missing"), (#"{"to":"5d"}"#, "unknown member to"),
         (#"{"device-token":"5d","headers":{"authorization":"x"},"payload":{}}"#, "headers must be texts, of these"),
         (#"{"device-token":"5d","headers":{"apns-priority":10},"payload":{}}"#, "headers must be texts, of these"),
-        (#"{"device-token":"5d","payload-base64":"%"}"#, "no base64"),
+        (#"{"device-token":"5d","payload-base64":"%"}"#, "must be base64"),
     ])
     func `what is no push is refused, and nothing comes in`(body: String, detail: String) async throws {
         let bench = try await InboxBench()

@@ -13,13 +13,13 @@ extension Reason {
     public static let badEnvironmentKeyIDInToken = Reason(rawValue: "BadEnvironmentKeyIdInToken")
     /// 403: the signing key is for the other environment.
     public static let badEnvironmentKeyInToken = Reason(rawValue: "BadEnvironmentKeyInToken")
-    /// 400: the expiration is no valid time; a channel that stores nothing takes only 0.
+    /// 400: the expiration is not a valid time; a channel that stores nothing accepts only 0.
     public static let badExpirationDate = Reason(rawValue: "BadExpirationDate")
-    /// 400: the identifier is no UUID in canonical form.
+    /// 400: the identifier is not a UUID in canonical form.
     public static let badMessageID = Reason(rawValue: "BadMessageId")
-    /// 404: the path is none that APNs knows.
+    /// 404: APNs does not know the path.
     public static let badPath = Reason(rawValue: "BadPath")
-    /// 400: the priority is none that this push may have.
+    /// 400: the priority is not allowed for this push.
     public static let badPriority = Reason(rawValue: "BadPriority")
     /// 400: the request has an attribute that the service does not know.
     public static let badRequestParams = Reason(rawValue: "BadRequestParams")
@@ -133,22 +133,22 @@ extension Reason {
         .badExpirationDate: Facts(
             status: 400,
             scope: [.device, .broadcast],
-            explanation: "the expiration is no valid time; a channel that stores nothing takes only 0"
+            explanation: "the expiration is not a valid time; a channel that stores nothing accepts only 0"
         ),
         .badMessageID: Facts(
             status: 400,
             scope: .everywhere,
-            explanation: "the identifier is no UUID in canonical form"
+            explanation: "the identifier is not a UUID in canonical form"
         ),
         .badPath: Facts(
             status: 404,
             scope: .everywhere,
-            explanation: "the path is none that APNs knows"
+            explanation: "APNs does not know the path"
         ),
         .badPriority: Facts(
             status: 400,
             scope: [.device, .broadcast],
-            explanation: "the priority is none that this push may have"
+            explanation: "the priority is not allowed for this push"
         ),
         .badRequestParams: Facts(
             status: 400,

@@ -4,13 +4,13 @@ extension Lint.Rule {
         "mutable-without-alert",
         .warning,
         .serviceExtension,
-        "mutable-content stands there without an alert"
+        "there is mutable-content without an alert"
     )
     static let interruptionLevelUnknown = Lint.Rule(
         "interruption-level-unknown",
         .error,
         .payload,
-        "interruption-level is none of Apple's levels"
+        "interruption-level is not one of Apple's levels"
     )
     static let criticalWithoutSound = Lint.Rule(
         "critical-without-sound",
@@ -58,19 +58,19 @@ enum AlertRules {
     static let negativeBadge = Lint.Finding(
         .badgeNegative,
         .payload("/aps/badge"),
-        "a badge is 0 or more: the icon keeps the number it has"
+        "badge must be 0 or more: the icon keeps its number"
     )
     static let scoreOutOfRange = Lint.Finding(
         .relevanceScoreOutOfRange,
         .payload("/aps/relevance-score"),
-        "a relevance score goes from 0 to 1: the phone ranks the notification as it likes"
+        "relevance-score must be from 0 to 1: how the phone ranks the notification is not defined"
     )
 
     static func volumeOutOfRange(at path: [String]) -> Lint.Finding {
         Lint.Finding(
             .volumeOutOfRange,
             .payload(JSONPointer.path(path + ["volume"])),
-            "the volume of a sound goes from 0 to 1: the phone does not play it as loud as meant"
+            "the volume of a sound must be from 0 to 1: the phone plays it at another volume"
         )
     }
 
@@ -93,7 +93,7 @@ enum AlertRules {
         return Lint.Finding(
             .mutableWithoutAlert,
             .payload("/aps/mutable-content"),
-            "without an alert the phone never asks the service extension"
+            "without an alert the phone does not run the service extension"
         )
     }
 
@@ -105,8 +105,8 @@ enum AlertRules {
         return Lint.Finding(
             .interruptionLevelUnknown,
             .payload("/aps/interruption-level"),
-            "an interruption level is one of \(levels.joined(separator: ", ")), and the phone takes any other"
-                + " for active" + Spelling.hint(for: text, among: levels)
+            "interruption-level must be one of \(levels.joined(separator: ", ")); the phone treats any other"
+                + " as active" + Spelling.hint(for: text, among: levels)
         )
     }
 

@@ -54,7 +54,7 @@ extension HeaderRules {
             return Lint.Finding(
                 .topicMalformed,
                 place,
-                "a topic consists of parts of letters, digits and hyphens, with one dot between two parts",
+                "a topic must be parts of letters, digits and hyphens, with one dot between two parts",
                 reason: .badTopic
             )
         }
@@ -118,7 +118,7 @@ extension HeaderRules {
         return Lint.Finding(
             .topicSuffixDoubled,
             .header("apns-topic"),
-            "the topic has \(other) before \(suffix): unless the bundle identifier ends so, APNs knows no app by it"
+            "the topic has \(other) before \(suffix): unless the bundle identifier ends so, there is no such app"
         )
     }
 }

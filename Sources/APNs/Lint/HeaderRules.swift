@@ -9,7 +9,7 @@ extension Lint.Rule {
         "push-type-unknown",
         .error,
         .sending,
-        "apns-push-type is none of Apple's types, which are written in lower case"
+        "apns-push-type is not one of Apple's types, which are in lower case"
     )
     static let idNotCanonical = Lint.Rule(
         "id-not-canonical",
@@ -27,7 +27,7 @@ extension Lint.Rule {
         "background-priority-missing",
         .warning,
         .background,
-        "a background push has no priority, which APNs takes for 10"
+        "a background push has no priority, so it has the default of 10"
     )
     static let backgroundPriorityImmediate = Lint.Rule(
         "background-priority-immediate",
@@ -39,7 +39,7 @@ extension Lint.Rule {
         "priority-unknown",
         .error,
         .sending,
-        "apns-priority is none of 10, 5 and 1"
+        "apns-priority is not 10, 5 or 1"
     )
     static let expirationNotATime = Lint.Rule(
         "expiration-not-a-time",
@@ -57,13 +57,13 @@ extension Lint.Rule {
         "expiration-in-milliseconds",
         .warning,
         .sending,
-        "apns-expiration is so far ahead that it must be in milliseconds"
+        "apns-expiration is so far ahead that it is probably in milliseconds"
     )
     static let expirationPast = Lint.Rule(
         "expiration-past",
         .warning,
         .sending,
-        "apns-expiration has passed by the time the push arrives; 0 is what asks for one attempt"
+        "apns-expiration has passed when the push arrives; 0 means one attempt"
     )
     static let collapseIDTooLong = Lint.Rule(
         "collapse-id-too-long",
@@ -93,7 +93,7 @@ enum HeaderRules {
             return Lint.Finding(
                 .pushTypeMissing,
                 place,
-                "without a push type APNs may delay or drop the push, and watchOS does not take it"
+                "without a push type APNs may delay or drop the push, and watchOS does not accept it"
                     + (likely.map { ": this one looks like \($0.rawValue)" } ?? "")
             )
         }
@@ -125,14 +125,14 @@ enum HeaderRules {
                 ? Lint.Finding(
                     .backgroundPriorityMissing,
                     .header("apns-priority"),
-                    "a background push needs priority 5; without one APNs takes it for 10"
+                    "a background push needs priority 5; without one it has the default of 10"
                 ) : nil
         }
         guard let number = Int(text), String(number) == text else {
             return Lint.Finding(
                 .priorityUnknown,
                 .header("apns-priority"),
-                "the priority is 10, 5 or 1, not \"\(text)\"",
+                "the priority must be 10, 5 or 1 (found \"\(text.prefix(40))\")",
                 reason: .badPriority
             )
         }
@@ -146,7 +146,7 @@ enum HeaderRules {
             return Lint.Finding(
                 .priorityUnknown,
                 place,
-                "the priority is 10, 5 or 1, not \(priority.rawValue)",
+                "the priority must be 10, 5 or 1 (found \(priority.rawValue))",
                 reason: .badPriority
             )
         }
@@ -155,7 +155,7 @@ enum HeaderRules {
         return Lint.Finding(
             .backgroundPriorityImmediate,
             place,
-            "a background push has priority 5, never 10",
+            "a background push must have priority 5, not 10",
             reason: .badPriority
         )
     }
@@ -193,8 +193,8 @@ enum HeaderRules {
         return Lint.Finding(
             .expirationInMilliseconds,
             place,
-            "the expiration is \(seconds) seconds after 1970, in the far future, as if in milliseconds:"
-                + " APNs keeps the push for as long as it likes"
+            "the expiration is \(seconds) seconds after 1970, probably a time in milliseconds: APNs stores the push for"
+                + " 30 days at most"
         )
     }
 
@@ -206,8 +206,8 @@ enum HeaderRules {
         return Lint.Finding(
             .expirationPast,
             .header("apns-expiration"),
-            "the expiration passed \(time - seconds) seconds ago: APNs keeps nothing for a phone that is away, and may"
-                + " drop the push"
+            "the expiration passed \(time - seconds) seconds ago: APNs does not store the push for an offline device,"
+                + " and may drop it"
         )
     }
 

@@ -3,25 +3,25 @@ extension Lint.Rule {
         "aps-key-unknown",
         .warning,
         .payload,
-        "a key in aps is none of Apple's, perhaps for a slip of the pen"
+        "a key in aps is not one of Apple's, possibly misspelled"
     )
     static let alertKeyUnknown = Lint.Rule(
         "alert-key-unknown",
         .warning,
         .payload,
-        "a key in alert is none of Apple's, perhaps for a slip of the pen"
+        "a key in alert is not one of Apple's, possibly misspelled"
     )
     static let soundKeyUnknown = Lint.Rule(
         "sound-key-unknown",
         .warning,
         .payload,
-        "a key in sound is none of Apple's, perhaps for a slip of the pen"
+        "a key in sound is not one of Apple's, possibly misspelled"
     )
     static let apsKeyOutside = Lint.Rule(
         "aps-key-outside",
         .warning,
         .payload,
-        "a key of Apple's stands beside aps, not in it"
+        "a key of Apple's is beside aps instead of in it"
     )
     static let valueWrongType = Lint.Rule(
         "value-wrong-type",
@@ -33,7 +33,7 @@ extension Lint.Rule {
         "alert-wrong-type",
         .error,
         .payload,
-        "alert is neither an object nor a text"
+        "alert is neither an object nor a string"
     )
     static let badgeNotANumber = Lint.Rule("badge-not-a-number", .error, .payload, "badge is not a whole number")
     static let relevanceScoreNotANumber = Lint.Rule(
@@ -69,7 +69,7 @@ enum KeyRules {
         "interruption-level", "mutable-content", "relevance-score", "sound", "stale-date", "target-content-id",
         "thread-id",
     ]
-    /// Unknown keys that are spoken of; the others are most likely as wrong.
+    /// The number of unknown keys that have a finding.
     private static let unknownKeyLimit = 20
 
     /// One object of a payload with the table of its keys.
@@ -111,8 +111,7 @@ enum KeyRules {
             Lint.Finding(
                 .apsKeyOutside,
                 .payload(JSONPointer.path([member.name])),
-                "\(member.name) stands beside aps, where the phone takes it for the app's own and does nothing: move it"
-                    + " into aps"
+                "\(member.name) is beside aps, where the phone treats it as custom data: move it into aps"
             )
         }
     }

@@ -32,7 +32,7 @@ enum LiveActivityContentRules {
         .activityAttributesEqualState, .activityAttributesKeyedAsState, .activityNull, .activityDateText,
     ]
 
-    /// Values that are spoken of; the others are most likely as wrong.
+    /// The number of values that have a finding.
     private static let findingLimit = 10
 
     static func check(_ aps: JSONValue) -> [Lint.Finding] {
@@ -48,13 +48,13 @@ enum LiveActivityContentRules {
             !attributes.isEmpty, Set(attributes.map(\.name)) == Set(state.map(\.name))
         else { return nil }
         let consequence =
-            ": attributes are what stays the same, as the app's type has it beside its ContentState; the phone starts"
-            + " no activity when they do not decode"
+            ": attributes are the static data of the app's type, beside its ContentState; the phone starts no activity"
+            + " when they do not decode"
         return Set(attributes) == Set(state)
             ? Lint.Finding(
                 .activityAttributesEqualState,
                 .payload("/aps/attributes"),
-                "attributes are the content-state once more" + consequence
+                "attributes are the same as content-state" + consequence
             )
             : Lint.Finding(
                 .activityAttributesKeyedAsState,
@@ -75,8 +75,8 @@ enum LiveActivityContentRules {
                 Lint.Finding(
                     .activityNull,
                     .payload(JSONPointer.path(path)),
-                    "null decodes only where the app's type has an optional, and a key left out does too: anywhere else"
-                        + " the phone drops the push"
+                    "null decodes only as an optional, as does a missing key: with any other type the phone drops the"
+                        + " push"
                 )
             )
         case .string(let text) where isDateAndTime(text):
@@ -84,8 +84,8 @@ enum LiveActivityContentRules {
                 Lint.Finding(
                     .activityDateText,
                     .payload(JSONPointer.path(path)),
-                    "a date as text decodes only as a String: a Date is a number of seconds since 2001, and where the"
-                        + " app's type has one, the phone drops the push"
+                    "a date as text decodes only as a String: where the app's type has a Date, which is a number of"
+                        + " seconds since 2001, the phone drops the push"
                 )
             )
         case .bool, .number, .string: break

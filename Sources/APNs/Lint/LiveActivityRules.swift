@@ -27,7 +27,7 @@ extension Lint.Rule {
         "activity-event-unknown",
         .error,
         .liveActivity,
-        "event is none of start, update and end"
+        "event is not start, update or end"
     )
     static let activityStartIncomplete = Lint.Rule(
         "activity-start-incomplete",
@@ -57,13 +57,13 @@ extension Lint.Rule {
         "activity-dismissal-before-end",
         .warning,
         .liveActivity,
-        "dismissal-date stands in a push that does not end the Live Activity"
+        "a push that does not end the Live Activity has a dismissal-date"
     )
     static let activityAttributesAfterStart = Lint.Rule(
         "activity-attributes-after-start",
         .warning,
         .liveActivity,
-        "attributes or attributes-type stand in a push that does not start the Live Activity"
+        "a push that does not start the Live Activity has attributes or attributes-type"
     )
     static let activityBroadcastStart = Lint.Rule(
         "activity-broadcast-start",
@@ -119,7 +119,7 @@ enum LiveActivityRules {
         return Lint.Finding(
             .activityTimestampMissing,
             .payload("/aps"),
-            "without a timestamp, in seconds since 1970, the phone cannot tell whether the push is news, and drops it"
+            "without a timestamp, in seconds since 1970, the phone cannot order the push, and drops it"
         )
     }
 
@@ -129,14 +129,14 @@ enum LiveActivityRules {
         let consequences = [
             ("timestamp", "the phone drops the push"),
             ("stale-date", "the content never counts as outdated"),
-            ("dismissal-date", "the activity stays for as long as the system likes"),
+            ("dismissal-date", "the system decides when to remove the activity"),
         ]
         return consequences.filter { key, _ in aps[key]?.doubleValue.map(isInMilliseconds) == true }
             .map { key, consequence in
                 Lint.Finding(
                     .activityTimeInMilliseconds,
                     .payload("/aps/\(key)"),
-                    "\(key) is in seconds since 1970, and this looks like milliseconds: \(consequence)"
+                    "\(key) must be in seconds since 1970, and this looks like milliseconds: \(consequence)"
                 )
             }
     }
@@ -149,7 +149,7 @@ enum LiveActivityRules {
             .activityTimestampAhead,
             .payload("/aps/timestamp"),
             "timestamp is more than \(Int(clockTolerance) / 60) minutes ahead: until then the phone drops every push"
-                + " with the right time as old news"
+                + " with the correct time as outdated"
         )
     }
 
@@ -159,14 +159,14 @@ enum LiveActivityRules {
             return Lint.Finding(
                 .activityDismissalBeforeEnd,
                 .payload("/aps/dismissal-date"),
-                "the phone heeds dismissal-date only when the event is end: the activity stays"
+                "the phone reads dismissal-date only when the event is end: the activity stays"
             )
         }
         guard let timestamp = aps["timestamp"]?.doubleValue, date > timestamp + longestStay else { return nil }
         return Lint.Finding(
             .activityDismissalLate,
             .payload("/aps/dismissal-date"),
-            "the phone removes the activity four hours after its end, whatever later date it is given"
+            "the phone removes the activity four hours after its end at the latest"
         )
     }
 
@@ -185,7 +185,7 @@ enum LiveActivityRules {
         return Lint.Finding(
             .activityEventUnknown,
             .payload("/aps/event"),
-            "an event is start, update or end, and the phone drops any other" + Spelling.hint(for: text, among: events)
+            "event must be start, update or end; the phone drops any other" + Spelling.hint(for: text, among: events)
         )
     }
 
@@ -210,13 +210,13 @@ enum LiveActivityRules {
                 "without content-state the phone has nothing to show, and drops the push"
             )
         case "end":
-            // What leaves the Lock Screen at once needs no last word.
+            // An activity that leaves the Lock Screen at once needs no final content.
             let timestamp = aps["timestamp"]?.doubleValue ?? 0
             if let date = aps["dismissal-date"]?.doubleValue, date <= timestamp { return nil }
             return Lint.Finding(
                 .activityEndWithoutState,
                 .payload("/aps"),
-                "without a last content-state the Lock Screen shows for up to four hours what was true before the end"
+                "without a final content-state the Lock Screen shows the previous content for up to four hours"
             )
         default: return nil
         }
@@ -239,7 +239,7 @@ enum LiveActivityRules {
             Lint.Finding(
                 .activityAttributesAfterStart,
                 .payload("/aps/\(key)"),
-                "\(key) belongs to the start: the phone ignores it now, and it takes up room"
+                "\(key) belongs to the start: the phone ignores it here"
             )
         }
     }
@@ -249,8 +249,8 @@ enum LiveActivityRules {
         return Lint.Finding(
             .activityInputTwice,
             .payload("/aps/input-push-channel"),
-            "a start asks for a token (input-push-token) or for a channel (input-push-channel): with both, Apple does not"
-                + " say which of them updates the activity"
+            "a start asks for a token (input-push-token) or for a channel (input-push-channel): with both, Apple does"
+                + " not say which of them updates the activity"
         )
     }
 
@@ -263,8 +263,8 @@ enum LiveActivityRules {
             .activityUpdateImmediate,
             .header("apns-priority"),
             (priority == nil ? "without a priority the update has 10, which" : "priority 10")
-                + " counts against the activity's budget: over it the phone holds updates back; those without an alert"
-                + " can mostly go with 5"
+                + " counts against the activity's budget: over it the phone delays updates; most of those without an"
+                + " alert can have priority 5"
         )
     }
 }

@@ -45,11 +45,11 @@ struct PayloadKey {
     /// What is wrong with the kind of a value; nil when nothing is.
     func finding(for value: JSONValue, in path: [String]) -> Lint.Finding? {
         guard !kind.takes(value) else { return nil }
-        let found = kind.isFormOfText && value.stringValue != nil ? "another text" : value.kindInWords
+        let found = kind.isFormOfText && value.stringValue != nil ? "another string" : value.kindInWords
         return Lint.Finding(
             rule,
             .payload(JSONPointer.path(path + [name])),
-            "\(name) has to be \(kind.inWords), not \(found): \(consequence)"
+            "\(name) must be \(kind.inWords) (found \(found)): \(consequence)"
         )
     }
 }
@@ -72,16 +72,16 @@ extension PayloadKey.Kind {
     fileprivate var inWords: String {
         switch self {
         case .any: "any value"
-        case .text: "a text"
-        case .texts: "a list of texts"
+        case .text: "a string"
+        case .texts: "an array of strings"
         case .number: "a number"
         case .wholeNumber: "a whole number"
         case .one: "the number 1"
         case .yes: "true"
         case .object: "an object"
-        case .objectOrText: "an object or a text"
-        case .base64: "a text in base64"
-        case .digits: "a decimal number in a text"
+        case .objectOrText: "an object or a string"
+        case .base64: "a string in base64"
+        case .digits: "a decimal number in a string"
         }
     }
 }
@@ -92,8 +92,8 @@ extension JSONValue {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number(let number): number.text.utf8.count < 20 ? number.text : "a number"
-        case .string: "a text"
-        case .array(let elements): elements.isEmpty ? "an empty list" : "a list with other things"
+        case .string: "a string"
+        case .array(let elements): elements.isEmpty ? "an empty array" : "an array with other values"
         case .object: "an object"
         }
     }
@@ -109,13 +109,13 @@ extension PayloadKey {
     /// Keys of `aps`.
     static let aps: [PayloadKey] = [
         PayloadKey("alert", .objectOrText, else: "the phone shows nothing", rule: .alertWrongType),
-        PayloadKey("badge", .wholeNumber, else: "the icon keeps the number it has", rule: .badgeNotANumber),
-        PayloadKey("sound", .objectOrText, else: "the phone plays none"),
+        PayloadKey("badge", .wholeNumber, else: "the icon keeps its number", rule: .badgeNotANumber),
+        PayloadKey("sound", .objectOrText, else: "the phone plays no sound"),
         PayloadKey("thread-id", .text, else: "the notification is not grouped"),
         PayloadKey("category", .text, else: "the notification has no actions"),
         PayloadKey("content-available", .one, else: "the app is not woken", rule: .flagNotOne),
-        PayloadKey("mutable-content", .one, else: "the service extension is not asked", rule: .flagNotOne),
-        PayloadKey("target-content-id", .text, else: "no window comes forward"),
+        PayloadKey("mutable-content", .one, else: "the service extension does not run", rule: .flagNotOne),
+        PayloadKey("target-content-id", .text, else: "no window is brought forward"),
         PayloadKey("interruption-level", .any),
         PayloadKey(
             "relevance-score",
@@ -123,12 +123,12 @@ extension PayloadKey {
             else: "the phone ranks it as if there were none",
             rule: .relevanceScoreNotANumber
         ),
-        PayloadKey("filter-criteria", .text, else: "no Focus can judge the notification"),
+        PayloadKey("filter-criteria", .text, else: "the Focus filter is not evaluated"),
         PayloadKey("stale-date", .number, else: "the content never counts as outdated"),
         PayloadKey("content-state", .object, else: "the activity keeps what it shows"),
-        PayloadKey("timestamp", .wholeNumber, else: "the phone cannot tell whether the push is news, and drops it"),
+        PayloadKey("timestamp", .wholeNumber, else: "the phone cannot order the push, and drops it"),
         PayloadKey("event", .text, else: "the phone drops the push"),
-        PayloadKey("dismissal-date", .number, else: "the system chooses when the activity goes"),
+        PayloadKey("dismissal-date", .number, else: "the system decides when to remove the activity"),
         PayloadKey("attributes-type", .text, else: "no activity starts"),
         PayloadKey("attributes", .object, else: "no activity starts"),
         PayloadKey("input-push-token", .one, else: "the activity gets no token", rule: .flagNotOne),
@@ -153,15 +153,15 @@ extension PayloadKey {
         PayloadKey("title", .text, else: "the phone does not show it"),
         PayloadKey("subtitle", .text, else: "the phone does not show it"),
         PayloadKey("body", .text, else: "the phone does not show it"),
-        PayloadKey("launch-image", .text, else: "the app launches with its usual image"),
-        PayloadKey("title-loc-key", .text, else: "there is no title"),
+        PayloadKey("launch-image", .text, else: "the app launches with its default image"),
+        PayloadKey("title-loc-key", .text, else: "the notification has no title"),
         PayloadKey("title-loc-args", .texts, else: placeholders),
-        PayloadKey("subtitle-loc-key", .text, else: "there is no subtitle"),
+        PayloadKey("subtitle-loc-key", .text, else: "the notification has no subtitle"),
         PayloadKey("subtitle-loc-args", .texts, else: placeholders),
-        PayloadKey("loc-key", .text, else: "there is no body"),
+        PayloadKey("loc-key", .text, else: "the notification has no body"),
         PayloadKey("loc-args", .texts, else: placeholders),
         // Of older systems, and of websites.
-        PayloadKey("action", .text, else: "the button has its usual word"),
+        PayloadKey("action", .text, else: "the button has its default title"),
         PayloadKey("action-loc-key", .any),
         PayloadKey("summary-arg", .any),
         PayloadKey("summary-arg-count", .any),
@@ -172,19 +172,19 @@ extension PayloadKey {
         [
             PayloadKey("title", .objectOrText, else: "the phone does not show it"),
             PayloadKey("body", .objectOrText, else: "the phone does not show it"),
-            PayloadKey("sound", .objectOrText, else: "the phone plays none"),
+            PayloadKey("sound", .objectOrText, else: "the phone plays no sound"),
         ] + alert.filter { !["title", "body"].contains($0.name) }
 
     /// Keys of a title or body that is an object.
     static let localizedText: [PayloadKey] = [
-        PayloadKey("loc-key", .text, else: "there is no text"),
+        PayloadKey("loc-key", .text, else: "the text is empty"),
         PayloadKey("loc-args", .texts, else: placeholders),
     ]
 
     /// Keys of a sound that is an object.
     static let sound: [PayloadKey] = [
         PayloadKey("critical", .wholeNumber, else: "the mute switch silences it"),
-        PayloadKey("name", .text, else: "the phone plays none"),
-        PayloadKey("volume", .number, else: "it is as loud as any other"),
+        PayloadKey("name", .text, else: "the phone plays no sound"),
+        PayloadKey("volume", .number, else: "it has the default volume"),
     ]
 }

@@ -29,7 +29,7 @@ extension Lint.Rule {
         "payload-not-minified",
         .warning,
         .sending,
-        "much of the payload is white space and needless escapes"
+        "much of the payload is white space and unnecessary escapes"
     )
     static let apsMissing = Lint.Rule("aps-missing", .warning, .payload, "there is no aps")
     static let apsNotAnObject = Lint.Rule("aps-not-an-object", .error, .payload, "aps is not an object")
@@ -42,7 +42,7 @@ enum PayloadRules {
         .payloadNotMinified, .apsMissing, .apsNotAnObject,
     ]
 
-    /// Bytes that writing a payload more tightly has to save before it is worth a word.
+    /// Bytes that writing a payload more tightly has to save before there is a finding.
     private static let worthwhileSaving = 256
 
     static func size(_ count: Int, of type: PushType?) -> Lint.Finding? {
@@ -98,7 +98,7 @@ enum PayloadRules {
         let reason = Reason.badRequestPayload
         switch error.problem {
         case .unpairedSurrogate:
-            return Lint.Finding(.payloadSurrogate, place, "a text is not Unicode: \(error)", reason: reason)
+            return Lint.Finding(.payloadSurrogate, place, "a string is not valid Unicode: \(error)", reason: reason)
         case .tooDeep:
             let text = "\(error): Apple documents no limit, and this one is Martlet's own"
             return Lint.Finding(.payloadTooDeep, place, text, reason: reason, refuser: "the simulator")
@@ -106,7 +106,7 @@ enum PayloadRules {
             let text = "\(error): which of the two values the phone reads is not defined (RFC 8259 §4)"
             return Lint.Finding(.payloadNameRepeated, place, text)
         default:
-            return Lint.Finding(.payloadNotJSON, place, "the payload is not JSON: \(error)", reason: reason)
+            return Lint.Finding(.payloadNotJSON, place, "the payload is not valid JSON: \(error)", reason: reason)
         }
     }
 
@@ -158,8 +158,8 @@ enum PayloadRules {
         return Lint.Finding(
             .payloadNotMinified,
             .payload(""),
-            "\(byteCount - tightCount) of \(byteCount) bytes are white space and needless escapes, which every push"
-                + " carries to the phone for nothing" + (wouldFit ? ": without them it would fit" : "")
+            "\(byteCount - tightCount) of \(byteCount) bytes are white space and unnecessary escapes"
+                + (wouldFit ? ": without them the payload would fit" : "")
         )
     }
 
@@ -174,8 +174,8 @@ enum PayloadRules {
             Lint.Finding(
                 .apsMissing,
                 .payload(""),
-                "there is no aps: the phone shows nothing and wakes no one"
-                    + (near.map { "; it is written in lower case, not as \($0)" } ?? "")
+                "there is no aps: the phone shows nothing and does not wake the app"
+                    + (near.map { "; the name must be in lower case, not as \($0)" } ?? "")
             )
         ]
     }

@@ -70,8 +70,8 @@ enum PushTypeRules {
     static func pushType(_ push: PushFacts, _ payload: JSONValue?) -> Lint.Finding? {
         if let type = push.declaredType { return HeaderRules.pushType(type) }
         let aps = payload?["aps"]
-        // Apple names no type for updates of Wallet passes and for notifications of websites. The topic of a pass has no
-        // suffix.
+        // Apple names no type for updates of Wallet passes, whose topics have no suffix, and for notifications of
+        // websites.
         let isPass = payload?.members?.isEmpty == true && push.type == nil
         guard !isPass, !push.isForWebsite, aps?["url-args"] == nil else { return nil }
         return HeaderRules.pushType(nil, likely: likelyType(of: push, aps))
@@ -89,7 +89,7 @@ enum PushTypeRules {
             Lint.Finding(
                 .alertShowsNothing,
                 .payload("/aps"),
-                "there is neither alert nor sound nor badge: the phone gives no sign of the push"
+                "there is neither alert nor sound nor badge: the phone shows nothing"
             )
         ]
     }
@@ -144,7 +144,7 @@ enum PushTypeRules {
                 Lint.Finding(
                     .backgroundWithoutContentAvailable,
                     .payload("/aps"),
-                    "without content-available a background push wakes no one"
+                    "without content-available a background push does not wake the app"
                 )
             )
         }
@@ -153,7 +153,8 @@ enum PushTypeRules {
                 Lint.Finding(
                     rule,
                     .payload("/aps/\(key)"),
-                    "a background push has no \(key), and APNs may delay or drop it: send it with the push type alert"
+                    "a background push must not have \(key), and APNs may delay or drop it: send it with the push"
+                        + " type alert"
                 )
             )
         }

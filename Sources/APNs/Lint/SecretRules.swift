@@ -3,31 +3,31 @@ extension Lint.Rule {
         "secret-private-key",
         .warning,
         .payload,
-        "a text holds a private key"
+        "a string contains a private key"
     )
     static let secretWebToken = Lint.Rule(
         "secret-web-token",
         .warning,
         .payload,
-        "a text holds what looks like a JSON Web Token"
+        "a string contains what looks like a JSON Web Token"
     )
     static let secretBearerToken = Lint.Rule(
         "secret-bearer-token",
         .warning,
         .payload,
-        "a text holds what looks like the value of an authorization header"
+        "a string contains what looks like the value of an authorization header"
     )
     static let secretAccessKey = Lint.Rule(
         "secret-access-key",
         .warning,
         .payload,
-        "a text holds what looks like the access key of a well-known service"
+        "a string contains what looks like the access key of a well-known service"
     )
     static let secretCardNumber = Lint.Rule(
         "secret-card-number",
         .warning,
         .payload,
-        "a text holds what looks like the number of a payment card"
+        "a string contains what looks like the number of a payment card"
     )
     static let secretEmailAddress = Lint.Rule(
         "secret-email-address",
@@ -67,8 +67,8 @@ enum SecretRules {
                 Lint.Finding(
                     rule,
                     .payload(pointer),
-                    "this looks like \(what), which a push carries in the clear past servers and logs: send it"
-                        + " another way, or encrypted for the service extension to read"
+                    "this looks like \(what), and payloads are not encrypted end to end: send it another way, or"
+                        + " encrypted for the service extension"
                 )
             )
         case .null, .bool, .number: break

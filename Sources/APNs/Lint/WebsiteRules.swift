@@ -18,7 +18,7 @@ enum WebsiteRules {
             Lint.Finding(
                 .urlArgumentsMissing,
                 .payload("/aps"),
-                "a notification of a website needs url-args, an array with a text for each placeholder of its"
+                "a notification of a website needs url-args, an array with a string for each placeholder of its"
                     + " urlFormatString, empty for none: without it Safari shows nothing"
             )
         ]

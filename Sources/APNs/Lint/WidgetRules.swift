@@ -18,7 +18,7 @@ extension Lint.Rule {
 enum WidgetRules {
     static let all: [Lint.Rule] = [.reloadWithoutContentChanged, .reloadWithContent]
 
-    /// Keys that are spoken of; the others are as useless.
+    /// The number of useless keys that have a finding.
     private static let findingLimit = 5
 
     static func check(_ payload: JSONValue, _ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
@@ -32,7 +32,7 @@ enum WidgetRules {
     }
 
     private static func extras(_ payload: JSONValue, _ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
-        // Unknown keys in aps have been spoken of already.
+        // Unknown keys in aps have findings already.
         let known = Set(PayloadKey.aps.map(\.name)).subtracting(["content-changed"])
         let inside = (aps.members ?? []).map(\.name).filter(known.contains).map { ["aps", $0] }
         let beside = (payload.members ?? []).map(\.name).filter { $0 != "aps" }.map { [$0] }
@@ -40,8 +40,8 @@ enum WidgetRules {
             Lint.Finding(
                 .reloadWithContent,
                 .payload(JSONPointer.path(path)),
-                "a push to \(type.rawValue) only says that something changed: the phone ignores \(path.last ?? ""), and"
-                    + " the extension fetches what it shows"
+                "a push to \(type.rawValue) only reports a change: the phone ignores \(path.last ?? ""), and the"
+                    + " extension fetches its content"
             )
         }
     }

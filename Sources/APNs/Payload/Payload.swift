@@ -67,7 +67,7 @@ public enum PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
     case notEncodable(String)
     /// The custom data is no JSON.
     case notJSON(JSONError)
-    /// The custom data is JSON, but no object.
+    /// The custom data is JSON, but not an object.
     case notAnObject
     /// The custom data has a key `aps`, which is Apple's.
     case reservedKey
@@ -77,8 +77,8 @@ public enum PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .notFinite(let key): "the value of \(key) is not a finite number"
         case .notEncodable(let why): "the custom data cannot be encoded: \(why)"
-        case .notJSON(let error): "the custom data is no JSON: \(error)"
-        case .notAnObject: "the custom data has to encode to a JSON object, whose members stand beside aps"
+        case .notJSON(let error): "the custom data is not valid JSON: \(error)"
+        case .notAnObject: "the custom data must encode to a JSON object, whose members are beside aps"
         case .reservedKey: "the custom data has a key aps, which belongs to Apple's part of the payload"
         }
     }

@@ -11,9 +11,10 @@ enum ECDSASignature {
         0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
     ]
 
-    /// Returns whether r and s are from 1 to n - 1, as in every valid signature (FIPS 186-5 §6.4.2).
+    /// Checks that r and s are from 1 to n - 1, as in every valid signature (FIPS 186-5 §6.4.2).
     ///
     /// - Parameter raw: 64 bytes, r and s.
+    /// - Returns: Whether they are.
     static func isPossible(_ raw: [UInt8]) -> Bool {
         [raw.prefix(byteCount / 2), raw.suffix(byteCount / 2)].allSatisfy { number in
             number.contains { $0 != 0 } && number.lexicographicallyPrecedes(order)

@@ -148,8 +148,8 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
         case .invalidSignature(let count):
             "the signature of the provider token has \(count) bytes; it must be the 64 bytes of ES256, or DER"
         case .impossibleSignature:
-            "the signature of the provider token is impossible: r and s of ES256 are at least 1 and less than the order of"
-                + " the curve P-256"
+            "the signature of the provider token is impossible: r and s of ES256 are at least 1 and less than the"
+                + " order of the curve P-256"
         }
     }
 }

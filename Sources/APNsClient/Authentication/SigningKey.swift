@@ -98,8 +98,9 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// A fresh key that APNs does not know: a simulator takes it for any team.
     ///
     /// - Parameters:
-    ///   - keyID: A name for the key; any text.
-    ///   - teamID: The team's name; any text.
+    ///   - keyID: A name for the key. A simulator refuses a name that is not ten characters of A–Z and 0–9 unless the
+    ///     key is registered with it.
+    ///   - teamID: The team's name, with the same rule.
     /// - Returns: The key.
     /// - Throws: ``APNsError`` with the code `system` when no key can be made.
     public static func ephemeral(

@@ -15,7 +15,8 @@ struct ActivityChange {
     /// - Parameter push: A push for a Live Activity.
     /// - Throws: ``ActivityPushError`` when the device ignores the push, whatever the state of the activity.
     init(_ push: DeliveredPush) throws(ActivityPushError) {
-        guard let aps = push.payload?["aps"], aps.members != nil else {
+        guard let payload = push.payload else { throw ActivityPushError(cause: "its payload repeats a name") }
+        guard let aps = payload["aps"], aps.members != nil else {
             throw ActivityPushError(cause: "it has no aps object")
         }
         timestamp = try ActivityChange.timestamp(in: aps)

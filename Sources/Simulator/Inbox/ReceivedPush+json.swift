@@ -110,7 +110,7 @@ extension ReceivedPush {
     static func payload(in record: JSONValue) throws(PushRecordError) -> [UInt8] {
         if let base64 = record["payload-base64"]?.stringValue {
             guard let bytes = Data(base64Encoded: base64) else {
-                throw PushRecordError(description: "payload-base64 is no base64")
+                throw PushRecordError(description: "payload-base64 must be base64")
             }
             return Array(bytes)
         }

@@ -42,7 +42,8 @@ struct ConnectionLaws {
             return .credentials(
                 .tooManyProviderTokenUpdates,
                 .providerTokenRefreshedEarly,
-                "the connection got its last provider token \(age) seconds ago: use a token for 20 minutes at least"
+                "the connection received its last provider token \(age) seconds ago: use a token for at least 20"
+                    + " minutes"
             )
         }
         token = authorization
@@ -62,8 +63,8 @@ struct ConnectionLaws {
             return .credentials(
                 .invalidProviderToken,
                 .providerTokenTeamWrong,
-                "the connection belongs to the team \(first.claims.teamID) since its first push: open another one"
-                    + " for the team \(sender.claims.teamID)"
+                "the connection belongs to the team \(first.claims.teamID) since its first accepted push: open another"
+                    + " one for the team \(sender.claims.teamID)"
             )
         }
         guard !isRelated(sender, to: first) else { return nil }

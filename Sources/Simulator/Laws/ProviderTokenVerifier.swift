@@ -89,6 +89,7 @@ struct ProviderTokenVerifier {
     ///   - claims: The claims of the token.
     ///   - now: The time in seconds since 1970.
     ///   - skew: The seconds by which a fault has set that time ahead.
+    /// - Returns: The refusal.
     func ageProblem(of claims: ProviderToken, at now: Int64, skew: Int64) -> Refusal? {
         let age = claims.ageInSeconds(at: now)
         if age > ProviderToken.maximumAgeInSeconds {

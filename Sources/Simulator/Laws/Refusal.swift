@@ -104,7 +104,7 @@ extension Lint.Rule {
         "device-token-unregistered",
         .error,
         .responses,
-        "the device token is not valid any more"
+        "the device token is no longer valid"
     )
     static let answeredByFault = Lint.Rule(
         "answered-by-fault",

@@ -24,14 +24,14 @@ enum RequestRules {
         Lint.Finding(
             .payloadCompressed,
             .header("content-encoding"),
-            "content-encoding is \"\(encoding.prefix(40))\", and APNs does not decompress payloads: it reads the bytes as"
-                + " they are; send plain JSON without the header"
+            "content-encoding is \"\(encoding.prefix(40))\", and APNs does not decompress payloads: it reads the"
+                + " bytes as they are; send plain JSON without the header"
         )
     }
 }
 
 extension ChannelRegistry {
-    /// Returns the finding about the start of a Live Activity that is to listen on a channel which the app does not have.
+    /// Returns the finding about the start of a Live Activity on a channel that the app does not have.
     func finding(for push: ReceivedPush) -> Lint.Finding? {
         guard push.isLiveActivity, push.app == nil, let app = push.bundleID,
             let aps = (try? JSONReader.read(push.payload))?["aps"], aps["event"]?.stringValue == "start",

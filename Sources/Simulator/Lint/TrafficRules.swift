@@ -128,8 +128,8 @@ struct TrafficRules {
         return Lint.Finding(
             .deviceTokenRepeated,
             .header(":path"),
-            "this device got the same push a moment ago: its token may be in the list twice, and a person then sees it"
-                + " twice"
+            "this device received the same push a moment ago: its token may be in the list twice, and the user then"
+                + " sees it twice"
         )
     }
 
@@ -174,8 +174,8 @@ struct TrafficRules {
         return Lint.Finding(
             .providerTokenRefreshedEarly,
             .header("authorization"),
-            "the last provider token on this connection was \(age) seconds old: use each for 20 minutes at least, and"
-                + " for 60 at most",
+            "the previous provider token on this connection was first used \(age) seconds ago: use each token for 20"
+                + " to 60 minutes",
             reason: .tooManyProviderTokenUpdates
         )
     }
@@ -196,8 +196,8 @@ struct TrafficRules {
         return Lint.Finding(
             .connectionPerPush,
             .connection,
-            "the last \(TrafficRules.habit) connections carried one push each: keep one open for hours, as APNs takes"
-                + " those who open and close many for an attack and may shut them out"
+            "the last \(TrafficRules.habit) connections carried one push each: keep one open for hours, because"
+                + " APNs treats rapid opening and closing of connections as an attack and may block the sender"
         )
     }
 }

@@ -100,7 +100,7 @@ import Testing
             LintedPush("alert", String(repeating: "[", count: 65)), "deeper than 64 levels: Apple documents no limit",
             "the simulator refuses"
         ),
-        (LintedPush("alert", "{"), "the payload is not JSON: ", "APNs refuses"),
+        (LintedPush("alert", "{"), "the payload is not valid JSON: ", "APNs refuses"),
     ])
     func `a refusal says what is wrong and which server refuses`(push: LintedPush, part: String, end: String) {
         let message = push.findings.first { $0.reason != nil }?.message ?? ""
