@@ -96,6 +96,29 @@ import Testing
         #expect(bench.send("T") == .badEnvironmentKeyIDInToken)
     }
 
+    /// Apple documents these two reasons for pushes to devices only.
+    @Test(arguments: ["/4/broadcasts/apps/com.example.app", "/1/apps/com.example.app/channels"])
+    func `a key of the other environment or an unrelated key is invalid for channels`(path: String) throws {
+        var bench = try ConformanceTests.Bench()
+        let production = try SigningKey.ephemeral(keyID: "KEY0000004", teamID: "TEAM000001")
+        let other = try SigningKey.ephemeral(keyID: "KEY0000005", teamID: "TEAM000001")
+        for (key, scope) in [
+            (production, KeyScope.team(.production)), (other, .topics(["com.example.app"], .development)),
+        ] {
+            let pem = try key.publicKeyPEM()
+            try bench.judge.tokens.register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
+        }
+        #expect(bench.verdict(on: Case(testDescription: "")).status == 200)
+        for (key, rule) in [
+            (production, "provider-token-environment-wrong"), (other, "provider-token-key-unrelated"),
+        ] {
+            let fields = ["authorization": ConformanceTests.Bench.authorization(of: key)]
+            let verdict = bench.verdict(on: Case(testDescription: "", path: path, fields: fields))
+            #expect(verdict.reason == .invalidProviderToken && verdict.status == 403)
+            #expect(verdict.finding?.rule == rule && verdict.finding?.reason == .invalidProviderToken)
+        }
+    }
+
     @Test func `a key for topics sends to them with any suffix, and to no other`() throws {
         var bench = try Bench()
         try bench.register("T", .topics(["com.example.app"], .development))

@@ -98,7 +98,7 @@ import Testing
             path: "/3/device/" + String(repeating: "5d", count: 513),
             rule: "device-token-malformed",
             place: ":path",
-            parts: ["at most 512 bytes", "found 513"]
+            parts: ["at most 512 bytes", "found 513", "; the simulator refuses the push"]
         ),
         Case(
             testDescription: "half a byte of device token",

@@ -193,6 +193,23 @@ import Wire
         for finding in findings { #expect(finding.message.contains("a fault has set") == (skew != 0)) }
     }
 
+    @Test func `the interval between two tokens is measured without the skew`() throws {
+        var bench = try Bench()
+        let first = Self.test(age: 0)
+        #expect(bench.verdict(on: first).status == 200)
+        bench.judge.clockSkew = 1_500
+        bench.now += 1_560
+        let early = bench.verdict(on: Self.test(age: -1))
+        #expect(early.reason == .tooManyProviderTokenUpdates)
+        #expect(early.finding?.message.contains("60 seconds ago") == true, "\(early)")
+        bench.now += 1_200
+        #expect(bench.verdict(on: Self.test(age: -2)).status == 200)
+        bench.judge.clockSkew = 0
+        bench.now -= 1_500
+        let again = bench.verdict(on: Self.test(age: -3))
+        #expect(again.finding?.message.contains(" 0 seconds ago") == true, "\(again)")
+    }
+
     @Test func `a push over the wire is judged by the skewed clock`() async throws {
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(isEncrypted: false, faults: [Fault(.skewClock(.seconds(7_200)), count: 1)])

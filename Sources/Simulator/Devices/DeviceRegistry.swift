@@ -215,7 +215,10 @@ struct DeviceRegistry {
         do throws(DeviceTokenError) {
             token = try DeviceToken(hex: path)
         } catch {
-            return .refused(.deviceToken(.badDeviceToken, .deviceTokenMalformed, "\(error)"))
+            // Apple documents no greatest length.
+            let refuser = if case .tooLong = error { "the simulator" } else { "APNs" }
+            let place = Lint.Place.header(":path")
+            return .refused(Refusal(.badDeviceToken, .deviceTokenMalformed, place, "\(error)", refuser: refuser))
         }
         // A token that nobody registered is taken for good, so that a first push needs no preparation.
         guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }

@@ -22,10 +22,20 @@ struct ConnectionLaws {
     private(set) var isRenewalOfExpired = false
 
     /// Why a token that is valid in itself may not be used on this connection.
+    ///
+    /// - Parameters:
+    ///   - sender: The sender that the token names.
+    ///   - authorization: The value of `authorization`.
+    ///   - now: The time of the simulator's clock, in seconds since 1970.
+    ///   - skew: The seconds by which a fault has set that clock ahead; intervals are measured without it.
+    ///   - expired: The tokens that a fault has declared expired.
+    ///   - leniency: The rules that do not apply.
+    /// - Returns: The refusal; nil when the token may be used.
     mutating func problem(
         with sender: Sender,
         authorization: String,
         at now: Int64,
+        skew: Int64,
         expired: ExpiredTokens,
         _ leniency: Leniency
     ) -> Refusal? {
@@ -37,7 +47,7 @@ struct ConnectionLaws {
         let isExpired =
             expired.contains(token)
             || tokenClaims.map { $0.ageInSeconds(at: now) > ProviderToken.maximumAgeInSeconds } ?? false
-        let age = now - tokenSince
+        let age = now - skew - tokenSince
         if !token.isEmpty, !isExpired, !leniency.contains(.frequentTokens), age < ConnectionLaws.tokenInterval {
             return .credentials(
                 .tooManyProviderTokenUpdates,
@@ -48,7 +58,7 @@ struct ConnectionLaws {
         }
         token = authorization
         tokenClaims = sender.claims
-        tokenSince = now
+        tokenSince = now - skew
         isRenewalOfExpired = isExpired
         return nil
     }

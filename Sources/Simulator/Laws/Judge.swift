@@ -110,7 +110,9 @@ struct Judge {
         let sender: ConnectionLaws.Sender
         switch judge(request.authorization, over: &connection, at: now) {
         case .success(let known): sender = known
-        case .failure(let refusal): return .refused(refusal)
+        case .failure(var refusal):
+            refusal.reason = Judge.reason(refusal.reason, target)
+            return .refused(refusal)
         }
         connection.isSenderKnown = true
         let verdict = verdict(on: request, to: target, using: &generator) { sender.scope.covers(topic: $0) }
@@ -212,6 +214,13 @@ struct Judge {
             + " send pushes and broadcasts to the port for pushes"
     )
 
+    /// Returns the reason for refused credentials: two are answers to pushes to devices only ("Handling error responses
+    /// from APNs").
+    private static func reason(_ reason: Reason, _ target: APNsRequest.Target) -> Reason {
+        if case .device = target { return reason }
+        return [.unrelatedKeyIDInToken, .badEnvironmentKeyIDInToken].contains(reason) ? .invalidProviderToken : reason
+    }
+
     /// Returns the reason for a field that was sent twice; nil when APNs does not read the field of such a request.
     private static func reason(forRepeated field: String, _ target: APNsRequest.Target) -> Reason? {
         if case .device = target { return .duplicateHeaders }
@@ -300,6 +309,7 @@ struct Judge {
             with: sender,
             authorization: connection.lastAuthorization,
             at: now,
+            skew: clockSkew,
             expired: expiredTokens,
             leniency
         ) {

@@ -106,7 +106,8 @@ struct ProviderTokenVerifier {
             .providerTokenFromFuture,
             "the provider token was issued at \(claims.issuedAtSeconds), \(age.magnitude) seconds in the future: "
                 + (skew == 0
-                    ? ProviderTokenRules.aheadCause : "an hour is the most" + ProviderTokenRules.skewNote(skew))
+                    ? "the sender's clock is ahead, or iat is in milliseconds"
+                    : "an hour is the most" + ProviderTokenRules.skewNote(skew))
         )
     }
 }

@@ -2,12 +2,27 @@ internal import APNs
 
 /// Why a request is refused: the reason in the answer, and a finding that explains it in the inbox.
 struct Refusal: Error {
-    let reason: Reason
-    let finding: Lint.Finding
+    var reason: Reason
+    private let rule: Lint.Rule
+    private let place: Lint.Place
+    private let text: String
+    /// The server that refuses the push: APNs, unless the limit is the simulator's own.
+    private let refuser: String
 
-    init(_ reason: Reason, _ rule: Lint.Rule, _ place: Lint.Place, _ text: String) {
+    var finding: Lint.Finding { Lint.Finding(rule, place, text, reason: reason, refuser: refuser) }
+
+    init(
+        _ reason: Reason,
+        _ rule: Lint.Rule,
+        _ place: Lint.Place,
+        _ text: String,
+        refuser: String = "APNs"
+    ) {
         self.reason = reason
-        finding = Lint.Finding(rule, place, text, reason: reason)
+        self.rule = rule
+        self.place = place
+        self.text = text
+        self.refuser = refuser
     }
 
     /// A refusal for the provider token or the certificate of a request.

@@ -109,9 +109,6 @@ enum ProviderTokenRules {
         .providerTokenIssuedAtNotation, .providerTokenDERSignature,
     ]
 
-    /// The likely cause of an `iat` in the future.
-    static let aheadCause = "the sender's clock is ahead, or iat is in milliseconds"
-
     /// Returns the part of a message that names the fault which has set the simulator's clock; empty without one.
     static func skewNote(_ skew: Int64) -> String {
         guard skew != 0 else { return "" }

@@ -153,7 +153,7 @@ struct TrafficRules {
         let lead = token.issuedAt.distance(since: now)
         let cause =
             facts.skew == 0
-            ? ": " + ProviderTokenRules.aheadCause : ProviderTokenRules.skewNote(facts.skew)
+            ? ": the sender's clock is ahead" : ProviderTokenRules.skewNote(facts.skew)
         return Lint.Finding(
             .providerTokenAhead,
             .header("authorization"),
