@@ -213,6 +213,7 @@ extension ConformanceTests {
     private static let identifiers: [Case] =
         [
             accepted("an identifier", fields: ["apns-id": "123e4567-e89b-12d3-a456-4266554400a0"]),
+            accepted("a request identifier, which it does not need", fields: ["apns-request-id": "7"]),
             accepted("an upper-case identifier", fields: ["apns-id": "123E4567-E89B-12D3-A456-4266554400A0"]),
         ]
         + ([
@@ -419,5 +420,13 @@ extension ConformanceTests {
         channel("deleted without a name", 400, .missingChannelID, method: "DELETE"),
         channel("deleted by what is no name", 400, .badChannelID, method: "DELETE", fields: ["apns-channel-id": "%"]),
         channel("listed", 200, method: "GET", path: allChannelsPath),
+        Case(
+            testDescription: "channels: listed with a priority twice, which is not read",
+            path: allChannelsPath,
+            method: "GET",
+            fields: ["apns-priority": "5"],
+            moreFields: [("apns-priority", "5")],
+            payload: ""
+        ),
     ]
 }

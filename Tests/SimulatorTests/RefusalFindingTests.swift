@@ -161,6 +161,25 @@ import Testing
         }
     }
 
+    /// Fields of a broadcast that replace the good ones, the rule, its place and a part of the message.
+    @Test(arguments: [
+        ("apns-request-id", "7", "request-id-not-canonical", "must be a UUID"),
+        ("apns-expiration", "1790003600", "broadcast-expiration-not-stored", "must be 0"),
+    ])
+    func `the header of a broadcast is named`(name: String, value: String, rule: String, part: String) throws {
+        var bench = try Bench()
+        var fields: [String: String?] = [
+            "apns-channel-id": "CHANNEL", "apns-push-type": "liveactivity", "apns-priority": "5",
+            "apns-expiration": "0",
+        ]
+        fields[name] = value
+        let path = "/4/broadcasts/apps/com.example.app"
+        let verdict = bench.verdict(on: ConformanceTests.Case(testDescription: "", path: path, fields: fields))
+        let finding = try #require(verdict.finding)
+        #expect(finding.rule == rule && finding.place == .header(name) && finding.reason == verdict.reason)
+        #expect(finding.message.contains(part), "\(finding.message)")
+    }
+
     @Test func `what a connection or a key does not permit is named`() throws {
         var bench = try Bench()
         let key = try SigningKey.ephemeral(keyID: "KEY0000003", teamID: "TEAM000001")

@@ -211,7 +211,7 @@ public enum Lint {
         return HeaderRules.topic(topic.rawValue.isEmpty ? nil : qualified.rawValue, of: type)
             ?? HeaderRules.priority(notification.priority, of: type)
             ?? HeaderRules.expiration(notification.expiration)
-            ?? PayloadRules.size(payloadByteCount, of: type)
+            ?? PayloadRules.size(payloadByteCount, of: type ?? PushHeaders(topic: topic.rawValue).resolvedPushType)
             ?? PayloadRules.ranges(notification.payload)
     }
 

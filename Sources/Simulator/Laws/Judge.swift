@@ -223,15 +223,15 @@ struct Judge {
 
     /// Returns the reason for a field that was sent twice; nil when APNs does not read the field of such a request.
     private static func reason(forRepeated field: String, _ target: APNsRequest.Target) -> Reason? {
-        if case .device = target { return .duplicateHeaders }
         // `DuplicateHeaders` is not among the answers to broadcasts and requests about channels.
-        return switch field {
-        case "authorization": .invalidProviderToken
-        case "apns-channel-id": .badChannelID
-        case "apns-push-type": .invalidPushType
-        case "apns-expiration": .badExpirationDate
-        case "apns-priority": .badPriority
-        case "apns-request-id": .badMessageID
+        switch (target, field) {
+        case (.device, _): .duplicateHeaders
+        case (_, "authorization"): .invalidProviderToken
+        case (_, "apns-channel-id"): .badChannelID
+        case (_, "apns-request-id"): .badMessageID
+        case (.broadcast, "apns-push-type"): .invalidPushType
+        case (.broadcast, "apns-expiration"): .badExpirationDate
+        case (.broadcast, "apns-priority"): .badPriority
         default: nil
         }
     }

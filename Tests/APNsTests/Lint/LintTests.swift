@@ -87,6 +87,15 @@ import Testing
         #expect(finding?.rule == rule)
     }
 
+    @Test func `the topic of a notification without a push type decides on its size`() {
+        let opaque = PushNotification.opaque([1], pushType: nil)
+        for (topic, limit) in [("com.example.app.voip", 5_120), ("com.example.app", 4_096)] as [(Topic, Int)] {
+            #expect(Lint.firstError(in: opaque, topic: topic, payloadByteCount: limit) == nil)
+            let finding = Lint.firstError(in: opaque, topic: topic, payloadByteCount: limit + 1)
+            #expect(finding?.rule == "payload-too-large")
+        }
+    }
+
     @Test func `the suffix is the client's business`() {
         let voip = PushNotification.opaque([1], pushType: .voip)
         #expect(Lint.firstError(in: voip, topic: "com.example.app", payloadByteCount: 1) == nil)
