@@ -2,6 +2,8 @@
 enum NearestName {
     /// The name that takes the fewest changes to reach, if so few that it was probably meant.
     static func of(_ typed: String, among names: some Sequence<String>) -> String? {
+        // Another number is no likelier to be meant than any other.
+        guard !typed.allSatisfy(\.isNumber) else { return nil }
         let limit = max(1, typed.count / 3)
         return names.map { (name: $0, changes: changes(from: typed, to: $0)) }
             .filter { $0.changes <= limit || $0.name.hasPrefix(typed) && typed.count > 2 }

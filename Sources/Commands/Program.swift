@@ -121,6 +121,16 @@ package struct Program: Sendable {
         return .refuse(text: "\(subject)\(message)\nRun \"\(name) \(place)\" for help.\n", message: message)
     }
 
+    /// Reports an error that occurs before the words after the program's name are read.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - arguments: The words after the program's name, which decide about JSON.
+    /// - Returns: The exit status.
+    package func fail(_ error: UsageError, _ arguments: [String]) -> Int32 {
+        write(report(error), text: "\(name): \(error)\n", asksForJSON(arguments))
+    }
+
     /// Runs what the words after the program's name ask for.
     ///
     /// With `--json`, an error is one JSON object on standard output; otherwise a line on standard error.
@@ -134,8 +144,7 @@ package struct Program: Sendable {
     }
 
     private func status(of arguments: [String], environment: [String: String]) async -> Int32 {
-        let isJSON =
-            arguments.prefix { $0 != "--" }.contains("--json") || ["1", "true"].contains(environment["MARTLET_JSON"])
+        let isJSON = asksForJSON(arguments) || ["1", "true"].contains(environment["MARTLET_JSON"])
         switch request(arguments, environment: environment, width: Terminal.output.width) {
         case .print(let text):
             Terminal.output.write(text)
@@ -152,6 +161,14 @@ package struct Program: Sendable {
                 let report = report(error)
                 return write(report, text: "\(name) \(command.name): \(report.message)\n", isJSON)
             }
+        }
+    }
+
+    /// Whether the words contain the flag `--json`, even if other words are wrong.
+    private func asksForJSON(_ arguments: [String]) -> Bool {
+        switch find(arguments[...]) {
+        case .command(let command, let rest): Words.contain("--json", in: rest, for: command.parameters)
+        case .group, .unknown: Words.contain("--json", in: arguments, for: [])
         }
     }
 

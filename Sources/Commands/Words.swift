@@ -1,5 +1,12 @@
 /// The words of one command line that no parameter has taken yet.
 package struct Words {
+    /// The text of a value.
+    struct Value {
+        let text: String
+        /// The environment variable that the text comes from; nil for the command line.
+        var variable: String?
+    }
+
     private var options: [(spelling: String, value: String)] = []
     private var arguments: [String] = []
     private let environment: [String: String]
@@ -17,40 +24,65 @@ package struct Words {
                 while let rest = words.next() { arguments.append(rest) }
             } else if word.hasPrefix("-"), word != "-" {
                 let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-                try addOption(parts[0], parts.count > 1 ? parts[1] : nil, parameters) { words.next() }
+                let spelling = parts[0]
+                let parameter = try Words.parameter(spelling, among: parameters)
+                if parameter.kind == .flag {
+                    guard parts.count == 1 else { throw UsageError("\(spelling) takes no value") }
+                    options.append((spelling, ""))
+                } else {
+                    // The name of another option in place of a value is never what was meant; `--title=--body` is.
+                    guard let value = parts.count > 1 ? parts[1] : words.next(),
+                        parts.count > 1 || !Words.isOption(value, among: parameters)
+                    else { throw UsageError("\(parameter.label) needs a value") }
+                    options.append((spelling, value))
+                }
             } else {
                 arguments.append(word)
             }
         }
     }
 
-    private mutating func addOption(
+    private static func parameter(
         _ spelling: String,
-        _ attached: String?,
-        _ parameters: [ParameterDescription],
-        _ nextWord: () -> String?
-    ) throws(UsageError) {
+        among parameters: [ParameterDescription]
+    ) throws(UsageError) -> ParameterDescription {
         let known = parameters.filter { $0.kind != .argument }
         guard let parameter = known.first(where: { $0.spelling == spelling }) else {
             throw UsageError(
                 "unknown option \(spelling)" + NearestName.hint(for: spelling, among: known.map(\.spelling))
             )
         }
-        if parameter.kind == .flag {
-            guard attached == nil else { throw UsageError("\(spelling) takes no value") }
-            options.append((spelling, ""))
-        } else {
-            guard let value = attached ?? nextWord() else { throw UsageError("\(parameter.label) needs a value") }
-            options.append((spelling, value))
-        }
+        return parameter
     }
 
-    /// Takes the values of an option, in order; when there are none, what the environment has instead.
-    mutating func takeValues(of parameter: ParameterDescription) -> [String] {
-        let values = options.filter { $0.spelling == parameter.spelling }.map(\.value)
+    /// Whether a word is the spelling of a declared option or flag, with or without a value.
+    private static func isOption(_ word: String, among parameters: [ParameterDescription]) -> Bool {
+        let spelling = word.prefix { $0 != "=" }
+        return parameters.contains { $0.kind != .argument && $0.spelling == spelling }
+    }
+
+    /// Whether the words contain a flag, even if other words among them are wrong.
+    ///
+    /// A word in the place of an option's value is not a flag.
+    static func contain(
+        _ flag: String,
+        in words: some Sequence<String>,
+        for parameters: [ParameterDescription]
+    ) -> Bool {
+        var words = words.makeIterator()
+        while let word = words.next(), word != "--" {
+            if word == flag { return true }
+            if parameters.contains(where: { $0.kind == .option && $0.spelling == word }) { _ = words.next() }
+        }
+        return false
+    }
+
+    /// Takes the values of an option, in order; when there are none, the value of its variable.
+    mutating func takeValues(of parameter: ParameterDescription) -> [Value] {
+        let values = options.filter { $0.spelling == parameter.spelling }.map { Value(text: $0.value) }
         options.removeAll { $0.spelling == parameter.spelling }
         guard values.isEmpty else { return values }
-        return environment[parameter.variable].map { [$0] } ?? []
+        return environment[parameter.variable].map { [Value(text: $0, variable: parameter.variable)] } ?? []
     }
 
     /// Takes a flag; true when it was there.
@@ -66,8 +98,8 @@ package struct Words {
     }
 
     /// Takes the next argument.
-    mutating func takeArgument() -> String? {
-        arguments.isEmpty ? nil : arguments.removeFirst()
+    mutating func takeArgument() -> Value? {
+        arguments.isEmpty ? nil : Value(text: arguments.removeFirst())
     }
 
     func checkNothingIsLeft() throws(UsageError) {

@@ -55,6 +55,8 @@ private actor Received {
 
     @Test func `a value may be empty or begin with a dash`() async throws {
         #expect(try await run(["--coats", "-1", "--note=", "door"])[1...2] == ["-1", ""])
+        #expect(try await run(["--coats", "1", "--note=--coats", "door"])[2] == "--coats")
+        #expect(try await run(["--coats", "1", "--note", "--paint", "door"])[2] == "--paint")
     }
 
     @Test func `after two dashes everything is an argument`() async throws {
@@ -89,11 +91,23 @@ private actor Received {
         (["-x"], "unknown option -x"),
         (["--dry-run=yes"], "--dry-run takes no value"),
         (["--coats"], "--coats <number> needs a value"),
+        (["--note", "--coats", "1"], "--note <text> needs a value"),
+        (["--note", "--coats=1"], "--note <text> needs a value"),
+        (["--note", "--dry-run"], "--note <text> needs a value"),
         (["--coats", "1", "door", "1", "more"], "unexpected argument \"more\""),
     ])
     func `what was typed wrong is told`(words: [String], message: String) {
         let error = #expect(throws: UsageError.self) { try self.command.action(for: words) }
         #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `an error about the value of a variable names the variable, not the option`() {
+        #expect(throws: UsageError("MARTLET_COATS: must be an integer (found \"two\")")) {
+            try self.command.action(for: ["door"], environment: ["MARTLET_COATS": "two"])
+        }
+        #expect(throws: UsageError("--coats <number>: must be an integer (found \"two\")")) {
+            try self.command.action(for: ["--coats", "two", "door"], environment: ["MARTLET_COATS": "1"])
+        }
     }
 
     @Test func `a variable that makes no sense is told`() {

@@ -159,6 +159,22 @@ import Testing
         #expect(refused("--foo")?.hasPrefix("tool: unknown option --foo\n") == true)
     }
 
+    @Test func `a value that looks like --json does not ask for JSON`() {
+        let command = Command("send", "", examples: [], Option<String?>("--topic", ""), Flag("--json", "")) { _, _ in }
+        for (words, isJSON) in [
+            (["--json"], true), (["--topic", "a", "--json"], true), (["--nonsense", "--json"], true),
+            (["--topic", "--json"], false), (["--topic=--json"], false), (["--", "--json"], false),
+        ] {
+            #expect(Words.contain("--json", in: words, for: command.parameters) == isJSON, "\(words)")
+        }
+    }
+
+    @Test func `the manual names an option of the program as an example for variables`() {
+        let text = program.manual(version: "1")
+        #expect(text.contains("\\-\\-to by MARTLET_TO"), "\(text)")
+        #expect(!text.contains("KEY_ID"))
+    }
+
     @Test func `a name has up to three words`() {
         #expect(
             printed("fail", "keys", "make", "--help")?.hasPrefix("tool fail keys make: Make a key that fails\n") == true
@@ -189,6 +205,11 @@ import Testing
 
 @Suite struct NearestNameTests {
     private let names = ["--topic", "--title", "--to", "--team-id", "--collapse-id"]
+
+    @Test func `no number is near another`() {
+        #expect(NearestName.of("7", among: ["10", "5", "1"]) == nil)
+        #expect(NearestName.of("11", among: ["10", "5", "1"]) == nil)
+    }
 
     @Test(arguments: [
         ("--topc", "--topic"), ("--topci", "--topic"), ("--titel", "--title"), ("--teamid", "--team-id"),

@@ -42,10 +42,9 @@ struct Manual {
     }
 
     private var variables: [String] {
-        [
-            ".SH ENVIRONMENT",
-            escaped("Each option can also be set by a variable: --key-id by MARTLET_KEY_ID. The option wins."),
-        ]
+        let option = program.commands.lazy.flatMap(\.parameters).first { $0.kind == .option && !$0.hasOwnVariable }
+        let example = option.map { ": \($0.spelling) by \($0.variable)" } ?? ""
+        return [".SH ENVIRONMENT", escaped("Each option can also be set by a variable\(example). The option wins.")]
     }
 
     /// Text without anything that roff would take for a command or an escape.

@@ -4,7 +4,7 @@
 /// be left out, `Option<[Int]>` may be given several times.
 package struct Option<Value: Sendable>: Parameter {
     private let description: ParameterDescription
-    private let read: @Sendable ([String], ParameterDescription) throws(UsageError) -> Value
+    private let read: @Sendable ([Words.Value], ParameterDescription) throws(UsageError) -> Value
 
     /// An option that has to be given unless it has a default.
     ///
@@ -98,7 +98,7 @@ package struct Option<Value: Sendable>: Parameter {
 }
 
 extension ParameterDescription {
-    fileprivate func single<Value: ArgumentValue>(_ words: [String]) throws(UsageError) -> Value? {
+    fileprivate func single<Value: ArgumentValue>(_ words: [Words.Value]) throws(UsageError) -> Value? {
         guard words.count <= 1 else {
             throw UsageError("\(spelling) is given \(words.count) times: give it once")
         }
@@ -106,12 +106,12 @@ extension ParameterDescription {
         return try value(word)
     }
 
-    /// The value that a word stands for; an error names the parameter.
-    func value<Value: ArgumentValue>(_ word: String) throws(UsageError) -> Value {
+    /// The value that a word stands for; an error names the parameter, or the variable that the word comes from.
+    func value<Value: ArgumentValue>(_ word: Words.Value) throws(UsageError) -> Value {
         do throws(UsageError) {
-            return try Value(argument: word)
+            return try Value(argument: word.text, source: word.variable ?? (kind == .option ? spelling : nil))
         } catch {
-            throw UsageError("\(label): \(error)")
+            throw UsageError("\(word.variable ?? label): \(error)")
         }
     }
 }

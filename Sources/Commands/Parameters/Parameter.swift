@@ -65,6 +65,14 @@ package protocol ArgumentValue: Sendable {
     /// - Throws: ``UsageError`` with the rule that the text breaks.
     init(argument: String) throws(UsageError)
 
+    /// The value that the text stands for, for a type whose later errors name the source of the text.
+    ///
+    /// - Parameters:
+    ///   - argument: The text.
+    ///   - source: The option or the environment variable that the text comes from; nil for an argument.
+    /// - Throws: ``UsageError`` with the rule that the text breaks.
+    init(argument: String, source: String?) throws(UsageError)
+
     /// The name of a value in help; the choices by default, when they are short.
     static var valueName: String { get }
     /// The values that there are, in the order of help; none, the default, for values that are not a choice.
@@ -76,6 +84,11 @@ package protocol ArgumentValue: Sendable {
 extension ArgumentValue {
     /// The longest list of choices that stands in place of a name.
     private static var longestName: Int { 30 }
+
+    /// Part of `ArgumentValue`.
+    package init(argument: String, source: String?) throws(UsageError) {
+        try self.init(argument: argument)
+    }
 
     /// Part of `ArgumentValue`.
     package static var valueName: String {
