@@ -224,7 +224,8 @@ package actor PushRelay {
         await untilIdle(within: limit)
         waiters.giveUpAll()
         events.finish()
-        http?.stop()
+        // The request that asked for the end may not have its answer yet.
+        await http?.stop(within: PushRelay.answerTimeAtEnd)
         http = nil
         for client in clients.values { await client.close() }
         // What was still unanswered has failed with its connection, which is to be written down, too.
@@ -259,6 +260,9 @@ package actor PushRelay {
         for continuation in drained { continuation.resume() }
         drained = []
     }
+
+    /// The time in which requests over HTTP have to take their answers when the relay stops.
+    private static let answerTimeAtEnd = Duration.seconds(2)
 
     /// Bytes of a body over HTTP/2, where many come at once.
     private static let longestBody = 256 << 10

@@ -19,6 +19,8 @@ final class HTTP1Exchange: @unchecked Sendable {
     /// The connection, while it rests.
     private var connection: OpaquePointer?
     private var answer: HTTP1Answer?
+    /// Whether the request is counted among the unfinished ones.
+    private var isCounted = false
 
     private init(target: String) {
         self.target = target
@@ -40,7 +42,9 @@ final class HTTP1Exchange: @unchecked Sendable {
         guard let context, let pointer = exchange?.pointee else { return }
         exchange?.pointee = nil
         let listener = Unmanaged<HTTP1Listener.Context>.fromOpaque(context).takeUnretainedValue()
-        Unmanaged<HTTP1Exchange>.fromOpaque(pointer).takeRetainedValue().dropBody(for: listener)
+        let exchangeObject = Unmanaged<HTTP1Exchange>.fromOpaque(pointer).takeRetainedValue()
+        exchangeObject.dropBody(for: listener)
+        listener.resting.withLock { if exchangeObject.isCounted { $0.finishRequest() } }
     }
 
     /// Headers, a piece of the body, the end of the request, or a wake-up.
@@ -167,6 +171,8 @@ final class HTTP1Exchange: @unchecked Sendable {
             MHD_suspend_connection(resting)
             self.connection = resting
             state.exchanges[ObjectIdentifier(self)] = self
+            state.unfinishedCount += 1
+            isCounted = true
             return true
         }
     }

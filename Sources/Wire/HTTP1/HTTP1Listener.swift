@@ -43,6 +43,21 @@ package final class HTTP1Listener: Sendable {
             /// Answers that are still being written.
             var streams: [ObjectIdentifier: HTTP1Stream] = [:]
             var isStopping = false
+            /// The number of requests that are complete and whose answers have not been written whole.
+            var unfinishedCount = 0
+            /// Tasks that wait until there are no unfinished requests.
+            var finishWaiters: [CheckedContinuation<Void, Never>] = []
+
+            /// Counts a request whose answer has been written, or whose client is gone.
+            mutating func finishRequest() {
+                unfinishedCount -= 1
+                if unfinishedCount == 0 { resumeFinishWaiters() }
+            }
+
+            mutating func resumeFinishWaiters() {
+                for waiter in finishWaiters { waiter.resume() }
+                finishWaiters = []
+            }
         }
 
         let limits: Limits
@@ -154,6 +169,31 @@ package final class HTTP1Listener: Sendable {
     }
 
     deinit {
+        stop()
+    }
+
+    /// Waits until complete requests have their whole answers, and stops.
+    ///
+    /// libmicrohttpd closes its connections at once when it is stopped: an answer that a handler has returned may not
+    /// have been written yet.
+    ///
+    /// - Parameter limit: The time for the answers; requests that have none after it are cut off.
+    package func stop(within limit: Duration) async {
+        let context = context
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            context.resting.withLock { $0.resumeFinishWaiters() }
+        }
+        await withCheckedContinuation { continuation in
+            context.resting.withLock { resting in
+                if resting.unfinishedCount == 0 {
+                    continuation.resume()
+                } else {
+                    resting.finishWaiters.append(continuation)
+                }
+            }
+        }
+        timer.cancel()
         stop()
     }
 
