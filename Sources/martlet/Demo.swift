@@ -7,7 +7,7 @@ extension Command {
     /// Starts a simulator, sends pushes of every kind, and prints each answer.
     static let demo = Command(
         "demo",
-        "Start a simulator, send it the pushes of an order and common mistakes, and print every answer",
+        "Send a simulator an order and common mistakes, and print every answer; in a terminal, wait for Control-C",
         examples: ["demo"],
         OutputFormat.declared
     ) { output in

@@ -66,7 +66,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "Martlet, Swift",
                 lines: """
-                    PushClient(APNsEndpoint(host: "localhost", port: \(port)), authentication: .token(key),
+                    try PushClient(APNsEndpoint(host: "localhost", port: \(port)), authentication: .token(key),
                       configuration: .init(additionalAuthorities: String(contentsOfFile: "\(authorityFile)", encoding: .utf8)))
                     """
             ),
@@ -138,7 +138,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "Martlet, Swift",
                 lines: """
-                    PushClient(APNsEndpoint(host: "localhost", port: \(port), isEncrypted: false),
+                    try PushClient(APNsEndpoint(host: "localhost", port: \(port), isEncrypted: false),
                       authentication: .token(key))
                     """
             ),
