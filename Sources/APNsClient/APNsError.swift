@@ -81,6 +81,7 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
         var attempts: Int = 0
         var unknownTries: Int = 0
         var timing: SendTiming = SendTiming()
+        var isTLSFailure = false
     }
 
     private var box: Box
@@ -98,6 +99,11 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public internal(set) var description: String {
         get { facts.description }
         set { facts.description = newValue }
+    }
+    /// Whether no connection came about because the TLS handshake failed.
+    package internal(set) var isTLSFailure: Bool {
+        get { facts.isTLSFailure }
+        set { facts.isTLSFailure = newValue }
     }
     /// What became of the push.
     public internal(set) var outcome: Outcome {
@@ -190,9 +196,10 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
             case .timedOut: .timedOut
             case .closedByPeer, .protocolViolation: .connectionLost
             case .closedLocally: .closed
-            case .system, .cannotListen: .system
+            case .system, .cannotListen, .addressNotAvailable: .system
             }
         self.init(code, id: id, description: error.description, outcome: outcome)
+        isTLSFailure = error.kind == .tlsFailed
     }
 }
 

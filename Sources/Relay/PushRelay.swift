@@ -165,6 +165,8 @@ package actor PushRelay {
     }
 
     private func listen() throws(RelayError) {
+        // The setting of an address that cannot be listened on, for the error.
+        var setting = ""
         do {
             let tls = try configuration.identity.map { (identity) throws(WireError) in
                 try TLSContext.server(identity: identity, asksForCertificates: false)
@@ -174,6 +176,7 @@ package actor PushRelay {
                     initialStreams: configuration.streamsPerConnection,
                     bodyBytes: PushRelay.longestBody
                 )
+                setting = "listen.\(environment.rawValue): "
                 let listener = try APNsListener(
                     host: address.host,
                     port: address.port,
@@ -193,6 +196,7 @@ package actor PushRelay {
                 let api = RelayAPI(self)
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = configuration.longestBatch
+                setting = "http: "
                 http = try HTTP1Listener(
                     host: address.host,
                     port: address.port,
@@ -206,7 +210,7 @@ package actor PushRelay {
             }
         } catch {
             for listener in listeners { listener.close(grace: .zero) {} }
-            throw RelayError("\(error)")
+            throw RelayError("\(setting)\(error)")
         }
     }
 

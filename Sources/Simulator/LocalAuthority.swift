@@ -63,8 +63,8 @@ public final class LocalAuthority: Sendable {
                 let fresh = try CertificateAuthority(permitting: names)
                 try LocalAuthority.keep(fresh, in: directory, certificatePath: certificatePath, keyPath: keyPath)
             }
-            let certificate = try String(contentsOfFile: certificatePath, encoding: .utf8)
-            let key = try String(contentsOfFile: keyPath, encoding: .utf8)
+            let certificate = try FileContents.text(certificatePath)
+            let key = try FileContents.text(keyPath)
             try self.init(
                 CertificateAuthority(certificatePEM: certificate, keyPEM: key),
                 certificateFile: certificatePath
@@ -83,29 +83,15 @@ public final class LocalAuthority: Sendable {
         certificatePath: String,
         keyPath: String
     ) throws {
-        let files = FileManager.default
-        do {
-            try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        } catch {
-            throw SimulatorError("the directory cannot be created")
-        }
+        try FileContents.createDirectory(directory)
         let draft = directory + "/.ca-\(UInt64.random(in: .min ... .max))"
-        try files.createDirectory(atPath: draft, withIntermediateDirectories: false)
-        defer { try? files.removeItem(atPath: draft) }
-        guard
-            files.createFile(
-                atPath: draft + "/ca-key.pem",
-                contents: Data(try fresh.keyPEM().utf8),
-                attributes: [.posixPermissions: 0o600]
-            ), files.createFile(atPath: draft + "/ca.pem", contents: Data(try fresh.certificatePEM().utf8))
-        else { throw SimulatorError("the directory cannot be written to") }
+        try FileContents.createDirectory(draft)
+        defer { try? FileManager.default.removeItem(atPath: draft) }
+        try FileContents.create(draft + "/ca-key.pem", try fresh.keyPEM(), mode: 0o600)
+        try FileContents.create(draft + "/ca.pem", try fresh.certificatePEM(), mode: 0o644)
         // Linking fails when the name is taken, and never leaves half a file.
-        do {
-            try files.linkItem(atPath: draft + "/ca-key.pem", toPath: keyPath)
-        } catch  where files.fileExists(atPath: keyPath) {
-            return
-        }
-        try files.moveItem(atPath: draft + "/ca.pem", toPath: certificatePath)
+        guard try FileContents.link(draft + "/ca-key.pem", to: keyPath) else { return }
+        _ = try FileContents.link(draft + "/ca.pem", to: certificatePath)
     }
 
     /// Where the certificate of an authority kept in a directory is.

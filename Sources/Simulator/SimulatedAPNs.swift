@@ -139,7 +139,8 @@ public actor SimulatedAPNs {
             // The listeners keep this object alive, and their ports taken.
             for listener in listeners { listener.close(grace: .zero) {} }
             listeners = []
-            throw SimulatorError("\(error)", listener: listening)
+            let isHost = (error as? WireError)?.kind == .addressNotAvailable
+            throw SimulatorError("\(error)", listener: isHost ? .host : listening)
         }
     }
 
@@ -243,14 +244,16 @@ public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible
     /// What happened, in a sentence without the final stop.
     public let description: String
 
-    /// The ports that a simulator listens on.
+    /// The settings of a simulator that can make listening fail.
     package enum Listener: Sendable, Hashable {
+        /// The address, which is none of this machine's.
+        case host
         case pushes
         case channels
         case inbox
     }
 
-    /// The port that cannot be listened on; nil for other errors.
+    /// The setting because of which the simulator cannot listen; nil for other errors.
     package let listener: Listener?
 
     init(_ description: String, listener: Listener? = nil) {

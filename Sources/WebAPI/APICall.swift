@@ -74,7 +74,7 @@ package struct APICall<Service: Sendable>: Sendable {
         do throws(JSONError) {
             return try JSONReader.read(body)
         } catch {
-            throw APIProblem(400, "the body is no JSON: \(error)")
+            throw APIProblem(400, "the body is not valid JSON: \(error)")
         }
     }
 

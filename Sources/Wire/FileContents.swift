@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// Reads whole files, such as keys, certificates and configurations.
+/// Reads and creates whole files, such as keys, certificates and configurations.
 package enum FileContents {
     /// The size from which on a file is refused: far more than any of these files needs.
     private static let byteLimit = 16 * 1024 * 1024
@@ -13,10 +13,10 @@ package enum FileContents {
     ///
     /// - Parameter path: The path; a relative one counts from the working directory.
     /// - Returns: The bytes.
-    /// - Throws: ``FileReadError`` with the system's reason.
-    package static func read(_ path: String) throws(FileReadError) -> [UInt8] {
+    /// - Throws: ``FileError`` with the system's reason.
+    package static func read(_ path: String) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileReadError(path, Socket.message(errno)) }
+        guard descriptor >= 0 else { throw FileError("read", path, errno) }
         defer { close(descriptor) }
         var contents: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -24,12 +24,74 @@ package enum FileContents {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe systemRead(descriptor, $0.baseAddress, $0.count) }
             guard count >= 0 else {
                 if errno == EINTR { continue }
-                throw FileReadError(path, Socket.message(errno))
+                throw FileError("read", path, errno)
             }
             if count == 0 { return contents }
             contents += buffer[..<count]
-            guard contents.count <= byteLimit else { throw FileReadError(path, "it is larger than 16 MB") }
+            guard contents.count <= byteLimit else { throw FileError("read", path, reason: "it is larger than 16 MB") }
         }
+    }
+
+    /// Reads a file of text.
+    ///
+    /// - Parameter path: The path; a relative one counts from the working directory.
+    /// - Returns: The text.
+    /// - Throws: ``FileError`` with the system's reason, or because the bytes are not UTF-8.
+    package static func text(_ path: String) throws(FileError) -> String {
+        guard let text = String(validating: try read(path), as: UTF8.self) else {
+            throw FileError("read", path, reason: "it is not valid UTF-8")
+        }
+        return text
+    }
+
+    /// Creates a file, which must not exist.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - text: The content.
+    ///   - mode: The permissions.
+    /// - Throws: ``FileError`` with the system's reason.
+    package static func create(_ path: String, _ text: String, mode: UInt16) throws(FileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
+        guard descriptor >= 0 else { throw FileError("created", path, errno) }
+        defer { close(descriptor) }
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 || errno == EINTR else { throw FileError("written", path, errno) }
+            bytes = bytes.dropFirst(max(0, count))
+        }
+    }
+
+    /// Creates a directory and those above it, as far as they are missing.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - mode: The permissions of directories that are created.
+    /// - Throws: ``FileError`` with the system's reason.
+    package static func createDirectory(_ path: String, mode: UInt16 = 0o755) throws(FileError) {
+        guard mkdir(path, mode_t(mode)) != 0 else { return }
+        let reason = errno
+        var facts = stat()
+        if reason == EEXIST, unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR { return }
+        guard reason == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw FileError("created", path, reason)
+        }
+        try createDirectory(String(path[..<slash]), mode: mode)
+        guard mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else { throw FileError("created", path, errno) }
+    }
+
+    /// Gives a file a second path.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - other: The second path.
+    /// - Returns: False when the second path exists.
+    /// - Throws: ``FileError`` with the system's reason.
+    package static func link(_ path: String, to other: String) throws(FileError) -> Bool {
+        if systemLink(path, other) == 0 { return true }
+        guard errno == EEXIST else { throw FileError("created", other, errno) }
+        return false
     }
 
     private static func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
@@ -39,18 +101,35 @@ package enum FileContents {
             unsafe Darwin.read(descriptor, buffer, count)
         #endif
     }
+
+    private static func systemLink(_ path: String, _ other: String) -> CInt {
+        #if canImport(Glibc)
+            Glibc.link(path, other)
+        #elseif canImport(Darwin)
+            Darwin.link(path, other)
+        #endif
+    }
 }
 
-/// Why a file cannot be read.
-package struct FileReadError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The path, the system's reason and, for a relative path, the directory that it was looked for in.
+/// The reason why a file cannot be read, created or written.
+package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The path, what cannot be done, the reason and, for a relative path, the working directory.
     package let description: String
 
-    fileprivate init(_ path: String, _ reason: String) {
-        var description = "\(path) cannot be read: \(reason)"
-        if !path.hasPrefix("/"), let directory = FileReadError.workingDirectory {
-            description += " (looked for in \(directory))"
-        }
+    /// An error with the system's reason.
+    ///
+    /// - Parameters:
+    ///   - action: What cannot be done, such as "read".
+    ///   - path: The path as it was given.
+    ///   - number: The system's number (`errno`).
+    package init(_ action: String, _ path: String, _ number: CInt) {
+        self.init(action, path, reason: Socket.message(number))
+    }
+
+    /// An error with a reason, without the final stop.
+    package init(_ action: String, _ path: String, reason: String) {
+        var description = "\(path) cannot be \(action): \(reason)"
+        if !path.hasPrefix("/"), let directory = FileError.workingDirectory { description += " (in \(directory))" }
         self.description = description
     }
 

@@ -26,6 +26,8 @@ package struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
         case closedLocally
         /// An address cannot be listened on.
         case cannotListen
+        /// An address to listen on is none of this machine's.
+        case addressNotAvailable
     }
 
     /// The kind of failure.

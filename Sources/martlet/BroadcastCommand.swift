@@ -12,7 +12,7 @@ extension Command {
                 + "--channel dHN0LXNyY2gtY2hubA== --state '{\"score\":\"2:1\"}'"
         ],
         Option<String>("--channel", "Identifier of the channel"),
-        Option<String>("--topic", "Bundle identifier of the app"),
+        Option<String>.topic,
         Option<JSONObject?>("--state", "Content state, a JSON object"),
         Option<InputFile?>("--snapshot", "Snapshot of a Live Activity in place of --state; - for standard input"),
         Flag("--end", "End the activities; the content is their last"),

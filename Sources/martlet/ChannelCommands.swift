@@ -2,7 +2,7 @@ import APNsClient
 import Commands
 
 extension Command {
-    private static let topic = Option<String>("--topic", "Bundle identifier of the app")
+    private static let topic = Option<String>.topic
     private static let channel = Option<String>("--channel", "Identifier of the channel")
 
     /// Creates a channel.

@@ -4,13 +4,16 @@ import Commands
 /// The options that name a signing key.
 struct KeyOptions: Sendable {
     private var file: InputFile?
-    private var keyID: String?
-    private var teamID: String?
+    private var keyID: AccountIdentifier?
+    private var teamID: AccountIdentifier?
 
     static let declared = Group(
         Option<InputFile?>("--key", "Signing key, .p8"),
-        Option<String?>("--key-id", "Identifier of the key, ten characters; by default that of AuthKey_<id>.p8"),
-        Option<String?>("--team-id", "Identifier of the team, ten characters")
+        Option<AccountIdentifier?>(
+            "--key-id",
+            "Identifier of the key, ten characters; by default that of AuthKey_<id>.p8"
+        ),
+        Option<AccountIdentifier?>("--team-id", "Identifier of the team, ten characters")
     ) { KeyOptions(file: $0, keyID: $1, teamID: $2) }
 
     /// Whether no option was given.
@@ -26,7 +29,7 @@ struct KeyOptions: Sendable {
             guard !isRequired else {
                 throw UsageError("--key is missing: Apple accepts only pushes that are signed with your team's .p8 key")
             }
-            return try .ephemeral(keyID: keyID ?? "EPHEMERAL0", teamID: teamID ?? "LOCALTEAM0")
+            return try .ephemeral(keyID: keyID?.text ?? "EPHEMERAL0", teamID: teamID?.text ?? "LOCALTEAM0")
         }
         guard let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path) else {
             throw UsageError("--key-id is missing: the name of \(file.path) does not contain it")
@@ -34,15 +37,33 @@ struct KeyOptions: Sendable {
         guard let teamID else {
             throw UsageError("--team-id is missing: it is shown at the top right of your developer account")
         }
-        return try SigningKey(pem: file.text(), of: file, keyID: keyID, teamID: teamID)
+        return try SigningKey(pem: file.text(), of: file, keyID: keyID.text, teamID: teamID.text)
     }
 
-    /// Apple names the files of keys after them.
-    private static func keyID(inNameOf file: String) -> String? {
+    /// The identifier in the name that Apple gives the file of a key; nil for another name.
+    private static func keyID(inNameOf file: String) -> AccountIdentifier? {
         let name = file.split(separator: "/").last ?? ""
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
-        return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+        return try? AccountIdentifier(argument: String(name.dropFirst("AuthKey_".count).dropLast(".p8".count)))
     }
+}
+
+/// The ten characters that name a key or a team in the developer account.
+struct AccountIdentifier: ArgumentValue {
+    let text: String
+
+    /// An identifier from text.
+    init(argument: String) throws(UsageError) {
+        guard SigningKey.isIdentifier(argument) else {
+            // A key that is given in its place by mistake must not be shown.
+            let found = argument.count > 20 ? "\(argument.count) characters" : "\"\(argument)\""
+            throw UsageError("must be ten characters of A-Z and 0-9, as in the developer account (found \(found))")
+        }
+        text = argument
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "id" }
 }
 
 extension SigningKey {
@@ -51,7 +72,7 @@ extension SigningKey {
         do throws(APNsError) {
             try self.init(pem: pem, keyID: keyID, teamID: teamID)
         } catch {
-            throw UsageError("--key \(file.path): \(error)")
+            throw UsageError("\(file.label): \(error)")
         }
     }
 }
@@ -84,21 +105,12 @@ struct CertificateOptions: Sendable {
         }
         let bytes = try file.bytes()
         let line = try passwordFile?.firstLine()
+        let pem = bytes.first == CertificateOptions.derSequence ? nil : try file.text(of: bytes)
         do throws(APNsError) {
-            guard bytes.first == CertificateOptions.derSequence else {
-                let pem = String(decoding: bytes, as: UTF8.self)
-                return try ProviderCertificate(pem: pem, privateKeyPEM: pem)
-            }
+            if let pem { return try ProviderCertificate(pem: pem, privateKeyPEM: pem) }
             return try ProviderCertificate(pkcs12: bytes, passphrase: line ?? password ?? "")
         } catch {
-            throw UsageError("--certificate \(file.path): \(error)")
+            throw UsageError("\(file.label): \(error)")
         }
-    }
-}
-
-extension InputFile {
-    /// The first line of the file; empty for an empty file.
-    func firstLine() throws(UsageError) -> String {
-        try text().split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
     }
 }

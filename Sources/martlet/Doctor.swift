@@ -10,7 +10,7 @@ extension Command {
             "doctor --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --topic com.example.app",
             "doctor --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app",
         ],
-        Option<String>("--topic", "Bundle identifier of the app"),
+        Option<String>.topic,
         Option<DeviceToken?>("--to", "Device to send a silent push to; by default a token that no device has"),
         ServerOptions.declared,
         OutputFormat.declared

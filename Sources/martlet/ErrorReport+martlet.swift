@@ -34,7 +34,7 @@ extension ExitStatus {
     init(of error: any Error) {
         self =
             switch error {
-            case is UsageError, is FileReadError, is DeviceTokenError, is PayloadError, is ProviderTokenError,
+            case is UsageError, is FileError, is DeviceTokenError, is PayloadError, is ProviderTokenError,
                 is SurfaceError:
                 .usage
             case let error as ServerError: ExitStatus(of: error.cause)
@@ -64,7 +64,7 @@ extension ExitStatus {
             case .nameNotResolved, .connectionRefused, .timedOut, .certificateRejected, .tlsFailed, .notHTTP2,
                 .closedByPeer, .protocolViolation:
                 .unreachable
-            case .system, .closedLocally, .cannotListen: .failure
+            case .system, .closedLocally, .cannotListen, .addressNotAvailable: .failure
             }
     }
 }

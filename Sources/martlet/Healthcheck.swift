@@ -23,8 +23,9 @@ extension Command {
     ) { address, authorities, wait, output in
         let loop = try EventLoop()
         defer { loop.shutdown() }
-        let tls = address.server.isEncrypted ? try TLSContext.http1Client(authorities: authorities?.text()) : nil
-        try await Healthcheck(address: address, tls: tls, loop: loop).run(within: .seconds(wait.count))
+        let authorities = try authorities?.certificates()
+        let tls = address.server.isEncrypted ? try TLSContext.http1Client(authorities: authorities) : nil
+        try await Healthcheck(address: address, tls: tls, loop: loop, wait: wait).run()
         output.write(json: ["url": .string("\(address)"), "ready": true], text: "\(address) is ready\n")
     }
 }
@@ -41,9 +42,11 @@ private struct Healthcheck {
     let address: InterfaceAddress
     let tls: TLSContext?
     let loop: EventLoop
+    let wait: WaitSeconds
 
-    func run(within time: Duration) async throws {
+    func run() async throws {
         let clock = ContinuousClock()
+        let time = Duration.seconds(wait.count)
         let deadline = clock.now + time
         while true {
             // Without a wait, the only request still has its full time.
@@ -68,17 +71,27 @@ private struct Healthcheck {
             throw HealthcheckError(description: message, isAnswer: false)
         }
         guard status == 200 else {
-            let advice = status == 404 ? "check --url" : "wait for it with --wait 30"
+            let advice = status == 404 ? "check --url" : waitAdvice
             let message = "\(address) is not ready: it answers \(status); \(advice)"
             throw HealthcheckError(description: message, isAnswer: true)
         }
     }
 
+    private var waitAdvice: String {
+        wait.count == 0 ? "wait for it with --wait 30" : "wait longer than --wait \(wait)"
+    }
+
+    private var clearAdvice: String { "if the server does not use TLS, begin --url with http://" }
+
     private func advice(for kind: WireError.Kind) -> String {
         switch kind {
         case .connectionRefused:
-            "start martlet simulate (or relay), wait for it with --wait 30, or give its address with --url"
+            "start martlet simulate (or relay), \(waitAdvice), or give its address with --url"
         case .nameNotResolved: "check the spelling of the host in --url"
+        case .tlsFailed: clearAdvice
+        case .closedByPeer where tls != nil: clearAdvice
+        case .closedByPeer:
+            "check that --url is the HTTP interface of a simulator or relay, and begins with https:// if that uses TLS"
         default: "check that --url is the HTTP interface of a simulator or relay"
         }
     }

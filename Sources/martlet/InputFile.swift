@@ -1,15 +1,24 @@
+import APNs
 import Commands
 import Wire
 
-/// A file that an option names; `-` is standard input.
+/// A file that an option or an argument names; `-` is standard input.
 struct InputFile: ArgumentValue, CustomStringConvertible {
     /// The path, or `-`.
     let path: String
+    /// The option or the environment variable that names the file; nil for an argument and for a default.
+    private let source: String?
     var description: String { path }
 
     /// A file from text; whether it exists shows when it is read.
     init(argument: String) {
+        self.init(argument: argument, source: nil)
+    }
+
+    /// Part of `ArgumentValue`.
+    init(argument: String, source: String?) {
         path = argument
+        self.source = source
     }
 
     /// Part of `ArgumentValue`.
@@ -17,22 +26,87 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     /// Part of `ArgumentValue`.
     static var isFile: Bool { true }
 
+    /// The file in errors: the path, after the option or the variable that names it.
+    var label: String {
+        let name = path == "-" ? "standard input" : path
+        return source.map { "\($0) \(name)" } ?? name
+    }
+
     /// All bytes of the file.
     ///
-    /// - Throws: ``UsageError`` with the file and the system's reason.
+    /// - Throws: ``UsageError`` with the file and the system's reason, or because standard input is empty.
     func bytes() throws(UsageError) -> [UInt8] {
-        if path == "-" { return StandardInput.bytes() }
-        do throws(FileReadError) {
+        guard path != "-" else {
+            let bytes = StandardInput.bytes()
+            guard !bytes.isEmpty else { throw UsageError("\(label) is empty") }
+            return bytes
+        }
+        do throws(FileError) {
             return try FileContents.read(path)
         } catch {
-            throw UsageError("\(error)")
+            throw UsageError((source.map { $0 + " " } ?? "") + "\(error)")
         }
     }
 
-    /// The file as text; bytes that are not UTF-8 are replaced.
+    /// The file as text.
     ///
-    /// - Throws: ``UsageError`` with the file and the system's reason.
+    /// - Throws: ``UsageError`` with the file and the system's reason, or because the bytes are not UTF-8.
     func text() throws(UsageError) -> String {
-        String(decoding: try bytes(), as: UTF8.self)
+        try text(of: bytes())
+    }
+
+    /// The text of bytes that have been read from the file.
+    ///
+    /// - Throws: ``UsageError`` when the bytes are not UTF-8.
+    func text(of bytes: [UInt8]) throws(UsageError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw UsageError("\(label) cannot be read: it is not valid UTF-8")
+        }
+        return text
+    }
+
+    /// The first line of the file; empty for an empty file.
+    func firstLine() throws(UsageError) -> String {
+        try text().split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    }
+
+    /// The certificates in the file, as PEM text.
+    ///
+    /// - Throws: ``UsageError`` when the file cannot be read, or contains no certificate in PEM.
+    func certificates() throws(UsageError) -> String {
+        let text = try text()
+        do throws(WireError) {
+            _ = try TLSContext.http1Client(authorities: text)
+        } catch {
+            throw UsageError("\(label): \(error)")
+        }
+        return text
+    }
+
+    /// The bytes of the file, which must be a JSON object.
+    ///
+    /// - Throws: ``UsageError`` when the file cannot be read or is not a JSON object.
+    func jsonObject() throws(UsageError) -> [UInt8] {
+        let bytes = try bytes()
+        // APNs accepts a name that occurs twice, which only the stricter reader refuses.
+        guard !JSONReader.isObject(bytes) else { return bytes }
+        guard try JSONValue(bytes, label).members != nil else { throw UsageError("\(label) must be a JSON object") }
+        return bytes
+    }
+}
+
+extension JSONValue {
+    /// A value from the text of a file, a line or an option.
+    ///
+    /// - Parameters:
+    ///   - text: The JSON text in UTF-8.
+    ///   - subject: The name of the text for the error; nil, the default, when the caller names it.
+    /// - Throws: ``UsageError`` when the text is not valid JSON.
+    init(_ text: [UInt8], _ subject: String? = nil) throws(UsageError) {
+        do throws(JSONError) {
+            self = try JSONReader.read(text)
+        } catch {
+            throw UsageError((subject.map { $0 + " " } ?? "") + "is not valid JSON: \(error)")
+        }
     }
 }

@@ -12,7 +12,7 @@ extension Command {
                 + "--state '{\"minutesLeft\":5}' --title \"Your ride\" --body \"It arrives in 5 minutes.\""
         ],
         Option<DeviceToken>("--to", "Push-to-start token of the device, hexadecimal"),
-        Option<String>("--topic", "Bundle identifier of the app"),
+        Option<String>.topic,
         Option<String>("--attributes-type", "Name of the app's ActivityAttributes"),
         Option<JSONObject>("--attributes", "Attributes, which do not change, a JSON object"),
         Option<JSONObject>("--state", "First content state, a JSON object"),
@@ -56,8 +56,7 @@ extension Command {
             "live update --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app "
                 + "--to 5d3a6a1c8f9a42d6 --state '{\"minutesLeft\":4}'"
         ],
-        Option<DeviceToken>("--to", "Token of the activity, hexadecimal"),
-        Option<String>("--topic", "Bundle identifier of the app"),
+        LiveTarget.declared,
         Option<JSONObject>("--state", "New content state, a JSON object"),
         Option<String?>("--title", "Title of an alert; without title and body the update is silent"),
         Option<String?>("--body", "Text of the alert"),
@@ -65,23 +64,14 @@ extension Command {
         LiveDeliveryOptions.declared,
         ServerOptions.declared,
         OutputFormat.declared
-    ) { token, topic, state, title, body, content, delivery, server, output in
+    ) { target, state, title, body, content, delivery, server, output in
         let update = try LiveActivityUpdate.update(
             state.value,
             alert: alert(title, body),
             staleDate: content.staleDate?.date(),
             relevanceScore: content.relevanceScore
         )
-        try await server.sendOne(to: token, output) { client in
-            try await client.send(
-                update,
-                toActivity: token,
-                topic: Topic(topic),
-                timestamp: delivery.timestamp?.date(),
-                priority: delivery.priority ?? .powerAware,
-                expiration: delivery.expiration?.expiration
-            )
-        }
+        try await server.send(update, to: target, delivery, output)
     }
 
     /// Ends a Live Activity.
@@ -92,25 +82,14 @@ extension Command {
             "live end --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app "
                 + "--to 5d3a6a1c8f9a42d6 --state '{\"minutesLeft\":0}' --dismiss now"
         ],
-        Option<DeviceToken>("--to", "Token of the activity, hexadecimal"),
-        Option<String>("--topic", "Bundle identifier of the app"),
+        LiveTarget.declared,
         Option<JSONObject?>("--state", "Last content state, a JSON object"),
         Option("--dismiss", "Time at which it leaves the Lock Screen", default: DismissalTime.system),
         LiveDeliveryOptions.declared,
         ServerOptions.declared,
         OutputFormat.declared
-    ) { token, topic, state, dismissal, delivery, server, output in
-        let end = try LiveActivityUpdate.end(state, dismissal)
-        try await server.sendOne(to: token, output) { client in
-            try await client.send(
-                end,
-                toActivity: token,
-                topic: Topic(topic),
-                timestamp: delivery.timestamp?.date(),
-                priority: delivery.priority ?? .powerAware,
-                expiration: delivery.expiration?.expiration
-            )
-        }
+    ) { target, state, dismissal, delivery, server, output in
+        try await server.send(LiveActivityUpdate.end(state, dismissal), to: target, delivery, output)
     }
 
     private static func alert(_ title: String?, _ body: String?) -> LiveActivityAlert? {
@@ -120,6 +99,25 @@ extension Command {
 }
 
 extension ServerOptions {
+    /// Sends one update to a running activity and prints the answer.
+    fileprivate func send(
+        _ update: LiveActivityUpdate,
+        to target: LiveTarget,
+        _ delivery: LiveDeliveryOptions,
+        _ output: OutputFormat
+    ) async throws {
+        try await sendOne(to: target.token, output) { client in
+            try await client.send(
+                update,
+                toActivity: target.token,
+                topic: target.topic,
+                timestamp: delivery.timestamp?.date(),
+                priority: delivery.priority ?? .powerAware,
+                expiration: delivery.expiration?.expiration
+            )
+        }
+    }
+
     /// Sends one push to a device and prints the answer.
     fileprivate func sendOne(
         to token: DeviceToken,

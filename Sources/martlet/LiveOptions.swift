@@ -1,6 +1,22 @@
 import APNsClient
 import Commands
 
+extension Option where Value == String {
+    /// The option for the app of a push or a channel.
+    static var topic: Option<String> { Option("--topic", "Bundle identifier of the app") }
+}
+
+/// The options for the running activity that a push is about.
+struct LiveTarget: Sendable {
+    let token: DeviceToken
+    let topic: Topic
+
+    static let declared = Group(
+        Option<DeviceToken>("--to", "Token of the activity, hexadecimal"),
+        Option<String>.topic
+    ) { LiveTarget(token: $0, topic: Topic($1)) }
+}
+
 /// The options for what accompanies the content of a Live Activity.
 struct LiveContentOptions: Sendable {
     var staleDate: TimeArgument?
@@ -48,11 +64,7 @@ struct JSONObject: ArgumentValue {
     let value: JSONValue
 
     init(argument: String) throws(UsageError) {
-        do throws(JSONError) {
-            value = try JSONReader.read(Array(argument.utf8))
-        } catch {
-            throw UsageError("is not valid JSON: \(error)")
-        }
+        value = try JSONValue(Array(argument.utf8))
         guard value.members != nil else { throw UsageError("must be a JSON object") }
     }
 

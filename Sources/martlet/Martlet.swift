@@ -36,7 +36,13 @@ struct Martlet {
 
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        exit(await program.run(arguments, environment: ProcessInfo.processInfo.environment))
+        let environment = ProcessInfo.processInfo.environment
+        do throws(UsageError) {
+            try ProcessInput.check(environment: environment, prefix: "MARTLET_")
+        } catch {
+            exit(program.fail(error, arguments))
+        }
+        exit(await program.run(arguments, environment: environment))
     }
 }
 

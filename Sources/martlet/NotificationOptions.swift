@@ -149,18 +149,3 @@ struct NotificationOptions: Sendable {
         )
     }
 }
-
-extension InputFile {
-    /// The bytes of the file, which must be a JSON object.
-    fileprivate func jsonObject() throws(UsageError) -> [UInt8] {
-        let bytes = try bytes()
-        // APNs accepts a name that occurs twice, which only the stricter reader refuses.
-        guard !JSONReader.isObject(bytes) else { return bytes }
-        do throws(JSONError) {
-            _ = try JSONReader.read(bytes)
-        } catch {
-            throw UsageError("\(path) is not valid JSON: \(error)")
-        }
-        throw UsageError("\(path) must be a JSON object")
-    }
-}

@@ -31,7 +31,7 @@ struct RelayCaller: Sendable {
         let loop = try EventLoop()
         defer { loop.shutdown() }
         let server = relay.server
-        let tls = server.isEncrypted ? try TLSContext.http1Client(authorities: authorities?.text()) : nil
+        let tls = server.isEncrypted ? try TLSContext.http1Client(authorities: authorities?.certificates()) : nil
         let call = HTTP1Call(host: server.host, port: server.port, tls: tls)
         var fields: HTTPFields = ["authorization": "Bearer " + key]
         if body != nil { fields.append("content-type", "application/json") }

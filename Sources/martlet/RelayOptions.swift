@@ -12,7 +12,7 @@ import Relay
 
 /// The options for the configuration of a relay: a file, and values that override some of it.
 struct RelayOptions: Sendable {
-    private var file: String
+    private var file: InputFile
     private var overrides: RelayOverrides
 
     static let configurationFile = Option(
@@ -29,9 +29,12 @@ struct RelayOptions: Sendable {
     static let declared = Group(
         configurationFile,
         data,
-        Option<String?>("--listen-production", "Address for APNs clients of production, such as 127.0.0.1:2197"),
-        Option<String?>("--listen-development", "Address for APNs clients of development"),
-        Option<String?>("--http", "Address of the HTTP interface, such as 127.0.0.1:8198"),
+        Option<RelayConfiguration.Address?>(
+            "--listen-production",
+            "Address for APNs clients of production, such as 127.0.0.1:2197"
+        ),
+        Option<RelayConfiguration.Address?>("--listen-development", "Address for APNs clients of development"),
+        Option<RelayConfiguration.Address?>("--http", "Address of the HTTP interface, such as 127.0.0.1:8198"),
         Option<Logger.Level?>("--log-level", "Lowest level that is logged"),
         Option<Logger.Format?>("--log-format", "Format of the log")
     ) { file, data, production, development, http, level, format in
@@ -39,12 +42,12 @@ struct RelayOptions: Sendable {
         overrides.data = data.map { data in
             if case .database = OutboxPlace(data.path) { data.path } else { absolute(data.path) }
         }
-        overrides.listeners[.production] = production
-        overrides.listeners[.development] = development
-        overrides.http = http
+        overrides.listeners[.production] = production?.description
+        overrides.listeners[.development] = development?.description
+        overrides.http = http?.description
         overrides.logLevel = level
         overrides.logFormat = format
-        return RelayOptions(file: file.path, overrides: overrides)
+        return RelayOptions(file: file, overrides: overrides)
     }
 
     /// The configuration, read from the file.
@@ -60,9 +63,10 @@ struct RelayOptions: Sendable {
 
     /// The configuration, for a command that checks it.
     ///
-    /// - Throws: ``UsageError`` when its file cannot be read, and ``RelayError`` when a setting is wrong.
+    /// - Throws: ``UsageError`` when its file cannot be read or is not valid JSON, and ``RelayError`` when a setting is
+    ///   wrong.
     func configurationToCheck() throws -> RelayConfiguration {
-        _ = try InputFile(argument: file).bytes()
+        _ = try JSONValue(file.bytes(), file.label)
         return try checkedConfiguration()
     }
 
@@ -71,7 +75,7 @@ struct RelayOptions: Sendable {
         var overrides = overrides
         overrides.openTelemetry = environment.filter { $0.key.hasPrefix("OTEL_") }
         return try RelayConfiguration(
-            file: file,
+            file: file.path,
             overrides: overrides,
             credentials: environment["CREDENTIALS_DIRECTORY"]
         )

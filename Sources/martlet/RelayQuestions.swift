@@ -35,7 +35,7 @@ extension Command {
             let silence = Double(node["silent-ms"]?.integerValue ?? 0) / 1_000
             table.add([
                 node.cell("number"), node.cell("name"), node.cell("version"),
-                Table.Cell("\(Int(silence.rounded())) s"), node.cell("in-flight"), node.cell("sent-per-second"),
+                Table.Cell("\(silence.shortText) s"), node.cell("in-flight"), node.cell("sent-per-second"),
                 Table.Cell(node["outcomes"]?["delivered"]?.shown ?? ""),
                 Table.Cell(node["state"]?.stringValue ?? "", node["state"] == "draining" ? .bad : .good),
             ])
@@ -52,14 +52,14 @@ extension Command {
         ])
         let now = status["now"]?.integerValue ?? 0
         for lane in status["lanes"]?.elements ?? [] {
-            let rest = lane["paused-until"]?.integerValue.map { max(0, $0 - now) / 1_000 }
+            let rest = lane["paused-until"]?.integerValue.map { Double(max(0, $0 - now)) / 1_000 }
             let ends = lane["outcomes"]
             table.add([
                 lane.cell("app"), lane.cell("environment"), lane.cell("backlog"),
                 Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
                 lane.cell("sent-per-second"), Table.Cell(ends?["delivered"]?.shown ?? ""),
                 Table.Cell(ends?["refused"]?.shown ?? ""), Table.Cell(ends?["dead"]?.shown ?? ""),
-                rest.map { Table.Cell("rests for \($0) s", .bad) } ?? Table.Cell("sends", .good),
+                rest.map { Table.Cell("rests for \($0.shortText) s", .bad) } ?? Table.Cell("sends", .good),
             ])
         }
         return table.text(for: .output)

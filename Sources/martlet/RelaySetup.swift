@@ -25,17 +25,15 @@ extension Command {
         "relay keys make",
         "Create an API key for a client of a relay; it is printed once and stored nowhere",
         examples: ["relay keys make --name 'back end' --apps orders,rides --scopes send,read"],
-        Option<String>("--name", "Name of the key in logs", variable: "MARTLET_RELAY_KEY_NAME"),
-        Option<String>("--apps", "Apps that the key is for, separated by commas"),
+        Option<NonemptyText>("--name", "Name of the key in logs", variable: "MARTLET_RELAY_KEY_NAME"),
+        Option<AppList>("--apps", "Apps that the key is for, separated by commas"),
         Option("--scopes", "Permissions of the key, separated by commas", default: ScopeList()),
         OutputFormat.declared
     ) { name, apps, scopes, output in
-        guard !name.isEmpty else { throw UsageError("--name must not be empty") }
-        guard !apps.split(separator: ",").isEmpty else { throw UsageError("--apps must name at least one app") }
         let key = CallerKey()
         let entry: JSONValue = [
-            "name": .string(name), "key-sha256": .string(try key.hash),
-            "apps": .array(apps.split(separator: ",").map { .string(String($0)) }),
+            "name": .string(name.text), "key-sha256": .string(try key.hash),
+            "apps": .array(apps.names.map(JSONValue.string)),
             "scopes": .array(scopes.scopes.map { .string($0.rawValue) }),
         ]
         guard !output.isJSON else {
@@ -48,6 +46,30 @@ extension Command {
         Terminal.errors.write("\nThe entry for \"callers\" in the configuration of the relay:\n")
         Terminal.output.write(entry.line)
     }
+}
+
+/// Text that is not empty.
+struct NonemptyText: ArgumentValue {
+    let text: String
+
+    init(argument: String) throws(UsageError) {
+        guard !argument.isEmpty else { throw UsageError("must not be empty") }
+        text = argument
+    }
+
+    static var valueName: String { "text" }
+}
+
+/// Names of apps, separated by commas.
+struct AppList: ArgumentValue {
+    let names: [String]
+
+    init(argument: String) throws(UsageError) {
+        names = argument.split(separator: ",").map(String.init)
+        guard !names.isEmpty else { throw UsageError("must name at least one app") }
+    }
+
+    static var valueName: String { "names" }
 }
 
 /// Scopes, separated by commas.

@@ -20,7 +20,7 @@ extension Command {
         ],
         Option<[DeviceToken]>("--to", "Device token, hexadecimal"),
         SendManyOptions.declared,
-        Option<String>("--topic", "Bundle identifier of the app"),
+        Option<String>.topic,
         NotificationOptions.declared,
         SnapshotOptions.declared,
         ServerOptions.declared,

@@ -47,8 +47,8 @@ struct ServerOptions: Sendable {
     func client(checksBeforeSending: Bool = true, isSending: Bool = true) throws -> PushClient {
         let apple: APNsEndpoint = environment == .production ? .production : .development
         var configuration = PushClient.Configuration(checksBeforeSending: checksBeforeSending)
-        configuration.additionalAuthorities = try authorities?.text()
-        if isWithoutRetries { configuration.retry = RetryPolicy.none }
+        configuration.additionalAuthorities = try authorities?.certificates()
+        if isWithoutRetries { configuration.allowsRetries = false }
         return try PushClient(
             host ?? apple,
             authentication: authentication(isSending: isSending),
@@ -91,8 +91,18 @@ struct ServerOptions: Sendable {
 
     /// The advice for an error that other options may prevent; nil for other errors.
     func hint(for error: APNsError) -> String? {
-        guard error.code == .certificateRejected, let host, host.isLoopback, authorities == nil else { return nil }
-        return #"to trust a simulator on this machine, give --ca "$(martlet ca path)""#
+        guard let host else { return nil }
+        let address = "\(host.host.contains(":") ? "[\(host.host)]" : host.host):\(host.port)"
+        switch error.code {
+        case .certificateRejected where host.isLoopback && authorities == nil:
+            return #"to trust a simulator on this machine, give --ca "$(martlet ca path)""#
+        case .connectionFailed where error.isTLSFailure,
+            .connectionLost where host.isEncrypted && error.outcome == .neverSent:
+            return "if the server does not use TLS, give --host http://\(address)"
+        case .connectionLost where !host.isEncrypted:
+            return "if the server uses TLS, give --host \(address) without http://"
+        default: return nil
+        }
     }
 }
 

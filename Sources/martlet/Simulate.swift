@@ -14,14 +14,18 @@ extension Command {
             "simulate --fault flaky --fault slow --seed 7",
             "simulate --listen 0.0.0.0 --port 443 --name apns --ca-directory /certificates",
         ],
-        Option<UInt16>("--port", "Port for pushes; 0 for any free one", default: 2197),
+        Option<UInt16>(
+            "--port",
+            "Port for pushes; 0 for any free one. Unless it is 0, the port of --channel-port is opened, too",
+            default: 2197
+        ),
         Option<UInt16?>(
             "--channel-port",
             "Port for the management of channels; by default Apple's, 2195 for development and 2196 for production, "
                 + "or none with --port 0"
         ),
         Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
-        Option("--listen", "Address to listen on", default: "127.0.0.1"),
+        Option("--listen", "IP address to listen on; 0.0.0.0 for all", default: ListenHost.loopback),
         Option(
             "--environment",
             "Apple's environment to simulate",
@@ -63,7 +67,7 @@ extension Command {
         let release = try release.release(in: environment)
         let apns = try await start(
             SimulatedAPNs.Configuration(
-                host: host,
+                host: host.address,
                 port: port,
                 channelPort: channelPort ?? (port == 0 ? nil : environment.channelPort),
                 inboxPort: inboxPort,
@@ -105,8 +109,8 @@ extension Command {
 
     /// Starts a simulator.
     ///
-    /// - Throws: ``ListenerError`` with the option of a port that is taken, and ``UsageError`` for files that cannot be
-    ///   used.
+    /// - Throws: ``ListenerError`` with the option of an address or port that cannot be listened on, and ``UsageError``
+    ///   for files that cannot be used.
     private static func start(_ configuration: SimulatedAPNs.Configuration) async throws -> SimulatedAPNs {
         do throws(SimulatorError) {
             return try await SimulatedAPNs.start(configuration)
@@ -114,6 +118,7 @@ extension Command {
             guard let listener = error.listener else { throw UsageError("\(error)") }
             let option =
                 switch listener {
+                case .host: "--listen"
                 case .pushes: "--port"
                 case .channels: "--channel-port"
                 case .inbox: "--inbox-port"

@@ -1,7 +1,7 @@
 import APNsClient
 import Simulator
 
-/// A port that cannot be listened on, with the option that chooses another.
+/// An address or port that cannot be listened on, with the option that chooses another.
 struct ListenerError: Error, CustomStringConvertible {
     let description: String
 }

@@ -13,7 +13,7 @@ extension NotificationCategories {
         do throws(SurfaceError) {
             try self.init(parsing: bytes)
         } catch {
-            throw UsageError("\(file.path): \(error)")
+            throw UsageError("\(file.label): \(error)")
         }
     }
 }
@@ -25,7 +25,7 @@ extension SurfaceSnapshot {
         do throws(SurfaceError) {
             try self.init(parsing: bytes, categories: categories)
         } catch {
-            throw UsageError("\(file.path): \(error)")
+            throw UsageError("\(file.label): \(error)")
         }
     }
 }

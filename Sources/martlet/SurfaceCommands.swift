@@ -6,23 +6,30 @@ extension Command {
     /// Checks snapshots.
     static let surfaceValidate = Command(
         "surface validate",
-        "Validate snapshots of surfaces, and print every error",
+        "Validate snapshots of surfaces, and print every error; exit 2 when a file cannot be read or is not JSON",
         examples: ["surface validate order.json", "surface example widget | martlet surface validate -"],
         Argument<[InputFile]>("file", "Snapshot, JSON; - for standard input"),
         Option<InputFile?>("--categories", "The app's notification categories, JSON"),
         OutputFormat.declared
     ) { files, categories, output in
         let categories = try NotificationCategories(file: categories)
-        var areAllValid = true
+        var status = ExitStatus.success
         for file in files {
-            let bytes = try file.snapshot()
+            let bytes: [UInt8]
+            do throws(UsageError) {
+                bytes = try file.snapshot()
+            } catch {
+                status = .usage
+                report(error, file, output)
+                continue
+            }
             let verdict = Result { () throws(SurfaceError) in
                 try SurfaceSnapshot(parsing: bytes, categories: categories)
             }
-            if case .failure = verdict { areAllValid = false }
+            if case .failure(let error) = verdict { status = max(status, error.isUnreadable ? .usage : .failure) }
             output.write(json: json(of: verdict, file), text: text(of: verdict, file))
         }
-        if !areAllValid { throw CommandFailure() }
+        if status != .success { throw CommandFailure(status) }
     }
 
     /// Prints the projections of snapshots.
@@ -72,7 +79,7 @@ extension Command {
                 guard !output.isJSON, let warning = migrated.warning else { continue }
                 Terminal.errors.write("\(file.path): \(warning)\n")
             } catch {
-                throw UsageError("\(file.path): \(error)")
+                throw UsageError("\(file.label): \(error)")
             }
         }
     }
@@ -99,6 +106,15 @@ extension Command {
         Terminal.output.write(SurfaceSnapshot.example(of: kind).json.line)
     }
 
+    /// Reports a file that cannot be read; the files after it are validated as well.
+    private static func report(_ error: UsageError, _ file: InputFile, _ output: OutputFormat) {
+        guard output.isJSON else { return Terminal.errors.write("martlet surface validate: \(error)\n") }
+        let members: JSONValue = [
+            "file": .string(file.path), "valid": false, "error": "usage", "message": .string("\(error)"),
+        ]
+        Terminal.output.write(members.line)
+    }
+
     private static func text(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> String {
         switch verdict {
         case .success(let snapshot): "\(file.path): a valid snapshot of the kind \(snapshot.kind.rawValue)\n"
@@ -119,7 +135,13 @@ extension Command {
                 ]
             }
             members += [.init("valid", false), .init("issues", .array(issues))]
+            if error.isUnreadable { members += [.init("error", "usage"), .init("message", .string("\(error)"))] }
         }
         return .object(members)
     }
+}
+
+extension SurfaceError {
+    /// Whether the snapshot is not JSON at all.
+    fileprivate var isUnreadable: Bool { issues.contains { $0.code == .invalidJSON } }
 }

@@ -63,9 +63,12 @@ struct TokenExplanation {
     }
 
     private var ageInWords: String {
-        let (minutes, seconds) = age.magnitude.quotientAndRemainder(dividingBy: 60)
-        let length = minutes > 0 ? "\(minutes) min" : "\(seconds) s"
-        return age < 0 ? "\(length) in the future" : "\(length) ago"
+        age < 0 ? "\(length(age)) in the future" : "\(length(age)) ago"
+    }
+
+    /// A time for people, in whole seconds below two minutes, otherwise in whole minutes.
+    private func length(_ seconds: Int64) -> String {
+        seconds.magnitude < 120 ? "\(seconds.magnitude) s" : "\(seconds.magnitude / 60) min"
     }
 
     private var verdict: String {
@@ -73,7 +76,7 @@ struct TokenExplanation {
         if age > ProviderToken.maximumAgeInSeconds {
             return "older than an hour: APNs answers 403 ExpiredProviderToken"
         }
-        return "good for another \((ProviderToken.maximumAgeInSeconds - age) / 60) min"
+        return "good for another \(length(ProviderToken.maximumAgeInSeconds - age))"
     }
 }
 

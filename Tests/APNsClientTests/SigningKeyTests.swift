@@ -26,7 +26,7 @@ import Wire
 
     @Test(arguments: [
         ("/nonexistent/AuthKey.p8", "no such file or directory"), ("/", "illegal operation on a directory"),
-        ("AuthKey-nowhere.p8", "no such file or directory (looked for in \(FileManager.default.currentDirectoryPath))"),
+        ("AuthKey-nowhere.p8", "no such file or directory (in \(FileManager.default.currentDirectoryPath))"),
     ])
     func `a file that cannot be read is named with the reason`(file: String, reason: String) throws {
         let error = try #require(throws: APNsError.self) {

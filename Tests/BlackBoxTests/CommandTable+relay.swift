@@ -11,12 +11,31 @@ extension CommandTable {
                 status: 2,
                 errors: ["missing.json", "No such file"]
             ),
-            Invocation("relay check --configuration broken.json", status: 1, errors: ["broken.json"]),
+            Invocation(
+                "relay check --configuration broken.json",
+                status: 2,
+                errors: ["--configuration broken.json is not valid JSON"]
+            ),
+            Invocation("relay --configuration broken.json", status: 2, errors: ["broken.json is not valid JSON"]),
+            Invocation("relay migrate --configuration broken.json", status: 2, errors: ["is not valid JSON"]),
             Invocation("relay check --configuration payload.json", status: 1, errors: ["payload.json"]),
-            Invocation("relay check --configuration broken.json --json", status: 1, json: ["error", "message"]),
+            Invocation("relay check --configuration broken.json --json", status: 2, json: ["error", "message"]),
+            Invocation("relay check --configuration payload.json --json", status: 1, json: ["error", "message"]),
+            Invocation("relay --http localhost", status: 2, errors: ["--http", "IP address", "localhost"]),
+            Invocation(
+                "relay --listen-production 127.0.0.1",
+                status: 2,
+                errors: ["--listen-production", "with a port"]
+            ),
             Invocation("relay check", status: 2, errors: ["relay.json"]),
             Invocation("relay --configuration missing.json", status: 2, errors: ["missing.json"]),
             Invocation("relay --log-level loud", status: 2, errors: ["--log-level", "loud"]),
+            Invocation(
+                "relay --configuration $configuration --data $directory/other.sqlite",
+                status: 1,
+                errors: ["listen.production: cannot listen on 127.0.0.1:", "in use"],
+                isChatty: true
+            ),
             Invocation("relay --configuration $configuration", status: 1, errors: ["in use"], isChatty: true),
             Invocation("relay keys make --name backend --apps app", output: ["mrt_"], isChatty: true),
             Invocation("relay keys make --name backend --apps app --json", json: ["key"], isChatty: true),
@@ -67,6 +86,7 @@ extension CommandTable {
             Invocation("relay status --url 'not a url' --key-file operator.key", status: 2, errors: ["--url"]),
             Invocation("healthcheck --url 127.0.0.1:$relayport", output: ["ready"]),
             Invocation("healthcheck --url http://127.0.0.1:$relayport/readyz", output: ["ready"]),
+            Invocation("relay drain $relay --key-file operator.key", output: ["shutting down"]),
         ]
     )
 }

@@ -56,7 +56,18 @@ extension CommandTable {
             Invocation("send $server $device", status: 2, errors: ["--title"]),
             Invocation("send $server $device --title Hi --badge many", status: 2, errors: ["--badge", "many"]),
             Invocation("send $server $device --title Hi --badge 99999999999999999999", status: 2, errors: ["--badge"]),
-            Invocation("send $server $device --title Hi --priority 7", status: 2, errors: ["--priority", "10"]),
+            Invocation(
+                "send $server $device --title Hi --priority 7",
+                status: 2,
+                errors: ["--priority <10|5|1>: must be one of 10, 5, 1 (found \"7\")\n"]
+            ),
+            Invocation("send --topic --to 5d3a6a1c --title Hi", status: 2, errors: ["--topic <text> needs a value"]),
+            Invocation("send $server $device --title --json", status: 2, errors: ["--title <text> needs a value"]),
+            Invocation(
+                "send $server $device --payload - < /dev/null",
+                status: 2,
+                errors: ["--payload standard input is empty"]
+            ),
             Invocation("send $server $device --title Hi --custom '{'", status: 2, errors: ["--custom"]),
             Invocation("send $server $device --title Hi --custom 7", status: 2, errors: ["--custom", "object"]),
             Invocation("send $server $device --title Hi --custom '{\"aps\":{}}'", status: 2, errors: ["aps"]),
@@ -106,6 +117,21 @@ extension CommandTable {
             ),
             Invocation("send --host nowhere.invalid:443 $device --title Hi --no-retry", status: 3),
             Invocation("send --host localhost:$port $device --title Hi", status: 3, errors: ["martlet ca path"]),
+            Invocation(
+                "send --host http://localhost:$port $device --title Hi --no-retry",
+                status: 3,
+                errors: ["if the server uses TLS, give --host localhost:", "without http://"]
+            ),
+            Invocation(
+                "send --host localhost:$inboxport $device --title Hi --no-retry",
+                status: 3,
+                errors: ["if the server does not use TLS, give --host http://localhost:"]
+            ),
+            Invocation(
+                "send --host localhost:$port --ca broken.json $device --title Hi",
+                status: 2,
+                errors: ["--ca broken.json", "PEM"]
+            ),
             Invocation("send --host localhost:99999 $device --title Hi", status: 2, errors: ["99999"]),
             Invocation("send --host 'a b' $device --title Hi", status: 2, errors: ["--host"]),
             Invocation(
@@ -182,6 +208,26 @@ extension CommandTable {
                 errors: ["line 2", "badge", "three"]
             ),
             Invocation(
+                "send $server --topic com.example.app --tokens no-heading.csv --title Hi",
+                status: 2,
+                errors: ["--tokens no-heading.csv, line 1", "column token"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens binary.p8 --title Hi",
+                status: 2,
+                errors: ["line 1", "not valid UTF-8"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results /dev/full",
+                status: 1,
+                errors: ["/dev/full cannot be written", "No space left"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results r.jsonl",
+                status: 2,
+                errors: ["r.jsonl cannot be created", "exists", "--resume"]
+            ),
+            Invocation(
                 "send $server --topic com.example.app --tokens missing.txt --title Hi",
                 status: 2,
                 errors: ["missing.txt", "No such file"]
@@ -200,7 +246,25 @@ extension CommandTable {
                 "send --host localhost:1 --topic com.example.app --tokens tokens.txt --title Hi --no-retry",
                 status: 3,
                 output: ["not sent"],
-                isChatty: true
+                errors: ["localhost:1"]
+            ),
+            Invocation(
+                "send --host localhost:1 --topic com.example.app --tokens tokens.txt --title Hi --no-retry --json",
+                status: 3,
+                output: ["\"not-sent\":3", "\"error\":\"connectionFailed\""],
+                json: []
+            ),
+            Invocation(
+                "send --host localhost:$port --topic com.example.app --tokens tokens.txt --title Hi --no-retry --json",
+                status: 3,
+                output: ["\"error\":\"certificateRejected\"", "\"hint\":"],
+                json: []
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens-bad.txt --title Hi --json",
+                status: 2,
+                output: ["1 bad line;"],
+                json: ["error", "message"]
             ),
         ]
     )

@@ -18,7 +18,21 @@ extension CommandTable {
                 Invocation("surface project widget.json --json", json: []),
                 Invocation("surface migrate widget.json", output: ["kind"]),
                 Invocation("surface migrate widget.json --json", json: ["snapshot"]),
-                Invocation("surface validate broken.json", status: 1, output: ["broken.json"]),
+                Invocation("surface validate broken.json", status: 2, output: ["broken.json", "is not valid JSON"]),
+                Invocation("surface validate broken.json --json", status: 2, json: ["file", "valid", "error"]),
+                Invocation("surface validate - < /dev/null", status: 2, errors: ["standard input is empty"]),
+                Invocation(
+                    "surface validate missing.json payload.json widget.json",
+                    status: 2,
+                    output: ["payload.json", "widget.json: a valid"],
+                    errors: ["missing.json cannot be read", "No such file"]
+                ),
+                Invocation("surface validate payload.json widget.json", status: 1, output: ["widget.json: a valid"]),
+                Invocation(
+                    "surface validate missing.json payload.json widget.json --json",
+                    status: 2,
+                    json: ["file", "valid"]
+                ),
                 Invocation("surface validate payload.json", status: 1, output: ["payload.json"]),
                 Invocation("surface validate payload.json --json", status: 1, json: ["file", "valid", "issues"]),
                 Invocation("surface validate missing.json", status: 2, errors: ["missing.json", "No such file"]),

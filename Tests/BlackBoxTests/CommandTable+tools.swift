@@ -18,6 +18,18 @@ extension CommandTable {
             Invocation("healthcheck --url $inbox --json", json: []),
             Invocation("healthcheck --url $inbox --wait 5", output: ["ready"]),
             Invocation("healthcheck --url $inbox/nowhere", status: 1, errors: ["404"]),
+            Invocation("healthcheck --url localhost:$port", status: 3, errors: ["https://"]),
+            Invocation(
+                "healthcheck --url https://${inbox#http://}",
+                status: 3,
+                errors: ["if the server does not use TLS"]
+            ),
+            Invocation("healthcheck --url 127.0.0.1:1 --wait 1", status: 3, errors: ["wait longer than --wait 1"]),
+            Invocation(
+                "healthcheck --url https://localhost:1 --ca broken.json",
+                status: 2,
+                errors: ["--ca broken.json", "PEM"]
+            ),
             Invocation("healthcheck --url 127.0.0.1:1", status: 3, errors: ["127.0.0.1:1"]),
             Invocation("healthcheck --url 127.0.0.1:1 --json", status: 3, json: ["error", "message"]),
             Invocation("healthcheck --url $inbox --wait -1", status: 2, errors: ["--wait"]),
@@ -31,6 +43,17 @@ extension CommandTable {
             Invocation("token $(\"$martlet\" token)", on: .terminal(columns: 80), output: ["team"]),
             Invocation("token nonsense", status: 2, errors: ["token"]),
             Invocation("token --key AuthKey_ABC123DEFG.p8", status: 2, errors: ["--team-id"]),
+            Invocation(
+                "token --key AuthKey_ABC123DEFG.p8 --team-id short",
+                status: 2,
+                errors: ["--team-id <id>", "ten characters", "short"]
+            ),
+            Invocation("token --key-id abc123defg", status: 2, errors: ["--key-id <id>", "abc123defg"]),
+            Invocation(
+                "token --key binary.p8 --team-id DEF123GHIJ --key-id ABC123DEFG",
+                status: 2,
+                errors: ["--key binary.p8", "not valid UTF-8"]
+            ),
             Invocation(
                 "token --key missing.p8 --team-id DEF123GHIJ --key-id ABC123DEFG",
                 status: 2,
@@ -48,7 +71,16 @@ extension CommandTable {
             Invocation("ca print", output: ["BEGIN CERTIFICATE"]),
             Invocation("ca print --json", json: []),
             Invocation("ca path --ca-directory $directory/own", output: ["/own/"]),
-            Invocation("ca path --ca-directory /proc/none", status: 2, errors: ["/proc/none"]),
+            Invocation(
+                "ca path --ca-directory /proc/none",
+                status: 2,
+                errors: ["/proc/none cannot be created", "No such file"]
+            ),
+            Invocation(
+                "ca path --ca-directory tokens.txt",
+                status: 2,
+                errors: ["tokens.txt cannot be created", "exists (in /"]
+            ),
             Invocation("ca print > /dev/full", status: 1, errors: ["standard output", "No space left"]),
             Invocation("token > /dev/full", status: 1, errors: ["standard output", "No space left"]),
             Invocation("manual | head -n 1", output: [".TH"]),
@@ -61,6 +93,18 @@ extension CommandTable {
             Invocation("manual", output: [".TH"]),
             Invocation("simulate --port $port --inbox-port 0", status: 1, errors: ["--port"]),
             Invocation("simulate --port many", status: 2, errors: ["--port", "many"]),
+            Invocation("simulate --listen localhost", status: 2, errors: ["--listen", "IP address", "localhost"]),
+            Invocation("simulate --listen 127.0.0.1:2197", status: 2, errors: ["--listen", "127.0.0.1:2197"]),
+            Invocation(
+                "simulate --listen 192.0.2.1 --port 0 --inbox-port 0",
+                status: 1,
+                errors: ["192.0.2.1", "(--listen)"]
+            ),
+            Invocation(
+                "simulate --port 0 --inbox-port $inboxport",
+                status: 1,
+                errors: ["in use", "(--inbox-port)"]
+            ),
             Invocation("simulate --port 70000", status: 2, errors: ["--port", "70000"]),
             Invocation("simulate --streams-before-token 0", status: 2, errors: ["--streams-before-token"]),
             Invocation("simulate --fault gremlins", status: 2, errors: ["gremlins"]),

@@ -19,6 +19,7 @@ struct World: Sendable {
         try scratch.write(key.output, to: "AuthKey_ABC123DEFG.p8")
         try scratch.write("no key\n", to: "AuthKey_BAD1234567.p8")
         for (name, text) in World.files { try scratch.write(text, to: name) }
+        try scratch.write([0xFF, 0xFE, 0x0A], to: "binary.p8")
     }
 
     /// Starts a relay in front of the simulator, too.
@@ -39,6 +40,7 @@ struct World: Sendable {
             "device": "--to \(World.device) --topic com.example.app",
             "inbox": "http://127.0.0.1:\(simulator.inboxPort)",
             "port": "\(simulator.port)",
+            "inboxport": "\(simulator.inboxPort)",
             "directory": scratch.path,
             "HOME": scratch.path,
         ]
@@ -68,6 +70,7 @@ struct World: Sendable {
         "tokens-unregistered.txt": "5d3a6a1c8f9a42d6\n5d3a00dead\n",
         "tokens-bad.txt": "5d3a6a1c8f9a42d6\nnot-a-token\n",
         "devices.csv": "token,badge\n5d3a6a1c8f9a42d6,3\n5d3a6a1c8f9a42d7,4\n",
+        "no-heading.csv": "device,badge\n5d3a6a1c8f9a42d6,3\n",
         "devices-bad.csv": "token,badge\n5d3a6a1c8f9a42d6,three\n",
     ]
 }

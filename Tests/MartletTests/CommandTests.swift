@@ -118,7 +118,7 @@ import Testing
         (["send", "--to", "martlet", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--to", "5d3a", "--tpoic", "a"], 2, "did you mean --topic?"),
-        (["send", "--to", "5d3a", "--topic", "a", "--body", "x", "--key", "/nowhere/AuthKey_A.p8"], 2, "--team-id"),
+        (["send", "--to", "5d3a", "--topic", "a", "--body", "x", "--key", "/AuthKey_ABC123DEFG.p8"], 2, "--team-id"),
         (["send", "--to", "5d3a", "--topic", "a", "--payload", "/nowhere.json"], 2, "/nowhere.json"),
         (["send", "--host", "localhost:1", "--to", "5d3a", "--topic", "a", "--body", "x"], 3, "refused"),
         (["simulat"], 2, "did you mean simulate?"),
@@ -182,6 +182,7 @@ import Testing
         let bench = try await Bench()
         let topic = ["doctor", "--topic", "com.example.app"]
         let server = topic + ["--host", bench.host]
+        let key = ["--key", bench.authority, "--team-id", "DEF123GHIJ", "--key-id", "ABC123DEFG"]
         let healthy = try await ProgramRun(Self.martlet, server + ["--ca", bench.authority])
         #expect(healthy.status == 0)
         #expect(healthy.text.split(separator: "\n").map { $0.prefix(4) } == ["ok  ", "ok  ", "ok  "])
@@ -190,7 +191,7 @@ import Testing
             (topic + ["--host", "nowhere.invalid"], 3, "Check the name server"),
             (topic + ["--host", "localhost:1"], 3, "Check that the server is running"),
             (server, 3, #"for a simulator --ca "$(martlet ca path)""#),
-            (topic + ["--key", bench.authority, "--team-id", "T", "--key-id", "K"], 2, "the unchanged .p8"),
+            (topic + key, 2, "the unchanged .p8"),
             (server + ["--ca", bench.authority, "--to", "5d3a"], 1, "The app was removed"),
         ] {
             let run = try await ProgramRun(Self.martlet, arguments)

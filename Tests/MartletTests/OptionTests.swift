@@ -56,11 +56,38 @@ import Testing
     @Test func `a file that cannot be read is reported with the reason and the directory`() async throws {
         let run = try await martlet(["send", "--topic", "a", "--to", "5d3a", "--payload", "no/such.json"])
         let directory = FileManager.default.currentDirectoryPath
-        let reason = "no such file or directory (looked for in \(directory))"
+        let reason = "no such file or directory (in \(directory))"
         #expect(run.complaint.contains("no/such.json cannot be read: \(reason)"))
         let key = ["--key", "/etc", "--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ"]
         let other = try await martlet(["token"] + key)
         #expect(other.status == 2 && other.complaint.contains("/etc cannot be read: "), "\(other.complaint)")
+    }
+
+    @Test(arguments: [
+        ("MARTLET_TEAM_ID=short", "MARTLET_TEAM_ID: must be ten characters"),
+        ("MARTLET_KEY_ID=short", "MARTLET_KEY_ID: must be ten characters"),
+        ("MARTLET_KEY=/nowhere", "MARTLET_KEY /nowhere cannot be read: no such file"),
+        ("MARTLET_KEY=/dev/null", "MARTLET_KEY /dev/null: the signing key cannot be used"),
+    ])
+    func `an error names the variable that a value comes from`(variable: String, message: String) async throws {
+        let ids = ["MARTLET_KEY_ID=ABC123DEFG", "MARTLET_TEAM_ID=DEF123GHIJ", variable]
+        let run = try await martlet(["token"], environment: ids)
+        #expect(run.status == 2 && run.complaint.contains(message), "\(run.complaint)")
+        #expect(!run.complaint.contains("--key"), "\(run.complaint)")
+    }
+
+    @Test func `bytes that are not UTF-8 are refused in variables and arguments, and not shown`() async throws {
+        for line in [
+            #"MARTLET_CERTIFICATE_PASSWORD=$(printf 'secr\351t') "$0" version"#,
+            #""$0" version --certificate-password "$(printf 'secr\351t')""#,
+        ] {
+            for (suffix, isJSON) in [("", false), (" --json", true)] {
+                let run = try await ProgramRun("/bin/sh", ["-c", line + suffix, MartletProcess.program])
+                let message = isJSON ? run.text : run.complaint
+                #expect(run.status == 2 && message.contains("is not valid UTF-8"), "\(run.text)\(run.complaint)")
+                #expect(!message.contains("secr") && message.hasPrefix("{") == isJSON, "\(message)")
+            }
+        }
     }
 
     // MARK: Variables

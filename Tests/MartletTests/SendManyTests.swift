@@ -47,7 +47,7 @@ import Testing
     }
 
     private func counts(_ run: ProgramRun) throws -> JSONValue {
-        try JSONReader.read(Array(run.text.utf8))
+        try JSONReader.read(Array(run.text.prefix { $0 != "\n" }.utf8))
     }
 
     @Test func `each device of a list is answered, and the dead get a file of their own`() async throws {
@@ -276,12 +276,22 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `the time and the rate that are printed agree`() async throws {
+        let bench = try await Bench()
+        let run = try await bench.send(try bench.list(tokens(5)), "--rate", "10")
+        let line = try #require(run.text.firstMatch(of: /([0-9.]+) s, ([0-9.]+) devices per second\n/), "\(run.text)")
+        let product = try #require(Double(line.output.1)) * (try #require(Double(line.output.2)))
+        #expect((4...6).contains(product), "\(run.text)")
+        await bench.apns.stop()
+    }
+
     @Test func `a server that cannot be reached is given up on`() async throws {
         let bench = try await Bench()
         await bench.apns.stop()
         let run = try await bench.send(try bench.list(tokens(100_000)), "--json")
         #expect(run.status == 3)
         #expect(try counts(run)["accepted"]?.integerValue == 0)
-        #expect(run.complaint.contains("the last failure"))
+        let error = try JSONReader.read(Array(run.text.split(separator: "\n")[1].utf8))
+        #expect(error["error"] == "connectionFailed" && error["message"]?.stringValue?.isEmpty == false)
     }
 }

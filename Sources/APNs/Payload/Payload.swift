@@ -65,7 +65,7 @@ public enum PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
     case notFinite(key: String)
     /// The custom data does not encode.
     case notEncodable(String)
-    /// The custom data is no JSON.
+    /// The custom data is not valid JSON.
     case notJSON(JSONError)
     /// The custom data is JSON, but not an object.
     case notAnObject

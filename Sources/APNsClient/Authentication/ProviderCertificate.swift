@@ -62,7 +62,7 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
     ///   it holds something else.
     public init(pkcs12File file: String, passphrase: String) throws(APNsError) {
         let bytes: [UInt8]
-        do throws(FileReadError) {
+        do throws(FileError) {
             bytes = try FileContents.read(file)
         } catch {
             throw APNsError(.badCredentials, description: "the certificate file \(error)")

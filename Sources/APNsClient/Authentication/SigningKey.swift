@@ -64,14 +64,14 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     ///   - teamID: The team's name.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or holds no such key.
     public init(file: String, keyID: String, teamID: String) throws(APNsError) {
-        let pem: [UInt8]
-        do throws(FileReadError) {
-            pem = try FileContents.read(file)
+        let pem: String
+        do throws(FileError) {
+            pem = try FileContents.text(file)
         } catch {
             throw APNsError(.badCredentials, description: "the key file \(error)")
         }
         do throws(APNsError) {
-            try self.init(pem: String(decoding: pem, as: UTF8.self), keyID: keyID, teamID: teamID)
+            try self.init(pem: pem, keyID: keyID, teamID: teamID)
         } catch {
             throw APNsError(.badCredentials, description: "\(file): \(error.description)")
         }

@@ -204,7 +204,7 @@ extension WireError.Kind {
     /// Whether another try at connecting would end the same way.
     var isPermanent: Bool {
         switch self {
-        case .certificateRejected, .notHTTP2, .badCredentials, .cannotListen: true
+        case .certificateRejected, .notHTTP2, .badCredentials, .cannotListen, .addressNotAvailable: true
         case .system, .nameNotResolved, .connectionRefused, .timedOut, .tlsFailed, .closedByPeer,
             .protocolViolation, .closedLocally:
             false

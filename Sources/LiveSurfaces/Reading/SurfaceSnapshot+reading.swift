@@ -43,7 +43,7 @@ extension SurfaceSnapshot {
         do throws(JSONError) {
             return try JSONReader.read(bytes)
         } catch {
-            throw SurfaceError(.invalidJSON, "is not to be read as JSON: \(error)")
+            throw SurfaceError(.invalidJSON, "is not valid JSON: \(error)")
         }
     }
 

@@ -73,7 +73,7 @@ extension RelayAPI {
         do throws(JSONError) {
             return try JSONReader.read(line)
         } catch {
-            throw APIProblem(400, "the line is no JSON: \(error)", at: "")
+            throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
         }
     }
 }

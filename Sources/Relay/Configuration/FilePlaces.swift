@@ -43,8 +43,8 @@ struct FilePlaces {
     }
 
     private static func read(_ path: String, _ setting: String) throws(RelayError) -> String {
-        do throws(FileReadError) {
-            return String(decoding: try FileContents.read(path), as: UTF8.self)
+        do throws(FileError) {
+            return try FileContents.text(path)
         } catch {
             throw RelayError("\(setting): the file \(error)")
         }

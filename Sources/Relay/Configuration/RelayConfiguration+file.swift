@@ -40,7 +40,7 @@ extension RelayConfiguration {
         credentials: String? = nil
     ) throws(RelayError) {
         let content: [UInt8]
-        do throws(FileReadError) {
+        do throws(FileError) {
             content = try FileContents.read(path)
         } catch {
             throw RelayError("the configuration \(error); it must contain data, apps, and listen or http")
@@ -49,7 +49,7 @@ extension RelayConfiguration {
         do throws(JSONError) {
             json = try JSONReader.read(content)
         } catch {
-            throw RelayError("\(path) is no JSON: \(error)")
+            throw RelayError("\(path) is not valid JSON: \(error)")
         }
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         do throws(RelayError) {
@@ -185,14 +185,10 @@ extension RelayConfiguration.Address {
     /// An address such as `127.0.0.1:2197` or `[::1]:2197`.
     fileprivate init(_ setting: Setting) throws(RelayError) {
         let text = try setting.wholeText()
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            throw RelayError("\(setting.description) must be an address with a port, as in 127.0.0.1:2197, not \(text)")
+        guard let address = RelayConfiguration.Address(text) else {
+            throw RelayError("\(setting.description) \(RelayConfiguration.Address.rule) (found \"\(text)\")")
         }
-        let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
-        guard host.isEmpty || SocketAddress(literal: host, port: port) != nil else {
-            throw RelayError("\(setting.description) must name an address of this machine in digits, not \(host)")
-        }
-        self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
+        self = address
     }
 }
 

@@ -88,6 +88,19 @@ package struct RelayConfiguration: Sendable {
             self.port = port
         }
 
+        /// The rule for text that is an address.
+        package static let rule = "must be an IP address with a port, such as 127.0.0.1:2197 or [::1]:2197"
+
+        /// An address from text such as `127.0.0.1:2197`, `[::1]:2197` or `:2197`; nil for text of another form.
+        package init?(_ text: String) {
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+                return nil
+            }
+            let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
+            guard host.isEmpty || SocketAddress(literal: host, port: port) != nil else { return nil }
+            self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
+        }
+
         /// As it is written in a configuration.
         package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }

@@ -118,7 +118,8 @@ package final class HTTP1Listener: Sendable {
     ///   - refusal: Asked when a request's fields are there, on the one thread that serves all; what it answers is
     ///     answered, and the request's body is not read.
     ///   - handler: Answers one request; many may run at once.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or none of this machine's.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is
+    ///   none of this machine's.
     package init(
         host: String,
         port: UInt16,
@@ -153,10 +154,7 @@ package final class HTTP1Listener: Sendable {
             return martlet_MHD_start_daemon(flags, &options)
         }
         guard let daemon else {
-            throw WireError(
-                .cannotListen,
-                "cannot listen on \(address): \(Socket.message(errno)); choose another port, or 0 for any free one"
-            )
+            throw Socket.listenError(address, errno)
         }
         self.port = UInt16(clamping: martlet_MHD_bound_port(daemon))
         self.daemon = Mutex(DaemonReference(raw: daemon))

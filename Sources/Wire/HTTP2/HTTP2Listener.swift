@@ -55,7 +55,8 @@ package final class HTTP2Listener {
     ///   - loop: The loop to live on, with all connections.
     ///   - admits: Asked for each client that connects; one that is not admitted is dropped before the TLS handshake.
     ///   - onEvent: Told what happens on each connection.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or none of this machine's.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is
+    ///   none of this machine's.
     package init(
         host: String,
         port: UInt16,

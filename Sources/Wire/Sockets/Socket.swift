@@ -66,11 +66,21 @@ struct Socket: ~Copyable {
             let listening = bound == 0 ? Darwin.listen(descriptor, SOMAXCONN) : bound
         #endif
         guard listening == 0 else {
-            throw WireError(
-                .cannotListen,
-                "cannot listen on \(address): \(Socket.message(errno)); choose another port, or 0 for any free one"
-            )
+            throw Socket.listenError(address, errno)
         }
+    }
+
+    /// The error for an address that cannot be bound, from the system's number (`errno`).
+    static func listenError(_ address: SocketAddress, _ number: CInt) -> WireError {
+        let isForeign = number == EADDRNOTAVAIL
+        let advice =
+            isForeign
+            ? "use an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them"
+            : "choose another port, or 0 for any free one"
+        return WireError(
+            isForeign ? .addressNotAvailable : .cannotListen,
+            "cannot listen on \(address): \(Socket.message(number)); \(advice)"
+        )
     }
 
     /// What came of one look at a listening socket.

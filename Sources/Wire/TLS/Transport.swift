@@ -245,7 +245,10 @@ struct Transport: ~Copyable {
         if code == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL {
             return .failed(WireError(.notHTTP2, "\(peerName) does not speak HTTP/2 (\(message))"))
         }
-        return .failed(WireError(.tlsFailed, "TLS with \(peerName) failed during \(what): \(message)"))
+        // What OpenSSL finds where a peer answers in the clear.
+        let isClear = [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG].contains(code)
+        let guess = isClear ? "; the server may not use TLS on this port" : ""
+        return .failed(WireError(.tlsFailed, "TLS with \(peerName) failed during \(what): \(message)\(guess)"))
     }
 }
 

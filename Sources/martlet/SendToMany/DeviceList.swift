@@ -72,7 +72,7 @@ struct DeviceList: AsyncSequence, Sendable {
 
         /// The device of a line; nil when there is none to be sent to.
         private func recipient(on line: ArraySlice<UInt8>, _ number: Int) throws -> Recipient? {
-            guard !line.isEmpty, !isHeading(line) else { return nil }
+            guard !line.isEmpty, try !isHeading(line, number) else { return nil }
             do throws(UsageError) {
                 guard let recipient = try recipient(in: line, number) else { return nil }
                 list.ledger.read(line: number, bytesSoFar: reader?.byteCount ?? 0)
@@ -84,11 +84,16 @@ struct DeviceList: AsyncSequence, Sendable {
             }
         }
 
-        private func isHeading(_ line: ArraySlice<UInt8>) -> Bool {
+        /// Whether the line is the heading of a CSV list; the first line decides the format of the list.
+        private func isHeading(_ line: ArraySlice<UInt8>, _ number: Int) throws(UsageError) -> Bool {
             guard format == nil else { return false }
-            let (format, isHeading) = DeviceRow.Format.of(firstLine: line)
-            self.format = format
-            return isHeading
+            do throws(UsageError) {
+                let (format, isHeading) = try DeviceRow.Format.of(firstLine: line)
+                self.format = format
+                return isHeading
+            } catch {
+                throw UsageError("\(list.file.label), line \(number): \(error)")
+            }
         }
 
         /// What is to be sent for a line; nil when its device was answered before.

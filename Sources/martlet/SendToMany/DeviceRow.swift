@@ -25,10 +25,18 @@ struct DeviceRow: Equatable {
         case json
 
         /// The format that a first line shows, and whether that line is only a heading.
-        static func of(firstLine line: ArraySlice<UInt8>) -> (format: Format, isHeading: Bool) {
+        ///
+        /// - Throws: ``UsageError`` for a line of several columns without the name of one that has tokens.
+        static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
             if line.first == UInt8(ascii: "{") { return (.json, false) }
             let cells = DeviceRow.cells(of: line)
             if cells.contains(where: DeviceRow.isTokenName) { return (.columns(cells), true) }
+            guard cells.count == 1 else {
+                throw UsageError(
+                    "the heading of a CSV list must name a column token or device-token (found "
+                        + "\(cells.count) columns without either)"
+                )
+            }
             return (.plain, false)
         }
     }
@@ -37,6 +45,7 @@ struct DeviceRow: Equatable {
     ///
     /// - Throws: ``UsageError`` that says what is wrong with it.
     init(_ line: ArraySlice<UInt8>, _ format: Format) throws(UsageError) {
+        guard String(validating: line, as: UTF8.self) != nil else { throw UsageError("is not valid UTF-8") }
         switch format {
         case .plain: try self.init([("token", String(decoding: line, as: UTF8.self))], place: "")
         case .columns(let names):
@@ -68,13 +77,7 @@ struct DeviceRow: Equatable {
     }
 
     private static func members(of line: ArraySlice<UInt8>) throws(UsageError) -> [(name: String, value: String)] {
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try JSONReader.read(Array(line))
-        } catch {
-            throw UsageError("is not valid JSON: \(error)")
-        }
-        guard let members = value.members else { throw UsageError("must be a JSON object") }
+        guard let members = try JSONValue(Array(line)).members else { throw UsageError("must be a JSON object") }
         return members.map { member in
             (member.name, member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self))
         }

@@ -1,4 +1,5 @@
 import Commands
+import Wire
 
 #if canImport(Glibc)
     import Glibc
@@ -12,7 +13,7 @@ struct LineReader: ~Copyable {
     private static let lengthLimit = 64 * 1024
 
     private let descriptor: CInt
-    private let name: String
+    private let file: InputFile
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
@@ -25,16 +26,16 @@ struct LineReader: ~Copyable {
 
     /// Opens the file; `-` is standard input.
     init(_ file: InputFile) throws(UsageError) {
-        name = file.path
+        self.file = file
         descriptor = file.path == "-" ? 0 : unsafe open(file.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw LineReader.error(file.path, errno) }
+        guard descriptor >= 0 else { throw LineReader.error(file, errno) }
         var facts = stat()
         let isRegular = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
         length = isRegular ? Int(facts.st_size) : nil
     }
 
-    private static func error(_ path: String, _ number: CInt) -> UsageError {
-        UsageError(systemError("read", path, number))
+    private static func error(_ file: InputFile, _ number: CInt) -> UsageError {
+        UsageError("\(FileError("read", file.path, number))")
     }
 
     deinit {
@@ -62,7 +63,7 @@ struct LineReader: ~Copyable {
                 return line(upTo: buffer.count, endLength: 0)
             }
             guard buffer.count - start <= LineReader.lengthLimit else {
-                throw UsageError("line \(lineNumber + 1) of \(name) is longer than 64 KiB")
+                throw UsageError("line \(lineNumber + 1) of \(file.path) is longer than 64 KiB")
             }
             buffer.removeFirst(start)
             start = 0
@@ -86,7 +87,7 @@ struct LineReader: ~Copyable {
         }
         let reason = errno
         buffer.removeLast(buffer.count - used - max(0, count))
-        guard count >= 0 || reason == EINTR else { throw LineReader.error(name, reason) }
+        guard count >= 0 || reason == EINTR else { throw LineReader.error(file, reason) }
         isAtEnd = count == 0
     }
 }

@@ -1,6 +1,7 @@
 import APNsClient
 import Commands
 import Synchronization
+import Wire
 
 #if canImport(Glibc)
     import Glibc
@@ -20,16 +21,25 @@ final class LineFile: Sendable {
     /// Opens the file behind its last whole line, or makes it anew.
     init(_ path: String, keeping length: Int?) throws(UsageError) {
         self.path = path
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (length == nil ? O_EXCL : 0)
+        // A device such as /dev/full, or a pipe, always exists, and has neither an end nor earlier lines.
+        let isDevice = LineFile.isDevice(path)
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (length == nil && !isDevice ? O_EXCL : 0)
         descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {
             let number = errno
-            let hint = number == EEXIST ? "; give --resume to continue it" : ""
-            throw UsageError(systemError("created", path, number) + hint)
+            let hint = number == EEXIST ? "; give --resume to continue an interrupted run, or another file" : ""
+            throw UsageError("\(FileError("created", path, number))" + hint)
         }
+        guard !isDevice else { return }
         guard ftruncate(descriptor, off_t(length ?? 0)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
-            throw UsageError("the file \(path) cannot be written from its end")
+            throw UsageError("\(FileError("written", path, errno))")
         }
+    }
+
+    private static func isDevice(_ path: String) -> Bool {
+        var facts = stat()
+        let kinds = [S_IFCHR, S_IFIFO]
+        return unsafe stat(path, &facts) == 0 && kinds.contains(facts.st_mode & S_IFMT)
     }
 
     deinit {
@@ -58,7 +68,7 @@ final class LineFile: Sendable {
             pending.removeAll(keepingCapacity: true)
             return nil
         }
-        if let failure { throw OutputFileError(description: systemError("written", path, failure)) }
+        if let failure { throw OutputFileError(description: "\(FileError("written", path, failure))") }
     }
 
     /// Writes what was added, and has it reach the disk.

@@ -13,8 +13,8 @@ struct SendTally: Sendable {
     var notSent = 0
     var badLines = 0
     var answeredBefore = 0
-    /// The last failure that was no answer.
-    var trouble: APNsError?
+    /// The last failure other than a refusal, among those with the highest exit status.
+    private(set) var failure: APNsError?
     /// The number of consecutive devices that were not sent to.
     var notSentInARow = 0
     /// The exit status: the highest of all devices; nil when each push was accepted.
@@ -33,6 +33,12 @@ struct SendTally: Sendable {
         self.status = max(self.status ?? status, status)
     }
 
+    private mutating func note(_ error: APNsError) {
+        guard error.code != .cancelled else { return }
+        if let failure, ExitStatus(of: error) < ExitStatus(of: failure) { return }
+        failure = error
+    }
+
     mutating func count(_ outcome: BulkOutcome) {
         notSentInARow = outcome.isNotSent ? notSentInARow + 1 : 0
         guard let error = outcome.error else {
@@ -40,11 +46,11 @@ struct SendTally: Sendable {
             return
         }
         fail(ExitStatus(of: error))
+        if !outcome.isFinal || ExitStatus(of: error) == .unreachable { note(error) }
         if outcome.isFinal {
             refusals[error.reason?.rawValue ?? error.code.description, default: 0] += 1
         } else {
             if outcome.isNotSent { notSent += 1 } else { unanswered += 1 }
-            if error.code != .cancelled { trouble = error }
         }
     }
 }

@@ -78,15 +78,17 @@ struct SendMany: Sendable {
             }
             Terminal.output.write(table.text(for: .output))
         }
-        if badLines > 0, !options.skipsBadLines { throw CommandFailure(.usage) }
+        if badLines > 0, !options.skipsBadLines { throw badLinesError(badLines) }
         if !findings.isEmpty { throw CommandFailure() }
     }
 
     /// Sends to all devices of the list that were not answered before.
     func run(_ server: ServerOptions, isChecked: Bool) async throws {
         let tally = try await server.withClient(checksBeforeSending: isChecked, send)
-        if let hint = tally.trouble.flatMap(server.hint) { Terminal.errors.write(hint + "\n") }
-        if let status = tally.status { throw CommandFailure(status) }
+        guard let status = tally.status else { return }
+        guard let failure = tally.failure, ExitStatus(of: failure) == status else { throw CommandFailure(status) }
+        guard let hint = server.hint(for: failure) else { throw failure }
+        throw ServerError(cause: failure, hint: hint)
     }
 
     /// Sends, and reports the result.
@@ -149,12 +151,14 @@ struct SendMany: Sendable {
         let ledger = SendLedger()
         try await devices(AnsweredLines(), ledger).check()
         let count = ledger.tally.badLines
-        guard count == 0 else {
-            throw UsageError(
-                "nothing was sent: \(list.path) has \(count.grouped) bad lines; "
-                    + "correct them, or skip them with --skip-bad-lines"
-            )
-        }
+        guard count == 0 else { throw badLinesError(count) }
+    }
+
+    private func badLinesError(_ count: Int) -> UsageError {
+        UsageError(
+            "nothing was sent: \(list.label) has \(count.grouped) bad \(count == 1 ? "line" : "lines"); "
+                + "correct them, or skip them with --skip-bad-lines"
+        )
     }
 
     private func report(_ tally: SendTally, _ seconds: Double, isWhole: Bool) {
@@ -176,11 +180,10 @@ struct SendMany: Sendable {
             ]
             for (what, count) in rest where count > 0 { table.add([Table.Cell(what), Table.Cell(count.grouped)]) }
             let count = tally.answered + tally.unanswered
-            let rate = Int(Double(count) / max(seconds, 0.001))
+            let rate = Double(count) / max(seconds, 0.001)
             Terminal.output.write(table.text(for: .output))
-            Terminal.output.write("\(Int(seconds.rounded(.up)).grouped) s, \(rate.grouped) a second\n")
+            Terminal.output.write("\(seconds.shortText) s, \(rate.shortText) devices per second\n")
         }
-        if let trouble = tally.trouble { Terminal.errors.write("the last failure: \(trouble)\n") }
         if !tally.isComplete || !isWhole, options.results != nil {
             Terminal.errors.write("to send to the devices without an answer, repeat the command with --resume\n")
         }

@@ -17,12 +17,12 @@ struct SendProgress {
         let tally = moment.tally
         let done = tally.answered + tally.unanswered + tally.notSent
         let rate = moment.seconds > 0 ? Double(done) / moment.seconds : 0
-        var parts = ["\(done.grouped) sent", "\(Int(rate).grouped)/s"]
+        var parts = ["\(done.grouped) sent", "\(rate.shortText)/s"]
         let errors = reasons(of: tally)
         if !errors.isEmpty { parts.append(errors) }
         guard let share = moment.share else { return parts.joined(separator: ", ") }
         let left = share > 0 ? moment.seconds / share - moment.seconds : 0
-        if share < 1, moment.seconds >= 1 { parts.append("\(Int(left.rounded(.up))) s left") }
+        if share < 1, moment.seconds >= 1 { parts.append("\(left.shortText) s left") }
         let filled = Int(share * Double(barWidth))
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: barWidth - filled)
         return "\(bar) \(Int(share * 100)) %  " + parts.joined(separator: ", ")
@@ -46,18 +46,5 @@ struct SendProgress {
             terminal.write(terminal.isInteractive ? "\r\u{1B}[2K\(line)" : line + "\n")
         }
         if terminal.isInteractive { terminal.write("\r\u{1B}[2K") }
-    }
-}
-
-extension Int {
-    /// The number with a thin space between each three digits.
-    var grouped: String {
-        var digits = String(magnitude)
-        var index = digits.count - 3
-        while index > 0 {
-            digits.insert(" ", at: digits.index(digits.startIndex, offsetBy: index))
-            index -= 3
-        }
-        return self < 0 ? "-" + digits : digits
     }
 }

@@ -25,15 +25,15 @@ import Wire
     }
 
     @Test(arguments: [
-        ("[]", "it must be an object"), ("{", "is no JSON"), ("{}", "data, apps, listen or http are missing"),
+        ("[]", "it must be an object"), ("{", "is not valid JSON"), ("{}", "data, apps, listen or http are missing"),
         (#"{"data":"a","http":":1"}"#, "apps is missing"),
         (#"{"data":"a","http":":1","apps":[]}"#, "apps has to name one app at least"),
         (ConfigurationFile.good(("\"data\"", "\"date\"")), "date is unknown; these are known: data, "),
         (ConfigurationFile.good(("relay.sqlite", "")), "data must be a text that is not empty"),
-        (ConfigurationFile.good(("127.0.0.1:0", "127.0.0.1")), "listen.production must be an address with a port"),
+        (ConfigurationFile.good(("127.0.0.1:0", "127.0.0.1")), "listen.production must be an IP address with a port"),
         (
             ConfigurationFile.good(("127.0.0.1:0", "localhost:1")),
-            "listen.production must name an address of this machine"
+            "listen.production must be an IP address with a port, such as 127.0.0.1:2197"
         ),
         (ConfigurationFile.good(("\"production\"", "\"sandbox\"")), "listen.sandbox is unknown"),
         (
@@ -123,7 +123,7 @@ import Wire
         #expect(configuration.remarks.count == 2, "\(configuration.remarks)")
         overrides.http = "nowhere"
         let error = #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, overrides: overrides) }
-        #expect(error?.description.contains("http must be an address with a port") == true)
+        #expect(error?.description.contains("http must be an IP address with a port") == true)
     }
 
     @Test func `a key's file may lie where the system hands credentials out`() throws {

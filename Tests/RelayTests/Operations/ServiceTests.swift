@@ -88,7 +88,7 @@ import Wire
         service.process.signal(SIGINT)
         #expect(await service.process.ended() == 0)
         let errors = try service.log().filter { $0.priority == "<3>" }
-        #expect(errors.count == 1 && errors.first?.line["error"]?.stringValue?.contains("is no JSON") == true)
+        #expect(errors.count == 1 && errors.first?.line["error"]?.stringValue?.contains("is not valid JSON") == true)
     }
 
     @Test func `who asks for the end a second time is obeyed at once, and nothing is lost`() async throws {

@@ -1,0 +1,44 @@
+package import Commands
+package import Relay
+import Wire
+
+/// The IP address of this machine that a server listens on.
+struct ListenHost: ArgumentValue, CustomStringConvertible {
+    /// The address that only this machine can reach.
+    static let loopback = ListenHost(address: "127.0.0.1")
+
+    /// The address in digits.
+    let address: String
+    var description: String { address }
+
+    private init(address: String) {
+        self.address = address
+    }
+
+    /// An address from text.
+    init(argument: String) throws(UsageError) {
+        guard SocketAddress(literal: argument, port: 0) != nil else {
+            throw UsageError(
+                "must be an IP address of this machine, such as 127.0.0.1, 0.0.0.0 or ::1 (found \"\(argument)\")"
+            )
+        }
+        address = argument
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "address" }
+}
+
+/// An IP address with a port, such as `127.0.0.1:2197`.
+extension RelayConfiguration.Address: ArgumentValue {
+    /// An address from text.
+    package init(argument: String) throws(UsageError) {
+        guard let address = RelayConfiguration.Address(argument) else {
+            throw UsageError("\(RelayConfiguration.Address.rule) (found \"\(argument)\")")
+        }
+        self = address
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "address" }
+}

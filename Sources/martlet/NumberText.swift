@@ -1,0 +1,28 @@
+extension Int {
+    /// The number with a space between each three digits.
+    var grouped: String {
+        var digits = String(magnitude)
+        var index = digits.count - 3
+        while index > 0 {
+            digits.insert(" ", at: digits.index(digits.startIndex, offsetBy: index))
+            index -= 3
+        }
+        return self < 0 ? "-" + digits : digits
+    }
+}
+
+extension Double {
+    /// A number of seconds or a rate for people: whole from 10 on, with one decimal from 1 on, otherwise with two.
+    var shortText: String {
+        // Far more than any duration or rate, so that the conversion below cannot trap.
+        let number = isNaN ? 0 : min(max(self, 0), 1e15)
+        let places = number < 0.995 ? 2 : number < 9.95 ? 1 : 0
+        let unit = [1, 10, 100][places]
+        let (whole, rest) = Int((number * Double(unit)).rounded()).quotientAndRemainder(dividingBy: unit)
+        guard rest > 0 else { return whole.grouped }
+        var decimals = String(rest)
+        while decimals.count < places { decimals = "0" + decimals }
+        while decimals.hasSuffix("0") { decimals.removeLast() }
+        return "\(whole).\(decimals)"
+    }
+}
