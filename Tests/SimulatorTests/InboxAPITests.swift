@@ -114,7 +114,7 @@ import Testing
             (#"{"rules":[{"do":"refuse-connections","limit":9223372036854775807}]}"#, "limit may be"),
             (#"{"rules":[{"do":"goaway","includes-request":"no"}]}"#, "includes-request"),
             (#"{"rules":1}"#, "must be a list"),
-            (#"{"rules":[{"do":"hang","probability":2}]}"#, "probability"), ("[]", "object"), ("{", "no JSON"),
+            (#"{"rules":[{"do":"hang","probability":2}]}"#, "probability"), ("[]", "object"), ("{", "not valid JSON"),
         ] {
             let answer = try await bench.send("PUT", "/api/v1/chaos", wrong)
             #expect(answer.status == "400" && answer.body.contains(word), "\(answer.body)")
