@@ -12,6 +12,11 @@ package final class APNsListener {
         case opened
         /// A client asks.
         case request(APNsRequest, APNsReply)
+        /// The stream of a request has ended, with the tag of its ``APNsReply`` and the status of the answer that was
+        /// written to the connection; 0 when none was, or not all of it.
+        case served(tag: Int, status: Int)
+        /// So many streams were refused because the client had too many open.
+        case refused(Int)
         /// The client says that it will ask for nothing more.
         case goAway(HTTP2GoAway)
         /// The client has gone, for this reason; of one that did not get through the handshake this is all there is.
@@ -58,12 +63,18 @@ package final class APNsListener {
             case .request(let stream):
                 guard let client = connections[key] else { return }
                 onEvent(client, .request(APNsRequest(stream), APNsReply(connection, stream)))
+            case .served(let stream, let isAnswered):
+                guard let client = connections[key] else { return }
+                onEvent(client, .served(tag: stream.tag, status: isAnswered ? stream.answerStatus : 0))
             case .goAway(let goAway):
                 guard let client = connections[key] else { return }
                 onEvent(client, .goAway(goAway))
             case .closed(let reason):
                 onEvent(connections.removeValue(forKey: key) ?? ClientConnection(id: 0, connection), .closed(reason))
-            case .settings, .pong, .ended, .caughtUp:
+            case .caughtUp:
+                guard let client = connections[key], let count = client.takeRefusals() else { return }
+                onEvent(client, .refused(count))
+            case .settings, .pong, .ended:
                 break
             }
         }
@@ -129,6 +140,8 @@ package final class ClientConnection {
     /// What was agreed on in the TLS handshake; nil in the clear.
     package let security: TransportSecurity?
     private let connection: HTTP2Connection
+    /// The refused streams that the owner has been told of.
+    private var reportedRefusals = 0
 
     init(id: Int, _ connection: HTTP2Connection) {
         self.id = id
@@ -142,6 +155,19 @@ package final class ClientConnection {
 
     /// How many streams are open.
     package var openStreamCount: Int { connection.openStreamCount }
+
+    /// The number of streams that were refused because the client had too many open.
+    package var refusedStreamCount: Int { connection.refusedStreamCount }
+
+    /// The number of streams that were refused since the last call; nil for none.
+    fileprivate func takeRefusals() -> Int? {
+        let count = refusedStreamCount - reportedRefusals
+        reportedRefusals += count
+        return count > 0 ? count : nil
+    }
+
+    /// The number of streams that the client has reset.
+    package var resetStreamCount: Int { connection.resetStreamCount }
 
     /// The last GOAWAY frame that was written to the client; nil when there was none.
     package var goAwaySent: HTTP2GoAway? { connection.goAwaySent }
@@ -159,6 +185,12 @@ package final class ClientConnection {
     /// Takes no more streams; those up to `lastStreamID` still end in order, by default all there are.
     package func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8], lastStreamID: Int32?) {
         connection.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
+    }
+
+    /// Shuts down gracefully: announces a GOAWAY with the highest stream there can be, and sends one with the last
+    /// stream when every stream under way has arrived.
+    package func shutDown(debugData: [UInt8]) {
+        connection.shutDown(debugData: debugData)
     }
 
     /// Ends the connection in order; what is open on it breaks.

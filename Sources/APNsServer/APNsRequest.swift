@@ -32,15 +32,23 @@ package struct APNsRequest: Sendable {
     package var declaredBodyByteCount: Int?
     /// The first field that was sent more than once, if any.
     package var duplicatedField: String?
+    /// The names of fields of APNs that were sent as trailers; they have no effect (RFC 9110 §6.5.1).
+    package let trailers: [String]
     /// The request as a whole when its path is none of APNs', for an owner that serves more than that.
     package var other: HTTPRequest?
 
     init(_ stream: HTTP2Stream) {
-        self.init(stream.fields, body: stream.body, isBodyTooLong: stream.isBodyTooLong)
+        self.init(
+            stream.fields,
+            body: stream.body,
+            isBodyTooLong: stream.isBodyTooLong,
+            trailers: stream.trailerNames.filter { $0.hasPrefix("apns-") || $0 == "authorization" }
+        )
     }
 
     /// A request with these fields, pseudo fields among them.
-    package init(_ fields: HTTPFields, body: [UInt8], isBodyTooLong: Bool = false) {
+    package init(_ fields: HTTPFields, body: [UInt8], isBodyTooLong: Bool = false, trailers: [String] = []) {
+        self.trailers = trailers
         method = fields[":method"] ?? ""
         // Nearly every request is one of these, and its path need not be taken apart.
         if let device = fields.text(of: ":path", after: "/3/device/") {
@@ -121,6 +129,12 @@ package struct APNsReply {
 
     /// The number of the request's stream.
     package var streamID: Int32 { stream.id }
+
+    /// A number of the owner's, with which the end of the stream is reported; 0 until it is set.
+    package var tag: Int {
+        get { stream.tag }
+        nonmutating set { stream.tag = newValue }
+    }
 
     /// Ends the request's stream without an answer.
     package func reset(_ code: HTTP2ErrorCode) {

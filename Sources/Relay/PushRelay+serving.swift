@@ -47,7 +47,7 @@ extension PushRelay {
             }
         case .closed:
             connections[key] = nil
-        case .goAway:
+        case .served, .refused, .goAway:
             break
         }
     }

@@ -23,6 +23,18 @@ extension SimulatedAPNs {
         return stream
     }
 
+    /// The streams that are refused from now on because a client has too many open.
+    ///
+    /// - Returns: A sequence for one reader, until the simulator stops.
+    package func refusedStreams() -> AsyncStream<RefusedStreams> {
+        follow(holding: .bufferingNewest(100), beginningWith: []) { reader, event in
+            guard case .streamsRefused(let streams) = event, case .terminated = reader.yield(streams) else {
+                return true
+            }
+            return false
+        }
+    }
+
     /// A sequence of what happens from now on, until the simulator stops.
     ///
     /// - Parameters:

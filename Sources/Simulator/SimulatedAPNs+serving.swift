@@ -9,6 +9,10 @@ final class ServedClient {
     var state = Judge.ConnectionState()
     /// How many pushes it has sent that were accepted.
     var acceptedCount = 0
+    /// Answers that make APNs end the connection at some number; one to a bad device token counts twice.
+    var errorCount = 0
+    /// The fault that has ended the connection, by its name in JSON.
+    var endingFault: String?
     var notes: ConnectionNotes
 
     init(_ connection: ClientConnection, at now: Int64) {
@@ -35,6 +39,12 @@ extension SimulatedAPNs {
             clients[key] = client
         case .request(let request, let reply):
             if let client = clients[key] { answer(request, reply, from: client, onChannelPort: onChannelPort) }
+        case .served(let tag, let status):
+            clients[key].map { served(tag, status: status, to: $0) }
+        case .refused(let count):
+            guard let client = clients[key] else { return }
+            inbox.note(.streamsRefused(RefusedStreams(connection: client.connection.id, count: count)))
+            tellFollowersSoon()
         case .goAway(let goAway):
             clients[key]?.notes.goAwayReceived = goAway
         case .closed(let reason):
@@ -51,6 +61,21 @@ extension SimulatedAPNs {
         return false
     }
 
+    /// Notes whether the answer to a request was written to the connection.
+    ///
+    /// - Parameters:
+    ///   - tag: The number of its push; 0 for a request about channels.
+    ///   - status: The status of the answer; 0 when it was not written.
+    ///   - client: The client.
+    private func served(_ tag: Int, status: Int, to client: ServedClient) {
+        client.notes.served(status)
+        guard tag > 0 else { return }
+        answers[status, default: 0] += 1
+        guard status == 0 else { return }
+        inbox.loseAnswer(of: tag, to: client.endingFault)
+        tellFollowersSoon()
+    }
+
     private func answer(
         _ request: APNsRequest,
         _ reply: APNsReply,
@@ -60,7 +85,7 @@ extension SimulatedAPNs {
         let now = clock.secondsSince1970()
         let request = Judge.completed(request, over: client.state)
         client.notes.asked(openStreams: client.connection.openStreamCount)
-        let actions = plan.actions(on: request.deviceToken, request.headers, at: now)
+        var actions = plan.actions(on: request.deviceToken, request.headers, at: now)
         for case .skewClock(let duration) in actions {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
         }
@@ -76,18 +101,23 @@ extension SimulatedAPNs {
             if reason == .expiredProviderToken { judge.expire(request.authorization) }
         }
         adjustStreams(of: client, after: verdict)
+        client.errorCount += verdict.errorWeight
+        actions += plan.actions(on: request.deviceToken, request.headers, afterErrors: client.errorCount)
         let (id, response) = response(to: request, verdict, hasRequestID: onChannelPort || request.hasRequestID)
-        switch disturb(client.connection, reply, actions) {
+        let isPush: Bool
+        switch request.target {
+        case .channels, .allChannels: isPush = false
+        case .device, .broadcast, nil: isPush = true
+        }
+        // Set before a fault can end the stream.
+        if isPush { reply.tag = inbox.log.lastNumber + 1 }
+        switch disturb(client, reply, actions) {
         case nil: verdict.status = 0
         case .zero?: reply.send(response)
         case let delay?: loop.schedule(after: delay) { reply.send(response) }
         }
-        client.notes.answered(verdict.status)
-        switch request.target {
-        case .channels, .allChannels: keepChannel(of: request, judged)
-        case .device, .broadcast, nil:
-            receive(request, answeredWith: verdict, id: id, isDisturbed: !actions.isEmpty, from: client, at: now)
-        }
+        guard isPush else { return keepChannel(of: request, judged) }
+        receive(request, answeredWith: verdict, id: id, isDisturbed: !actions.isEmpty, from: client, at: now)
     }
 
     /// Takes in a push that has been answered; without a client it is one of the page.
@@ -102,7 +132,8 @@ extension SimulatedAPNs {
         from client: ServedClient?,
         at now: Int64
     ) -> ReceivedPush {
-        answers[verdict.status, default: 0] += 1
+        // Answers over a connection count when they have been written.
+        if client == nil { answers[verdict.status, default: 0] += 1 }
         var push = ReceivedPush(
             request,
             number: inbox.log.lastNumber + 1,
@@ -126,6 +157,7 @@ extension SimulatedAPNs {
                 push.observations.append(RefusalRules.other(reason))
             }
         }
+        push.observations += RefusalRules.findings(about: request)
         inbox.receive(push)
         tellFollowersSoon()
         return push
@@ -142,6 +174,9 @@ extension SimulatedAPNs {
         guard push.app == nil else {
             push.observations += (client?.state.providerToken?.deviations ?? []).map(ProviderTokenRules.finding)
             return
+        }
+        if let client, push.headers.pushType?.lowercased() == PushType.mdm.rawValue, !client.state.isKnownByCertificate {
+            push.observations.append(RefusalRules.mdmWithToken)
         }
         push.observations += traffic.findings(
             for: TrafficRules.Facts(
@@ -172,54 +207,6 @@ extension SimulatedAPNs {
             } else {
                 inbox.note(event, on: number)
             }
-        }
-    }
-
-    /// Does to the connection what is to go wrong.
-    ///
-    /// - Returns: How long the answer is to wait; nil when there will be none.
-    private func disturb(
-        _ client: ClientConnection,
-        _ reply: APNsReply,
-        _ actions: [Fault.Action]
-    ) -> Duration? {
-        var delay: Duration? = .zero
-        for action in actions {
-            switch action {
-            case .respond, .throttle, .skewClock: break
-            case .delay(let more, _): delay = delay.map { $0 + more }
-            case .hang: delay = nil
-            case .resetStream(let code):
-                reply.reset(HTTP2ErrorCode(rawValue: code))
-                delay = nil
-            case .goAway(let code, let text, let includesRequest):
-                let last = includesRequest ? nil : max(0, reply.streamID - 2)
-                client.goAway(HTTP2ErrorCode(rawValue: code), debugData: Array(text.utf8), lastStreamID: last)
-                if !includesRequest { delay = nil }
-            case .close:
-                client.close()
-                delay = nil
-            case .resetConnection:
-                client.abort()
-                delay = nil
-            case .refuseConnections(let count): refusals = min(refusals, 1_000_000) + min(max(0, count), 1_000_000)
-            case .limitStreams(let limit): client.allow(concurrentStreams: limit)
-            case .limitWindow(let octets): client.allow(octetsPerStream: octets)
-            }
-        }
-        return delay
-    }
-
-    /// Gives a client all streams once its token is accepted, and one while its pushes are refused, as APNs does to
-    /// slow down senders that do not look at its answers ("Handling notification responses from APNs").
-    private func adjustStreams(of client: ServedClient, after verdict: Judge.Verdict) {
-        let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
-        if client.state.hasAllStreams, isMistake, !configuration.leniency.contains(.fullSpeedAfterRefusals) {
-            client.state.hasAllStreams = false
-            client.connection.allow(concurrentStreams: configuration.streamsBeforeToken)
-        } else if client.state.isSenderKnown, !client.state.hasAllStreams, !isMistake {
-            client.state.hasAllStreams = true
-            client.connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
         }
     }
 
@@ -257,7 +244,4 @@ extension SimulatedAPNs {
 
     /// No clock is further off, in seconds: three years.
     private static let longestSkew: Int64 = 100_000_000
-
-    /// Streams that APNs was seen to allow once a token has been accepted.
-    private static let streamsAfterToken: UInt32 = 1_000
 }

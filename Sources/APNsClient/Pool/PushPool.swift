@@ -352,7 +352,7 @@ actor PushPool {
             machine.disconnected(id, error, at: now)
             for (push, intended) in awaitingToken where intended == id { machine.notOpened(push, on: id, at: now) }
             awaitingToken.removeAll { $0.1 == id }
-        case .request, .caughtUp:
+        case .request, .served, .caughtUp:
             break
         }
         carryOut()

@@ -11,11 +11,13 @@ const actions = {
   hang: ["No answer comes", []],
   "reset-stream": ["The stream is reset", ["code"]],
   goaway: ["The connection says GOAWAY", ["code", "debug-data", "includes-request"]],
+  drain: ["The connection shuts down gracefully", ["debug-data"]],
   close: ["The connection ends in order", []],
   "reset-connection": ["The connection is reset", []],
   "refuse-connections": ["The next clients are dropped before the handshake", ["limit"]],
   "limit-streams": ["So many streams at once", ["limit"]],
   "limit-window": ["So many octets on a stream", ["limit"]],
+  "limit-errors": ["GOAWAY after so many refused pushes", ["limit"]],
   throttle: ["More than this many a second to one device are too many", ["limit"]],
   "skew-clock": ["The server's clock is ahead", ["seconds"]],
 }

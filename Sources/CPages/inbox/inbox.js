@@ -59,9 +59,9 @@ export class Inbox extends EventTarget {
     let before
     try {
       do {
-        const { pushes, total } = await fetchPushes("", pageSize, before)
+        const { pushes, cursor } = await fetchPushes("", pageSize, before)
         if (round !== this.#round) return
-        if (before === undefined) this.#begin(pushes, total)
+        if (before === undefined) this.#begin(pushes, cursor)
         else this.all = [...this.all, ...pushes]
         this.unread.found(pushes)
         if (before === undefined) await this.#match()
@@ -76,8 +76,8 @@ export class Inbox extends EventTarget {
   }
 
   /** Begins anew with the newest pushes. */
-  #begin(pushes, total) {
-    this.unread.begin(pushes, total)
+  #begin(pushes, cursor) {
+    this.unread.begin(pushes, cursor)
     // What came meanwhile is there already.
     const newest = pushes[0]?.number ?? 0
     this.all = [...this.#early.filter((push) => push.number > newest).reverse(), ...pushes]

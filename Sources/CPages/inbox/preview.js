@@ -25,7 +25,9 @@ let shown = null
 
 /** Previews of a push, or a sentence where a person sees nothing; `signal` ends what they ask for. */
 export function previews(push, signal) {
-  if (push.status !== 200) return element("p", {}, "It was refused: no phone shows it.")
+  if (push.status !== 200 && !push.deliveries.length) {
+    return element("p", {}, `It was ${push.status ? "refused" : "not answered"}: no phone shows it.`)
+  }
   if (!shows[kind(push)]) return element("p", {}, "A person sees nothing of it: it is for the app.")
   shown = { push, signal, place: element("div", { class: "previews", "data-number": push.number }) }
   show(shown)

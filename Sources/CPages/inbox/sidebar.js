@@ -22,7 +22,7 @@ const kinds = {
 }
 const answers = {
   Accepted: ["is:accepted", (push) => push.status === 200],
-  Refused: ["is:refused", (push) => push.status !== 200],
+  Refused: ["is:refused", (push) => push.status !== 200 && push.status !== 0],
   Errors: ["has:error", has("error")],
   Warnings: ["has:warning", has("warning")],
 }

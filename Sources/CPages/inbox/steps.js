@@ -25,7 +25,9 @@ export function steps(pushes, token) {
 
 /** What became of a push at the device with this token. */
 function outcomeOf(push, token) {
-  if (push.status !== 200) return { kind: "refused", words: `refused: ${push.reason ?? push.status}`, note: null }
+  if (push.status !== 200 && !push.deliveries.length) {
+    return { kind: "refused", words: push.status ? `refused: ${push.reason ?? push.status}` : "no answer", note: null }
+  }
   const sign = `at ${token.slice(0, 8)}…`
   const isBroadcast = push.channel !== undefined
   const events = push.deliveries.filter(({ note }) => !isBroadcast || note?.startsWith(sign))

@@ -20,13 +20,13 @@ export class Unread extends Set {
   }
 
   /** Looks at the newest pushes anew: on a first visit nothing is unread, by another simulator everything. */
-  begin(pushes, total) {
+  begin(pushes, cursor) {
     const { number, time } = this.#newest ?? { number: Infinity }
     const same = pushes.find((push) => push.number === number)
-    const isOther = this.#newest !== null && (total < number || (same && same.time !== time))
+    const isOther = this.#newest !== null && (cursor < number || (same && same.time !== time))
     if (isOther) this.clear()
     this.#since = isOther ? 0 : number
-    this.#newest = { number: pushes[0]?.number ?? total, time: pushes[0]?.time }
+    this.#newest = { number: pushes[0]?.number ?? cursor, time: pushes[0]?.time }
     this.#saveSoon()
   }
 

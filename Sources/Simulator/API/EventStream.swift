@@ -23,6 +23,7 @@ enum EventStream {
         case .faultsChanged: ServerSentEvent.bytes("chaos", [:])
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .trouble(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
+        case .streamsRefused: []
         case .nothing: ServerSentEvent.sign
         }
     }

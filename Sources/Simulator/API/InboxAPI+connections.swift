@@ -36,6 +36,7 @@ extension ConnectionNotes {
         var members: [JSONValue.Member] = [
             .init("id", number(id)), .init("peer", .string(peer)), .init("opened", .number(JSONNumber(openedAt))),
             .init("streams-open", number(openStreams)), .init("streams-most", number(mostStreams)),
+            .init("streams-refused", number(refusedStreams)), .init("streams-reset", number(resetStreams)),
             .init("requests", number(requests)), .init("answers", .object(answers)),
         ]
         if let security {

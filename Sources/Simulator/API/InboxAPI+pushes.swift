@@ -16,7 +16,7 @@ extension InboxAPI {
         Route(
             method: "GET",
             path: "/api/v1/pushes",
-            summary: "What came in, newest first",
+            summary: "What came in, newest first, and how many there are",
             parameters: [
                 query, RouteParameter(name: "limit", summary: "How many at most, 1 to 1000; 50 by default"),
                 RouteParameter(name: "before", summary: "Only pushes with lower numbers"),
@@ -26,10 +26,12 @@ extension InboxAPI {
             let limit = try call.number("limit", 1...maximumLimit, default: defaultLimit)
             let before = try call.number("before", 0 ... .max, default: .max)
             let all = await call.simulator.pushes
-            let pushes = all.reversed().lazy.filter { $0.number < before && query.matches($0) }
-            let total = await call.simulator.pushCount
+            let newest = await call.simulator.pushCount
+            let matching = query == .everything ? all : all.filter(query.matches)
+            let pushes = matching.reversed().lazy.filter { $0.number < before }
             return .json([
-                "total": .number(JSONNumber(total)), "pushes": .array(pushes.prefix(limit).map(\.json)),
+                "total": .number(JSONNumber(matching.count)), "cursor": cursor(newest),
+                "pushes": .array(pushes.prefix(limit).map(\.json)),
             ])
         },
         Route(

@@ -1,12 +1,24 @@
 /// What the simulator has counted.
 extension SimulatedAPNs {
-    /// What was counted, in Prometheus' words.
+    /// What was counted, in the text format of Prometheus.
     var metrics: String {
-        let statuses = answers.sorted { $0.key < $1.key }
-            .map { "martlet_simulator_pushes_total{status=\"\($0.key)\"} \($0.value)\n" }
-        return "# HELP martlet_simulator_pushes_total Pushes by the status of their answers; 0 for none.\n"
-            + "# TYPE martlet_simulator_pushes_total counter\n" + statuses.joined()
-            + "# HELP martlet_simulator_connections Clients that are connected.\n"
-            + "# TYPE martlet_simulator_connections gauge\nmartlet_simulator_connections \(clients.count)\n"
+        let refused = clients.values.reduce(closedConnections.refusedStreams) { $0 + $1.connection.refusedStreamCount }
+        let reset = clients.values.reduce(closedConnections.resetStreams) { $0 + $1.connection.resetStreamCount }
+        let statuses = answers.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", $0.value) }
+        return metric("pushes_total", "counter", "Pushes by the status of their answers; 0 for none.", statuses)
+            + metric("connections", "gauge", "Clients that are connected.", [("", clients.count)])
+            + metric("streams_refused_total", "counter", "Streams refused because too many were open.", [("", refused)])
+            + metric("streams_reset_total", "counter", "Streams that clients have reset.", [("", reset)])
+    }
+
+    private func metric(
+        _ name: String,
+        _ kind: String,
+        _ help: String,
+        _ values: [(labels: String, value: Int)]
+    ) -> String {
+        let name = "martlet_simulator_\(name)"
+        return "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+            + values.map { "\(name)\($0.labels) \($0.value)\n" }.joined()
     }
 }

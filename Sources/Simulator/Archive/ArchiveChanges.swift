@@ -41,7 +41,7 @@ struct ArchiveChanges: Sendable {
                 pushes = pushes.filter { !numbers.contains($0.key) }
             }
             note(forgotten: numbers)
-        case .faultsChanged, .previewsChanged, .trouble, .nothing: break
+        case .faultsChanged, .previewsChanged, .streamsRefused, .trouble, .nothing: break
         }
     }
 

@@ -60,17 +60,19 @@ extension Fault {
                 debugData: json["debug-data"]?.stringValue ?? "",
                 includesRequest: includesRequest
             )
+        case "drain": return .drain(debugData: json["debug-data"]?.stringValue ?? "")
         case "close": return .close
         case "reset-connection": return .resetConnection
         case "refuse-connections": return .refuseConnections(try limit(json))
         case "limit-streams": return .limitStreams(UInt32(clamping: try limit(json)))
         case "limit-window": return .limitWindow(UInt32(clamping: try limit(json)))
+        case "limit-errors": return .limitErrors(max(1, try limit(json)))
         case "throttle": return .throttle(perDevice: try limit(json))
         case "skew-clock": return .skewClock(try seconds(json))
         default:
             throw FaultError(
-                "do must be one of respond, delay, hang, reset-stream, goaway, close, reset-connection, "
-                    + "refuse-connections, limit-streams, limit-window, throttle, skew-clock"
+                "do must be one of respond, delay, hang, reset-stream, goaway, drain, close, reset-connection, "
+                    + "refuse-connections, limit-streams, limit-window, limit-errors, throttle, skew-clock"
             )
         }
     }
@@ -150,29 +152,48 @@ extension Fault {
 }
 
 extension Fault.Action {
-    fileprivate var members: [JSONValue.Member] {
+    /// The name of the action in JSON.
+    var name: String {
+        switch self {
+        case .respond: "respond"
+        case .delay: "delay"
+        case .hang: "hang"
+        case .resetStream: "reset-stream"
+        case .goAway: "goaway"
+        case .drain: "drain"
+        case .close: "close"
+        case .resetConnection: "reset-connection"
+        case .refuseConnections: "refuse-connections"
+        case .limitStreams: "limit-streams"
+        case .limitWindow: "limit-window"
+        case .limitErrors: "limit-errors"
+        case .throttle: "throttle"
+        case .skewClock: "skew-clock"
+        }
+    }
+
+    fileprivate var members: [JSONValue.Member] { [.init("do", .string(name))] + parts }
+
+    private var parts: [JSONValue.Member] {
         switch self {
         case .respond(let reason, let status, let retryAfter):
-            [.init("do", "respond"), .init("reason", .string(reason.rawValue))]
+            [.init("reason", .string(reason.rawValue))]
                 + [("status", status), ("retry-after", retryAfter)].compactMap { name, value in
                     value.map { .init(name, .number(JSONNumber($0))) }
                 }
         case .delay(let duration, let jitter):
-            [.init("do", "delay"), seconds(duration)]
+            [seconds(duration)]
                 + (jitter == .zero ? [] : [.init("jitter", .number(jitter / .seconds(1)))])
-        case .hang: [.init("do", "hang")]
-        case .resetStream(let code): [.init("do", "reset-stream"), .init("code", .number(JSONNumber(Int(code))))]
+        case .resetStream(let code): [.init("code", .number(JSONNumber(Int(code))))]
         case .goAway(let code, let debugData, let includesRequest):
-            [.init("do", "goaway"), .init("code", .number(JSONNumber(Int(code))))]
+            [.init("code", .number(JSONNumber(Int(code))))]
                 + (debugData.isEmpty ? [] : [.init("debug-data", .string(debugData))])
                 + (includesRequest ? [] : [.init("includes-request", false)])
-        case .close: [.init("do", "close")]
-        case .resetConnection: [.init("do", "reset-connection")]
-        case .refuseConnections(let count): [.init("do", "refuse-connections"), limit(count)]
-        case .limitStreams(let streams): [.init("do", "limit-streams"), limit(Int(streams))]
-        case .limitWindow(let octets): [.init("do", "limit-window"), limit(Int(octets))]
-        case .throttle(let count): [.init("do", "throttle"), limit(count)]
-        case .skewClock(let duration): [.init("do", "skew-clock"), seconds(duration)]
+        case .drain(let debugData): debugData.isEmpty ? [] : [.init("debug-data", .string(debugData))]
+        case .hang, .close, .resetConnection: []
+        case .refuseConnections(let count), .limitErrors(let count), .throttle(let count): [limit(count)]
+        case .limitStreams(let count), .limitWindow(let count): [limit(Int(count))]
+        case .skewClock(let duration): [seconds(duration)]
         }
     }
 

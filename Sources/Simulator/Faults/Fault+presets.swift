@@ -36,8 +36,13 @@ extension Fault {
         ),
         Preset(
             name: "drain",
-            summary: "after every 1 000 pushes the connection of the last goes away in order",
-            faults: [Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000)]
+            summary: "after every 1 000 pushes the connection of the last shuts down gracefully, with two GOAWAY frames",
+            faults: [Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000)]
+        ),
+        Preset(
+            name: "too-many-errors",
+            summary: "a connection ends with GOAWAY after ten refused pushes, BadDeviceToken counts twice and 410 not",
+            faults: [Fault(.limitErrors(10))]
         ),
         Preset(
             name: "flaky",

@@ -60,6 +60,12 @@ struct FaultPlan {
         return actions + (magic.map { [$0] } ?? [])
     }
 
+    /// What goes wrong because of the errors that a connection has been answered with.
+    mutating func actions(on device: String, _ headers: PushHeaders, afterErrors count: Int) -> [Fault.Action] {
+        guard count > 0 else { return [] }
+        return rules.indices.compactMap { rules[$0].action(on: device, headers, afterErrors: count) }
+    }
+
     /// What device tokens with a telling end have go wrong, without any setup.
     ///
     /// `…00dead` is unregistered, `…00deaf` never gets an answer; `…000429` and the like get that status; with
@@ -85,13 +91,31 @@ struct FaultPlan {
 }
 
 extension FaultPlan.Rule {
-    fileprivate mutating func action(on device: String, _ headers: PushHeaders, at now: Int64) -> Fault.Action? {
-        guard fault.match.matches(device, headers) else { return nil }
+    fileprivate mutating func action(
+        on device: String,
+        _ headers: PushHeaders,
+        afterErrors count: Int
+    ) -> Fault.Action? {
+        guard case .limitErrors(let limit) = fault.action, count >= limit, isDue(on: device, headers) else {
+            return nil
+        }
+        times += 1
+        return .goAway()
+    }
+
+    /// Whether the fault happens with a request, if nothing but its conditions matters.
+    private mutating func isDue(on device: String, _ headers: PushHeaders) -> Bool {
+        guard fault.match.matches(device, headers) else { return false }
         matches += 1
-        if let count = fault.count, times >= count { return nil }
-        guard matches > fault.after, (matches - fault.after - 1).isMultiple(of: fault.every) else { return nil }
+        if let count = fault.count, times >= count { return false }
+        guard matches > fault.after, (matches - fault.after - 1).isMultiple(of: fault.every) else { return false }
         // Asked even when it is certain, so that a change of the likelihood changes nothing else.
-        guard Double.random(in: 0..<1, using: &random) < fault.probability else { return nil }
+        return Double.random(in: 0..<1, using: &random) < fault.probability
+    }
+
+    fileprivate mutating func action(on device: String, _ headers: PushHeaders, at now: Int64) -> Fault.Action? {
+        if case .limitErrors = fault.action { return nil }
+        guard isDue(on: device, headers) else { return nil }
         switch fault.action {
         case .throttle(let limit):
             guard !device.isEmpty else { return nil }

@@ -38,6 +38,12 @@ struct PushInbox {
         if !followers.isEmpty, let push = log[number] { followers.note(.changed(push)) }
     }
 
+    /// Notes that the answer to a push was not written.
+    mutating func loseAnswer(of number: Int, to fault: String?) {
+        log.loseAnswer(of: number, to: fault)
+        if !followers.isEmpty, let push = log[number] { followers.note(.changed(push)) }
+    }
+
     /// Forgets what is too old at this time in seconds since 1970.
     mutating func prune(at now: Int64) {
         note(forgotten: log.prune(at: now))

@@ -68,6 +68,11 @@ struct PushLog {
         ring[index].note(event)
     }
 
+    /// Notes that the answer to a push was not written.
+    mutating func loseAnswer(of number: Int, to fault: String?) {
+        if let index = index(of: number) { ring[index].loseAnswer(to: fault) }
+    }
+
     /// Forgets those that a condition is true of.
     ///
     /// - Returns: How many those were, and their numbers: one range for all between two that are kept.

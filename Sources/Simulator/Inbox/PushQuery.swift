@@ -225,7 +225,7 @@ private struct PushFacts {
         case "silent": payload?["aps"]?["content-available"] != nil && payload?["aps"]?["alert"] == nil
         case "disturbed": push.isDisturbed
         case "accepted": push.status == 200
-        case "refused": push.status != 200
+        case "refused": push.status != 200 && push.status != 0
         case "composed": push.connection == ReceivedPush.noConnection
         default: push.app != nil
         }

@@ -31,14 +31,15 @@ public struct ReceivedPush: Sendable, Hashable {
     public let headers: PushHeaders
     /// The payload, cut off when it was far too long.
     public let payload: [UInt8]
-    /// The status it was answered with; 0 when a fault left it without an answer.
-    public let status: Int
-    /// The reason it was refused for; nil when it was accepted.
-    public let reason: Reason?
+    /// The status it was answered with; 0 when no answer was written to the connection, because of a fault or because
+    /// the client did not wait for it.
+    public internal(set) var status: Int
+    /// The reason it was refused for; nil when it was accepted, or not answered.
+    public internal(set) var reason: Reason?
     /// The `apns-id` of the answer.
     public let id: String
     /// Whether a ``Fault``, or the telling end of its device token, had a part in the answer.
-    public let isDisturbed: Bool
+    public internal(set) var isDisturbed: Bool
     /// The size of a payload that was cut off; nil when ``payload`` is all of it.
     var truncatedPayloadSize: TruncatedPayloadSize?
     /// What became of it after it was accepted, oldest first; empty for what was refused.
@@ -51,6 +52,17 @@ public struct ReceivedPush: Sendable, Hashable {
         deliveries.append(event)
         guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
         observations.append(finding)
+    }
+
+    /// Notes that the answer was not written to the connection; ``deliveries`` stay, as APNs had taken the push.
+    ///
+    /// - Parameter fault: The fault that ended the connection, by its name in JSON; nil when the client did not wait.
+    mutating func loseAnswer(to fault: String?) {
+        guard status != 0 else { return }
+        observations.append(RefusalRules.answerLost(status: status, to: fault))
+        status = 0
+        reason = nil
+        isDisturbed = isDisturbed || fault != nil
     }
 
     /// In place of a connection: it was sent from the page.

@@ -12,8 +12,18 @@ enum SimulatorEvent: Sendable {
     case previewsChanged
     /// What comes in cannot be kept in the file that was asked for.
     case trouble(SimulatorError)
+    /// Streams were refused because a client had too many open.
+    case streamsRefused(RefusedStreams)
     /// Nothing, for a while: whoever listens over a network is to see that the simulator is still there.
     case nothing
+}
+
+/// Streams that were refused together, because a client had too many open.
+package struct RefusedStreams: Sendable, Hashable {
+    /// The connection; they count up from 1.
+    package let connection: Int
+    /// The number of streams.
+    package let count: Int
 }
 
 /// Those who follow what happens, each told in order.

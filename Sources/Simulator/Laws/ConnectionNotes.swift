@@ -18,6 +18,10 @@ struct ConnectionNotes: Sendable {
     private(set) var answers: [Int: Int] = [:]
     private(set) var openStreams = 0
     private(set) var mostStreams = 0
+    /// Streams that were refused because too many were open.
+    private(set) var refusedStreams = 0
+    /// Streams that the client has reset.
+    private(set) var resetStreams = 0
     /// The last GOAWAY frame that was written to the client.
     private(set) var goAwaySent: HTTP2GoAway?
     var goAwayReceived: HTTP2GoAway?
@@ -39,7 +43,8 @@ struct ConnectionNotes: Sendable {
         mostStreams = max(mostStreams, openStreams)
     }
 
-    mutating func answered(_ status: Int) {
+    /// The stream of a request has ended: its answer was written whole, or there is none, which is status 0.
+    mutating func served(_ status: Int) {
         answers[status, default: 0] += 1
     }
 
@@ -48,6 +53,8 @@ struct ConnectionNotes: Sendable {
         var notes = self
         notes.claims = state.claims
         notes.openStreams = connection.openStreamCount
+        notes.refusedStreams = connection.refusedStreamCount
+        notes.resetStreams = connection.resetStreamCount
         notes.goAwaySent = connection.goAwaySent
         return notes
     }
@@ -72,9 +79,15 @@ struct ClosedConnections {
 
     /// Oldest first.
     private(set) var all: [ConnectionNotes] = []
+    /// Streams that were refused on connections that are closed, these and earlier ones.
+    private(set) var refusedStreams = 0
+    /// Streams that clients have reset on connections that are closed, these and earlier ones.
+    private(set) var resetStreams = 0
 
     mutating func note(_ notes: ConnectionNotes) {
         if all.count == ClosedConnections.limit { all.removeFirst() }
         all.append(notes)
+        refusedStreams += notes.refusedStreams
+        resetStreams += notes.resetStreams
     }
 }

@@ -22,6 +22,8 @@ struct Judge {
         var certificate: CertificateFacts?
         /// Whether a request on the connection had a valid token, or a certificate in place of one.
         fileprivate(set) var isSenderKnown = false
+        /// Whether the certificate takes the place of provider tokens: one that lists no topic does not.
+        var isKnownByCertificate: Bool { certificate?.topics.isEmpty == false }
         /// Whether the client may open as many streams as there are, not only the first.
         var hasAllStreams = false
     }

@@ -1,4 +1,5 @@
 internal import APNs
+internal import APNsServer
 
 /// Why a request is refused: the reason in the answer, and a finding that explains it in the inbox.
 struct Refusal: Error {
@@ -127,6 +128,24 @@ extension Lint.Rule {
         .responses,
         "a fault of the simulator, or the suffix of the device token, determined the answer"
     )
+    static let answerLost = Lint.Rule(
+        "answer-lost",
+        .warning,
+        .responses,
+        "the answer to a push was not written to the connection"
+    )
+    static let trailersIgnored = Lint.Rule(
+        "trailers-ignored",
+        .warning,
+        .sending,
+        "a request has fields of APNs after its body, as trailers"
+    )
+    static let mdmWithoutCertificate = Lint.Rule(
+        "mdm-without-certificate",
+        .error,
+        .mdm,
+        "a push of type mdm is authenticated by a provider token"
+    )
     static let pushRefused = Lint.Rule(
         "push-refused",
         .error,
@@ -135,14 +154,41 @@ extension Lint.Rule {
     )
 }
 
-/// The rules that only a refused push breaks, besides those about provider tokens.
+/// The rules about how a push was sent and answered, besides those about provider tokens; most are broken by refused
+/// pushes only.
 enum RefusalRules {
     static let all: [Lint.Rule] = [
         .requestPathUnknown, .requestMethodWrong, .requestIDNotCanonical, .headerRepeated, .certificateNotForPushes,
         .certificateEnvironmentWrong, .locationWithCertificate, .broadcastExpirationNotStored, .topicNotAllowed,
         .deviceTokenMissing, .deviceTokenMalformed, .deviceTokenOfOtherEnvironment, .deviceTokenOfOtherTopic,
-        .deviceTokenUnregistered, .answeredByFault, .pushRefused,
+        .deviceTokenUnregistered, .answeredByFault, .answerLost, .trailersIgnored, .mdmWithoutCertificate, .pushRefused,
     ]
+
+    /// The finding about an answer that was not written to the connection.
+    static func answerLost(status: Int, to fault: String?) -> Lint.Finding {
+        let cause =
+            fault.map { "the fault \($0) ended the connection" } ?? "the client reset the stream or left"
+        let text = "\(cause) before the answer, \(status), was sent: the client does not know what became of the push"
+        return Lint.Finding(.answerLost, .connection, text)
+    }
+
+    /// The findings about the request of a push that APNs answers in spite of them.
+    static func findings(about request: APNsRequest) -> [Lint.Finding] {
+        request.trailers.map { name in
+            Lint.Finding(
+                .trailersIgnored,
+                .header(name),
+                "\(name) was sent as a trailer, which has no effect: send it before the body"
+            )
+        }
+    }
+
+    /// The finding about a push of type mdm without a client certificate.
+    static let mdmWithToken = Lint.Finding(
+        .mdmWithoutCertificate,
+        .header("authorization"),
+        "pushes of type mdm need the MDM push certificate as TLS client certificate, not a provider token"
+    )
 
     /// The finding about an answer that a fault gave.
     static func fault(_ reason: Reason) -> Lint.Finding {

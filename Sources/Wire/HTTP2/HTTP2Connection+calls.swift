@@ -3,6 +3,12 @@ extension HTTP2Connection {
     /// How many streams are open.
     package var openStreamCount: Int { session.openStreamCount }
 
+    /// The number of streams of the peer that were refused because too many were open (servers only).
+    package var refusedStreamCount: Int { session.refusedStreamCount }
+
+    /// The number of streams that the peer has reset.
+    package var resetStreamCount: Int { session.resetStreamCount }
+
     /// The last GOAWAY frame that was written to the peer; nil when there was none.
     package var goAwaySent: HTTP2GoAway? { session.goAwaySent }
 
@@ -49,5 +55,23 @@ extension HTTP2Connection {
     package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
         session.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
         scheduleFlush()
+    }
+
+    /// Shuts down gracefully (servers only; RFC 9113 §6.8): announces a GOAWAY, and sends it when the client has
+    /// answered a PING, so that no stream under way is left out; closes when the open streams are over.
+    ///
+    /// - Parameter debugData: The debug data of the last GOAWAY.
+    package func shutDown(debugData: [UInt8]) {
+        guard announcedDebugData == nil else { return }
+        announcedDebugData = debugData
+        session.announceGoAway()
+        ping()
+        loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finishShutdown() }
+    }
+
+    /// Sends the last GOAWAY of a graceful shutdown.
+    func finishShutdown() {
+        guard isOpen, let debugData = announcedDebugData.take() else { return }
+        goAway(debugData: debugData)
     }
 }

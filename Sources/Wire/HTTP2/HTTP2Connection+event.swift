@@ -7,6 +7,9 @@ extension HTTP2Connection {
         case request(HTTP2Stream)
         /// The stream of a request has ended (clients only): each has this once, with whoever sent it.
         case ended(HTTP2Stream, sender: AnyObject?, StreamOutcome)
+        /// The stream of a request that was reported has ended (servers only), before ``closed(_:)``; `isAnswered` tells
+        /// whether all of an answer was written to the connection.
+        case served(HTTP2Stream, isAnswered: Bool)
         /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
         case settings
         /// The peer takes no more streams.

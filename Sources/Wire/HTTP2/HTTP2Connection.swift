@@ -9,7 +9,7 @@ package final class HTTP2Connection {
     /// Frames for a client that may gather before they are written and more of what it sends is read.
     private static let outputFrames = 1_000
     /// How long a server waits for a client that it has left to leave, too.
-    private static let partingLimit = Duration.seconds(2)
+    static let partingLimit = Duration.seconds(2)
 
     private enum State {
         case idle
@@ -45,6 +45,8 @@ package final class HTTP2Connection {
     private var isStalled = false
     /// Memory for the next list of events.
     private var spareEvents: [HTTP2Event] = []
+    /// The debug data of the GOAWAY that ends a graceful shutdown, from its announcement on (servers only).
+    var announcedDebugData: [UInt8]?
     /// Why the connection will close once its last output is written.
     @exclusivity(unchecked) private var ending: WireError?
 
@@ -399,26 +401,41 @@ package final class HTTP2Connection {
         }
         // The owner may end the connection on the way, and is still told how its requests ended.
         let owner = onEvent
-        for event in events { report(event, to: owner) }
+        // A server takes the ends of its streams once all output has been written, or when the connection has ended.
+        let isWritten = if case .closed = state { false } else { true }
+        for event in events { report(event, isWritten, to: owner) }
         if !events.isEmpty { owner?(.caughtUp) }
     }
 
-    private func report(_ event: HTTP2Event, to owner: ((Event) -> Void)?) {
+    private func report(_ event: HTTP2Event, _ isWritten: Bool, to owner: ((Event) -> Void)?) {
         switch event {
         case .request(let stream):
-            if session.takes(stream) { onEvent?(.request(stream)) }
+            guard session.takes(stream) else { return }
+            guard !stream.areFieldsTooLong else {
+                return session.answer(stream, with: HTTP2Connection.fieldsTooLong)
+            }
+            stream.isReported = true
+            onEvent?(.request(stream))
         case .closed(let stream, let code):
-            guard role == .client else { return }
+            guard role == .client else {
+                if stream.isReported { owner?(.served(stream, isAnswered: isWritten && stream.isAnswerWritten)) }
+                return
+            }
             owner?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, closedWith: code)))
         case .goAway(let goAway):
             onEvent?(.goAway(goAway))
         case .settings:
             watch?.greeted()
             onEvent?(.settings)
+        case .refused:
+            break
         case .pong:
-            onEvent?(.pong)
+            if announcedDebugData == nil { onEvent?(.pong) } else { finishShutdown() }
         }
     }
+
+    /// Request Header Fields Too Large (RFC 6585 §5), the answer that RFC 9113 §10.5.1 suggests.
+    private static let fieldsTooLong = HTTPResponse(status: 431)
 
     private func finish(_ reason: WireError) {
         if case .closed = state { return }
@@ -434,6 +451,11 @@ package final class HTTP2Connection {
         watcher = nil
         transport = nil
         reportEvents()
+        if role == .server {
+            for stream in session.takeOpenStreams() where stream.isReported {
+                onEvent?(.served(stream, isAnswered: false))
+            }
+        }
         let report = onEvent.take()
         report?(.closed(reason))
         for stream in session.takeOpenStreams() where role == .client {

@@ -25,6 +25,16 @@ final class HTTP2Inbox {
     ///
     /// It is among the open ones, which own it.
     @exclusivity(unchecked) private var receiving: Unmanaged<HTTP2Stream>?
+    /// Whether the fields that are coming in are trailers (servers only).
+    @exclusivity(unchecked) private var isReceivingTrailers = false
+    /// The highest number of a stream that the client has opened (servers only).
+    private var lastOpenedStreamID: Int32 = 0
+    /// The last streams that ended before the client had sent all of its request (servers only).
+    private var endedEarly: [Int32] = []
+    /// The number of streams of the client that were refused because too many were open.
+    private(set) var refusedStreamCount = 0
+    /// The number of streams that the peer has reset.
+    private(set) var resetStreamCount = 0
     /// Every open stream, each knowing its place, so that adding and removing cost no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
 
@@ -54,6 +64,7 @@ final class HTTP2Inbox {
         stream.isClosed = true
         // Fields may come in pieces, and other streams end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
+        if role == .server, !stream.isMessageComplete { noteEarlyEnd(of: stream.id) }
         let place = stream.place
         open.withUnsafeMutableBufferPointer { open in
             open[open.count - 1].place = place
@@ -83,10 +94,38 @@ final class HTTP2Inbox {
         }
     }
 
+    /// Remembers a stream on which more frames of the client's may be under way; a hundred at most.
+    private func noteEarlyEnd(of id: Int32) {
+        if endedEarly.count == 100 { endedEarly.removeFirst() }
+        endedEarly.append(id)
+    }
+
+    /// Ends the connection when HEADERS name a stream that is neither open nor new (RFC 9113 §5.1.1): nghttp2 ignores
+    /// such a frame.
+    ///
+    /// A stream that ended before its request was complete is an exception: the client may not know yet.
+    func began(_ session: OpaquePointer?, _ header: nghttp2_frame_hd) {
+        guard role == .server, header.type == UInt8(NGHTTP2_HEADERS.rawValue), !header.stream_id.isMultiple(of: 2)
+        else { return }
+        guard header.stream_id <= lastOpenedStreamID else {
+            lastOpenedStreamID = header.stream_id
+            return
+        }
+        guard lastTakenStreamID == .max, nghttp2_session_get_stream_user_data(session, header.stream_id) == nil,
+            !endedEarly.contains(header.stream_id)
+        else { return }
+        complaint = "HEADERS on stream \(header.stream_id), which is not open and not new"
+        nghttp2_session_terminate_session(session, HTTP2ErrorCode.protocolError.rawValue)
+    }
+
     func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {
         guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
+        isReceivingTrailers = role == .server && frame.headers.cat != NGHTTP2_HCAT_REQUEST
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
             guard open.count < streamLimit.current else {
+                refusedStreamCount += 1
+                events.append(.refused)
+                noteEarlyEnd(of: frame.hd.stream_id)
                 let noFlags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
                 nghttp2_submit_rst_stream(
                     session,
@@ -119,16 +158,33 @@ final class HTTP2Inbox {
     func received(_ field: HTTPFields.Field) -> CInt {
         guard let receiving else { return 0 }
         return receiving._withUnsafeGuaranteedRef { stream in
+            guard role == .client else {
+                receivedByServer(field, on: stream)
+                return 0
+            }
             stream.incomingFields.append(field)
             let isTooMuch = stream.incomingFields.byteCount > limits.fieldBytes
             return isTooMuch ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
         }
     }
 
+    /// Notes a field, and forgets all of a request that has too many: it is answered with status 431.
+    private func receivedByServer(_ field: HTTPFields.Field, on stream: HTTP2Stream) {
+        guard !isReceivingTrailers else {
+            if stream.trailers.byteCount < limits.fieldBytes { stream.trailers.append(field) }
+            return
+        }
+        guard !stream.areFieldsTooLong else { return }
+        stream.incomingFields.append(field)
+        guard stream.incomingFields.byteCount > limits.fieldBytes else { return }
+        stream.areFieldsTooLong = true
+        stream.incomingFields = HTTPFields()
+    }
+
     func received(_ bytes: UnsafeBufferPointer<UInt8>, on stream: HTTP2Stream) {
         let room = limits.bodyBytes - stream.body.count
         stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: bytes.prefix(room)))
-        guard bytes.count > room, !stream.isBodyTooLong else { return }
+        guard bytes.count > room, !stream.isBodyTooLong, !stream.areFieldsTooLong else { return }
         stream.isBodyTooLong = true
         if role == .server { events.append(.request(stream)) }
     }
@@ -138,15 +194,23 @@ final class HTTP2Inbox {
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
             receiving = nil
+            if role == .server, frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue), !isReceivingTrailers {
+                // The client need not send the rest.
+                HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
+                    if stream.areFieldsTooLong { events.append(.request(stream)) }
+                }
+            }
             guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 stream.isMessageComplete = true
                 usualFieldBytes = max(usualFieldBytes, stream.incomingFields.byteCount)
                 // It has heard of a too long message already.
-                if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
+                if role == .server, !stream.isBodyTooLong, !stream.areFieldsTooLong { events.append(.request(stream)) }
             }
         case NGHTTP2_SETTINGS:
             if isAcknowledgement { streamLimit.acknowledge() } else { events.append(.settings) }
+        case NGHTTP2_RST_STREAM:
+            resetStreamCount += 1
         case NGHTTP2_PING where isAcknowledgement:
             events.append(.pong)
         case NGHTTP2_GOAWAY:

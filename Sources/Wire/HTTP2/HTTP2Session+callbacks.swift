@@ -5,6 +5,12 @@ internal import CNghttp2
 /// The user data of each stream in nghttp2 is its `HTTP2Stream`, which the inbox owns until the stream closes.
 extension HTTP2Session {
     static func setCallbacks(_ callbacks: OpaquePointer?) {
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { session, header, context in
+            HTTP2Inbox.with(context) { inbox in
+                if let header { inbox.began(session, header.pointee) }
+                return 0
+            }
+        }
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, context in
             HTTP2Inbox.with(context) { inbox in
                 guard let frame else { return 0 }
@@ -54,7 +60,7 @@ extension HTTP2Session {
             HTTP2Inbox.with(context) { inbox in
                 guard let frame else { return 0 }
                 inbox.sent(frame.pointee)
-                if inbox.role == .server { HTTP2Session.resetUnfinishedRequest(session, answeredBy: frame.pointee.hd) }
+                if inbox.role == .server { HTTP2Session.noteAnswer(session, frame.pointee.hd) }
                 return 0
             }
         }
@@ -84,12 +90,13 @@ extension HTTP2Session {
         Unmanaged<HTTP2Stream>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
-    /// An answer that ends before its request has: the rest of the request is not wanted (RFC 9113 §8.1).
-    private static func resetUnfinishedRequest(_ session: OpaquePointer?, answeredBy frame: nghttp2_frame_hd) {
+    /// Notes the end of an answer; of a request that is not complete the rest is not wanted (RFC 9113 §8.1).
+    private static func noteAnswer(_ session: OpaquePointer?, _ frame: nghttp2_frame_hd) {
         let endsStream = frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         let isAnswer = frame.type == UInt8(NGHTTP2_HEADERS.rawValue) || frame.type == UInt8(NGHTTP2_DATA.rawValue)
         guard endsStream, isAnswer else { return }
         withStream(session, frame.stream_id) { stream in
+            stream.isAnswerWritten = true
             guard !stream.isMessageComplete else { return }
             nghttp2_submit_rst_stream(
                 session,

@@ -8,6 +8,8 @@ enum HTTP2Event {
     case closed(HTTP2Stream, HTTP2ErrorCode)
     /// The peer will take no more streams, and has acted on none above the last one it names (RFC 9113 §6.8).
     case goAway(HTTP2GoAway)
+    /// A stream of the client's was refused, because too many are open.
+    case refused
     /// The peer's settings have changed.
     case settings
     /// The peer answered a PING.
@@ -43,7 +45,8 @@ package struct HTTP2Limits: Sendable {
     package var concurrentStreams: UInt32
     /// Bytes of one message's body that are kept; a longer one is cut off and marked.
     package var bodyBytes: Int
-    /// Bytes of one message's fields; a stream with more is reset.
+    /// Bytes of one message's fields: a request with more is answered with status 431, the stream of an answer is
+    /// reset.
     package var fieldBytes: Int
 
     /// Limits with these values.
@@ -282,6 +285,12 @@ struct HTTP2Session: ~Copyable {
     /// The last GOAWAY frame that was written, whoever asked for it; nil when there was none.
     var goAwaySent: HTTP2GoAway? { inbox.goAwaySent }
 
+    /// The number of streams of the peer that were refused because too many were open (servers only).
+    var refusedStreamCount: Int { inbox.refusedStreamCount }
+
+    /// The number of streams that the peer has reset.
+    var resetStreamCount: Int { inbox.resetStreamCount }
+
     /// Whether a stream of the peer's is acted on: no GOAWAY has left it out.
     func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= inbox.lastTakenStreamID }
 
@@ -326,6 +335,12 @@ struct HTTP2Session: ~Copyable {
             debugData,
             debugData.count
         )
+    }
+
+    /// Announces a GOAWAY, with the highest stream there can be, while streams of the peer may be under way (servers
+    /// only; RFC 9113 §6.8).
+    func announceGoAway() {
+        nghttp2_submit_shutdown_notice(raw)
     }
 
     // MARK: nghttp2's forms

@@ -15,8 +15,23 @@ package final class HTTP2Stream {
     /// Whether nothing more can happen on the stream.
     @exclusivity(unchecked) package internal(set) var isClosed = false
 
+    /// A number of the owner's, by which it recognizes the stream when it has ended (servers only).
+    @exclusivity(unchecked) package var tag = 0
+    /// The status of the answer; 0 before there is one (servers only).
+    package var answerStatus: Int { outgoingFields.status }
+    /// The names of the trailer fields that have arrived (servers only).
+    package var trailerNames: [String] { trailers.isEmpty ? [] : trailers.map(\.name) }
+
     /// Stored under a name of their own, since other modules would have each look proved exclusive.
     @exclusivity(unchecked) var incomingFields = HTTPFields()
+    /// The trailer fields of a request, which have no effect on its meaning (RFC 9110 §6.5.1; servers only).
+    @exclusivity(unchecked) var trailers = HTTPFields()
+    /// Whether the fields of the request exceed the limit (servers only).
+    @exclusivity(unchecked) var areFieldsTooLong = false
+    /// Whether the owner has been given the request (servers only).
+    @exclusivity(unchecked) var isReported = false
+    /// Whether the last frame of the answer has been written (servers only).
+    @exclusivity(unchecked) var isAnswerWritten = false
     /// The fields to send, which are read here when their frame is written.
     @exclusivity(unchecked) var outgoingFields: HTTPFields
     /// The body to send and how much of it has been handed to nghttp2.

@@ -138,7 +138,7 @@ actor TestClient {
         case .pong: pongs += 1
         case .ended(let stream, let sender, let outcome): (sender as? Sender)?.end(stream, outcome)
         case .caughtUp: story.append("caught up")
-        case .request: break
+        case .request, .served: break
         case .closed(let error):
             closedBy = error
             opening.take()?.resume(throwing: error)
