@@ -49,6 +49,11 @@ extension SimulatedAPNs {
         /// How pushes that came in may be sent on for real; nil, the default, for not at all.
         public var release: Release?
 
+        /// The host for clients: `localhost` where that leads to the address, else the address itself.
+        var clientHost: String {
+            ["127.0.0.1", "::1", "0.0.0.0", "::"].contains(host) ? "localhost" : host
+        }
+
         /// The defaults, save what is given.
         public init(
             host: String = "127.0.0.1",

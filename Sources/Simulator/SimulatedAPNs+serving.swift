@@ -175,7 +175,8 @@ extension SimulatedAPNs {
             push.observations += (client?.state.providerToken?.deviations ?? []).map(ProviderTokenRules.finding)
             return
         }
-        if let client, push.headers.pushType?.lowercased() == PushType.mdm.rawValue, !client.state.isKnownByCertificate {
+        if let client, push.headers.pushType?.lowercased() == PushType.mdm.rawValue, !client.state.isKnownByCertificate
+        {
             push.observations.append(RefusalRules.mdmWithToken)
         }
         push.observations += traffic.findings(

@@ -16,6 +16,9 @@ internal import Wire
 /// let pushes = await apns.pushes
 /// await apns.stop()
 /// ```
+///
+/// A simulator runs until ``stop()``, also when nothing refers to it any more: its ports, its thread and its file
+/// descriptors are only released then.
 public actor SimulatedAPNs {
     nonisolated let loop: EventLoop
     /// Part of `Actor`: everything happens on the loop that serves the connections.
@@ -203,10 +206,10 @@ public actor SimulatedAPNs {
             let port = await port
             let channelPort = await channelPort
             return APNsEndpoint(
-                host: "localhost",
+                host: configuration.clientHost,
                 port: port,
                 isEncrypted: configuration.isEncrypted,
-                channels: channelPort.map { APNsEndpoint.Address(host: "localhost", port: $0) }
+                channels: channelPort.map { APNsEndpoint.Address(host: configuration.clientHost, port: $0) }
             )
         }
     }
@@ -227,7 +230,8 @@ public actor SimulatedAPNs {
             return ClientRecipes(
                 endpoint: endpoint,
                 inboxPort: inboxPort ?? 0,
-                authorityFile: authority.certificateFile ?? "ca.pem"
+                authorityFile: authority.certificateFile ?? "ca.pem",
+                names: configuration.names
             )
         }
     }

@@ -34,7 +34,8 @@ extension Command {
         AuthorityOptions.declared,
         Option<UInt32>(
             "--streams-before-token",
-            "Streams that a connection may open before its first valid provider token",
+            "Streams that a connection may open before its first valid provider token; Apple allows 1, and load "
+                + "generators that do not wait for the first answer need more",
             default: 1
         ),
         InboxOptions.declared,
@@ -92,6 +93,12 @@ extension Command {
             guard !isQuiet else { return }
             for await push in await apns.arrivals() { output.write(json: push.json, text: line(for: push)) }
         }
+        let refusals = Task {
+            guard !isQuiet else { return }
+            for await streams in await apns.refusedStreams() {
+                output.write(json: streams.json, text: line(for: streams))
+            }
+        }
         let complainer = Task {
             for await trouble in await apns.troubles() { Terminal.errors.write("martlet: \(trouble)\n") }
         }
@@ -101,6 +108,7 @@ extension Command {
         }
         try await TerminationSignal.received()
         printer.cancel()
+        refusals.cancel()
         complainer.cancel()
         await apns.stop()
         await release?.client.close()
@@ -125,6 +133,11 @@ extension Command {
                 }
             throw ListenerError(description: "\(error) (\(option))")
         }
+    }
+
+    private static func line(for streams: RefusedStreams) -> String {
+        let word = Terminal.output.styled("refused", .bad)
+        return "\(word)  \(streams.count) streams of connection \(streams.connection): it had as many open as allowed\n"
     }
 
     private static func line(for push: ReceivedPush) -> String {
@@ -195,4 +208,6 @@ extension Fault.Preset: ArgumentValue {
     static var valueName: String { "fault" }
     /// Part of `ArgumentValue`.
     static var choices: [String] { Fault.presets.map(\.name) }
+    /// Part of `ArgumentValue`.
+    static var choiceSummaries: [String] { Fault.presets.map(\.summary) }
 }

@@ -18,6 +18,13 @@ extension SimulatedAPNs {
     }
 }
 
+extension RefusedStreams {
+    /// The refused streams for programs.
+    var json: JSONValue {
+        ["connection": .number(JSONNumber(connection)), "streams-refused": .number(JSONNumber(count))]
+    }
+}
+
 extension ReceivedPush {
     /// The push for programs, without its payload, which the HTTP interface has.
     var json: JSONValue {

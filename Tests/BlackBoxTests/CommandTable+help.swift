@@ -22,7 +22,11 @@ extension CommandTable {
             Invocation("--help", on: .terminal(columns: 60), output: ["Usage: martlet"]),
             Invocation("--help", on: .terminal(columns: 200), output: ["Usage: martlet"]),
             Invocation("help send", on: .terminal(columns: 80), output: ["--topic"]),
-            Invocation("help simulate", on: .terminal(columns: 80), output: ["--fault"]),
+            Invocation(
+                "help simulate",
+                on: .terminal(columns: 80),
+                output: ["--fault", "Values of --fault:", "too-many-errors"]
+            ),
             Invocation("sned", status: 2, errors: ["unknown command", "send"]),
             Invocation("help sned", status: 2, errors: ["unknown command", "send"]),
             Invocation("live strat", status: 2, errors: ["live start"]),

@@ -172,4 +172,44 @@ import Testing
         let fields = ["apns-topic: com.example.app", "authorization: bearer nonsense"]
         #expect(try await answer(suffixes: ["", ".voip"], fields: fields) == "200")
     }
+
+    @Test(arguments: [
+        ("com.apple.mgmt.External.1b2c", PushNotification.mdm(pushMagic: "M-1")),
+        ("pass.com.example.ticket", PushNotification.walletPass()),
+    ])
+    func `a certificate without a list has the topic in its subject`(topic: String, push: PushNotification)
+        async throws
+    {
+        let files = try await ProviderCertificateFiles(userID: topic)
+        let certificate = try ProviderCertificate(
+            pem: files.scratch.read("certificate.pem"),
+            privateKeyPEM: files.scratch.read("key.pem")
+        )
+        let apns = try await SimulatedAPNs.start()
+        let client = try await PushClient(
+            apns.endpoint,
+            authentication: .certificate(certificate),
+            configuration: apns.clientConfiguration
+        )
+        try await client.send(push, to: token, topic: Topic(topic))
+        #expect(await apns.pushes.first?.findings.filter { $0.severity == .error }.map(\.rule) == [])
+        await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
+        }
+        await client.close()
+        await apns.stop()
+    }
+
+    @Test func `a push to a managed device with a provider token has a finding`() async throws {
+        let apns = try await SimulatedAPNs.start()
+        let client = try await PushClient(
+            apns.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: apns.clientConfiguration
+        )
+        try await client.send(.mdm(pushMagic: "M-1"), to: token, topic: "com.apple.mgmt.External.1b2c")
+        #expect(await apns.pushes.first?.findings.map(\.rule).contains("mdm-without-certificate") == true)
+        await client.close()
+        await apns.stop()
+    }
 }

@@ -11,7 +11,7 @@ import Testing
         let (status, body) = try await bench.get("/api/v1/pushes")
         #expect(status == "200")
         let list = try JSONReader.read(Array(body.utf8))
-        #expect(list["total"]?.integerValue == 5)
+        #expect(list["total"]?.integerValue == 3 && list["cursor"]?.integerValue == 5)
         let pushes = elements(of: list["pushes"])
         #expect(pushes.map { $0["number"]?.integerValue } == [5, 4, 3])
         let newest = try #require(pushes.first)
@@ -20,6 +20,15 @@ import Testing
         #expect(newest["headers"]?["apns-topic"]?.stringValue == "com.example.app")
         #expect(newest["payload"]?["aps"]?["alert"]?["body"]?.stringValue == "push 4")
         #expect(newest["apns-id"]?.stringValue == APNsID(randomBits: (1, 4)).description)
+        await bench.apns.stop()
+    }
+
+    @Test func `the total counts the pushes that the query matches`() async throws {
+        let bench = try await InboxBench(pushes: 3)
+        let list = try await bench.json("GET", "/api/v1/pushes?limit=1&query=body:2")
+        #expect(list["total"]?.integerValue == 1 && list["cursor"]?.integerValue == 3)
+        let rest = try await bench.json("GET", "/api/v1/pushes?before=2&query=body:push")
+        #expect(rest["total"]?.integerValue == 3 && elements(of: rest["pushes"]).count == 1)
         await bench.apns.stop()
     }
 

@@ -200,4 +200,19 @@ import Testing
         #expect(answer.text.hasSuffix("404"))
         await clear.stop()
     }
+
+    @Test func `the lines for clients name the address that is listened on`() async throws {
+        for (host, name) in [("0.0.0.0", "localhost"), ("127.0.0.1", "localhost"), ("127.0.0.2", "127.0.0.2")] {
+            let apns = try await SimulatedAPNs.start(
+                SimulatedAPNs.Configuration(host: host, channelPort: 0, inboxPort: 0)
+            )
+            let text = await apns.recipes.text
+            #expect(text.contains("at https://\(name):\(await apns.port)\n"), "\(text)")
+            #expect(text.contains("http://\(name):\(await apns.inboxPort ?? 0)/api/v1/pushes"))
+            #expect(text.contains("localhost") == (name == "localhost"))
+            #expect(text.contains("--name 127.0.0.2") == (host == "127.0.0.2"))
+            #expect(!text.contains("as Apple has it"))
+            await apns.stop()
+        }
+    }
 }

@@ -34,11 +34,30 @@ package struct ProviderCertificateFiles {
             \(topics.joined(separator: "\n"))
             \(kinds.joined(separator: "\n"))
             """
+        try await write(kind, subject: "/CN=Apple Push Services: com.example.app", configuration)
+    }
+
+    /// Makes one that lists neither topics nor environments, with a user ID in its subject, as those for MDM and Wallet
+    /// passes have.
+    ///
+    /// - Parameter userID: The user ID, which is the topic.
+    /// - Throws: When openssl cannot make one.
+    package init(userID: String) async throws {
+        scratch = try ScratchDirectory()
+        try await write(
+            ["rsa:2048"],
+            subject: "/UID=\(userID)/CN=APSP:1b2c",
+            "[req]\ndistinguished_name = name\n[name]\n"
+        )
+    }
+
+    private func write(_ kind: [String], subject: String, _ configuration: String) async throws {
         let file = try scratch.write(configuration, to: "openssl.cnf")
         try await run(
             ["req", "-x509", "-newkey"] + kind + [
-                "-nodes", "-subj", "/CN=Apple Push Services: com.example.app", "-days", "10", "-config", file,
-                "-keyout", scratch.path + "/key.pem", "-out", scratch.path + "/certificate.pem",
+                "-nodes", "-subj", subject, "-days", "10", "-config", file, "-keyout", scratch.path + "/key.pem",
+                "-out",
+                scratch.path + "/certificate.pem",
             ]
         )
         try await run([

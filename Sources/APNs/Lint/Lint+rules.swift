@@ -22,7 +22,7 @@ extension Lint {
     public static let rules: [Rule] =
         HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
         + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + AccessoryRules.all
-        + WebsiteRules.all + SecretRules.all
+        + MDMRules.all + WebsiteRules.all + SecretRules.all
 }
 
 /// A page of Apple's documentation.

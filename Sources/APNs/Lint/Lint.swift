@@ -149,7 +149,7 @@ public enum Lint {
 
     /// What is wrong inside a payload that is an object.
     private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
-        var findings = PayloadRules.check(payload, byteCount: byteCount, of: push)
+        var findings = PayloadRules.check(payload, byteCount: byteCount, of: push) + MDMRules.check(payload, of: push)
         // The rules of a type that needs keys in aps also name what is missing when there is no aps at all.
         let absent: JSONValue? = push.type?.needsDictionary == true ? [:] : nil
         guard let aps = payload["aps"] ?? absent, aps.members != nil else {

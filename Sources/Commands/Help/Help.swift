@@ -49,6 +49,10 @@ struct Help {
                 layout.wrapped("Each option can also be set by a variable: \(first.spelling) by \(first.variable).")
             )
         }
+        for option in options where !option.choiceSummaries.isEmpty {
+            let rows = zip(option.choices, option.choiceSummaries).map { (label: $0, text: $1) }
+            sections.append("Values of \(option.spelling):\n" + layout.columns(rows))
+        }
         if !command.examples.isEmpty {
             let lines = command.examples.map { layout.commandLine("\(program.name) \($0)", indent: 2) }
             sections.append("Examples:\n" + lines.joined(separator: "\n"))
@@ -106,7 +110,9 @@ extension ParameterDescription {
         var notes: [String] = []
         if isRequired, kind == .option { notes.append("required") }
         if isRepeatable { notes.append("may be repeated") }
-        if !choices.isEmpty, valueName != choices.joined(separator: "|") {
+        if !choiceSummaries.isEmpty {
+            notes.append("values: see below")
+        } else if !choices.isEmpty, valueName != choices.joined(separator: "|") {
             notes.append("one of: " + choices.joined(separator: ", "))
         }
         if let fallback { notes.append("default: \(fallback)") }

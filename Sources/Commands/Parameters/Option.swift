@@ -78,6 +78,7 @@ package struct Option<Value: Sendable>: Parameter {
             isRequired: isRequired,
             isRepeatable: true,
             choices: Element.choices,
+            choiceSummaries: Element.choiceSummaries,
             isFile: Element.isFile
         )
         read = { (words, description) throws(UsageError) in

@@ -30,6 +30,8 @@ package struct ParameterDescription: Sendable, Hashable {
     var fallback: String?
     /// The values that there are; empty for values that are not a choice.
     var choices: [String] = []
+    /// One line about each of the choices; empty where their names are enough.
+    var choiceSummaries: [String] = []
     /// Whether a value is the path of a file.
     var isFile = false
     /// The environment variable, where it is not the one that follows from the spelling.
@@ -77,6 +79,8 @@ package protocol ArgumentValue: Sendable {
     static var valueName: String { get }
     /// The values that there are, in the order of help; none, the default, for values that are not a choice.
     static var choices: [String] { get }
+    /// One line about each of the choices, for a table in the help; none, the default, where their names are enough.
+    static var choiceSummaries: [String] { get }
     /// Whether a value is the path of a file; false by default.
     static var isFile: Bool { get }
 }
@@ -98,6 +102,9 @@ extension ArgumentValue {
 
     /// Part of `ArgumentValue`.
     package static var choices: [String] { [] }
+
+    /// Part of `ArgumentValue`.
+    package static var choiceSummaries: [String] { [] }
 
     /// Part of `ArgumentValue`.
     package static var isFile: Bool { false }

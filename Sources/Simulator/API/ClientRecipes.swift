@@ -16,14 +16,26 @@ package struct ClientRecipes: Sendable {
     }
 
     private let url: String
+    private let host: String
+    /// Whether the simulator's certificate has to be made for the host.
+    private let needsName: Bool
     private let port: UInt16
     private let isEncrypted: Bool
     private let channelPort: UInt16?
     private let inboxPort: UInt16
     private let authorityFile: String
 
-    init(endpoint: APNsEndpoint, inboxPort: UInt16, authorityFile: String) {
+    /// The lines for a simulator.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where it answers as APNs.
+    ///   - inboxPort: The port of its HTTP interface.
+    ///   - authorityFile: The file of the certificate that clients have to trust.
+    ///   - names: Names that its certificate carries besides those of this machine.
+    init(endpoint: APNsEndpoint, inboxPort: UInt16, authorityFile: String, names: [String]) {
         url = endpoint.url
+        host = endpoint.host
+        needsName = endpoint.isEncrypted && endpoint.host != "localhost" && !names.contains(endpoint.host)
         port = endpoint.port
         isEncrypted = endpoint.isEncrypted
         channelPort = endpoint.channels?.port
@@ -33,15 +45,18 @@ package struct ClientRecipes: Sendable {
 
     /// All of them, in a paragraph with the addresses.
     package var text: String {
-        let channels = channelPort.map { "Channels are managed there, and at port \($0) as Apple has it.\n" } ?? ""
+        let channels = channelPort.map { "Channels are managed there and at port \($0).\n" } ?? ""
+        let name =
+            needsName ? "Its certificate is not for \(host): start it with --name \(host), too.\n" : ""
+        let inbox = "http://\(APNsEndpoint.bracketed(host)):\(inboxPort)"
         let way =
             isEncrypted
             ? "Clients have to trust \(authorityFile). This is how:"
             : "It speaks HTTP/2 in the clear, with prior knowledge:"
         return """
             Martlet's local APNs answers at \(url)
-            \(channels)The inbox, for people: http://localhost:\(inboxPort)/
-            What came in, as JSON: http://localhost:\(inboxPort)/api/v1/pushes
+            \(name)\(channels)The inbox, for people: \(inbox)/
+            What came in, as JSON: \(inbox)/api/v1/pushes
             Any device token is taken, and any key signs. Control-C ends it.
 
             \(way)
@@ -59,20 +74,20 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "Martlet",
                 lines: """
-                    martlet send --host localhost:\(port) --ca \(authorityFile) \\
+                    martlet send --host \(APNsEndpoint.bracketed(host)):\(port) --ca \(authorityFile) \\
                       --to 5d3a6a1c8f9a42d6 --topic com.example.app --body Hello
                     """
             ),
             Recipe(
                 name: "Martlet, Swift",
                 lines: """
-                    try PushClient(APNsEndpoint(host: "localhost", port: \(port)), authentication: .token(key),
+                    try PushClient(APNsEndpoint(host: "\(host)", port: \(port)), authentication: .token(key),
                       configuration: .init(additionalAuthorities: String(contentsOfFile: "\(authorityFile)", encoding: .utf8)))
                     """
             ),
             Recipe(
                 name: "APNSwift",
-                lines: #"environment: .custom(url: "https://localhost", port: \#(port))"#,
+                lines: #"environment: .custom(url: "https://\#(APNsEndpoint.bracketed(host))", port: \#(port))"#,
                 shell: """
                     sudo cp \(authorityFile) /usr/local/share/ca-certificates/martlet.crt && sudo update-ca-certificates
                     """
@@ -83,7 +98,7 @@ package struct ClientRecipes: Sendable {
                     context = ssl.create_default_context(cafile="\(authorityFile)"); context.set_alpn_protocols(["h2"])
                     apns = aioapns.APNs(…, ssl_context=context)
                     connection = apns.pool.protocol_class
-                    connection.APNS_SERVER, connection.APNS_PORT = "localhost", \(port)
+                    connection.APNS_SERVER, connection.APNS_PORT = "\(host)", \(port)
                     """
             ),
             Recipe(
@@ -97,7 +112,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "node-apn",
                 lines: """
-                    new apn.Provider({ address: "localhost", port: \(port), ca: fs.readFileSync("\(authorityFile)"), token })
+                    new apn.Provider({ address: "\(host)", port: \(port), ca: fs.readFileSync("\(authorityFile)"), token })
                     """
             ),
             Recipe(
@@ -112,7 +127,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "Pushy",
                 lines: """
-                    new ApnsClientBuilder().setApnsServer("localhost", \(port))
+                    new ApnsClientBuilder().setApnsServer("\(host)", \(port))
                       .setTrustedServerCertificateChain(new File("\(authorityFile)"))
                     """
             ),
@@ -138,7 +153,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "Martlet, Swift",
                 lines: """
-                    try PushClient(APNsEndpoint(host: "localhost", port: \(port), isEncrypted: false),
+                    try PushClient(APNsEndpoint(host: "\(host)", port: \(port), isEncrypted: false),
                       authentication: .token(key))
                     """
             ),
@@ -176,5 +191,8 @@ extension ClientRecipes.Recipe {
 
 extension APNsEndpoint {
     /// Where it is, for programs that take an address.
-    var url: String { "\(isEncrypted ? "https" : "http")://\(host):\(port)" }
+    var url: String { "\(isEncrypted ? "https" : "http")://\(APNsEndpoint.bracketed(host)):\(port)" }
+
+    /// The host as it stands in a URL, where an IPv6 address is in brackets (RFC 3986 §3.2.2).
+    static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 }

@@ -1,3 +1,5 @@
+internal import APNsServer
+
 /// What the simulator has counted.
 extension SimulatedAPNs {
     /// What was counted, in the text format of Prometheus.

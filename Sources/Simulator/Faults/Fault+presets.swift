@@ -36,7 +36,7 @@ extension Fault {
         ),
         Preset(
             name: "drain",
-            summary: "after every 1 000 pushes the connection of the last shuts down gracefully, with two GOAWAY frames",
+            summary: "after every 1 000 pushes the connection of the last shuts down gracefully: two GOAWAY frames",
             faults: [Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000)]
         ),
         Preset(

@@ -1,3 +1,4 @@
+internal import APNs
 internal import APNsServer
 internal import Wire
 

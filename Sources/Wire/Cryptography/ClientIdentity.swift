@@ -2,19 +2,26 @@ internal import COpenSSL
 
 /// What a certificate of a provider, as Apple makes them, says about itself.
 package struct CertificateFacts: Sendable, Hashable {
-    /// The topics that it lists, with those of other kinds (`.voip`, `.complication`); empty when it lists none.
+    /// The topics that it lists, with those of other kinds (`.voip`, `.complication`).
+    ///
+    /// A certificate without a list, as those for MDM and Wallet passes are, has the one topic that is the user ID (UID)
+    /// of its subject; empty without either.
     package let topics: [String]
-    /// Whether it is good for development.
+    /// Whether it is good for development; a certificate that names no environment is good for both.
     package let isForDevelopment: Bool
-    /// Whether it is good for production.
+    /// Whether it is good for production; a certificate that names no environment is good for both.
     package let isForProduction: Bool
     /// When it ceases to be valid, in seconds since 1970; nil when it does not say so in a form that is understood.
     package let expiry: Int64?
 
     init(_ certificate: Certificate) {
-        topics = certificate.text(of: "1.2.840.113635.100.6.3.6")
-        isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
-        isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
+        let listed = certificate.text(of: "1.2.840.113635.100.6.3.6")
+        topics = listed.isEmpty ? certificate.userID.map { [$0] } ?? [] : listed
+        let isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
+        let isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
+        let namesNeither = !isForDevelopment && !isForProduction && listed.isEmpty && !topics.isEmpty
+        self.isForDevelopment = isForDevelopment || namesNeither
+        self.isForProduction = isForProduction || namesNeither
         expiry = certificate.expiry
     }
 }
@@ -114,6 +121,16 @@ extension Certificate {
         let index = X509_get_ext_by_OBJ(raw, object, -1)
         guard index >= 0, let value = X509_EXTENSION_get_data(X509_get_ext(raw, index)) else { return nil }
         return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
+    }
+
+    /// The user ID (UID) of the subject; nil when it has none.
+    fileprivate var userID: String? {
+        let index = X509_NAME_get_index_by_NID(X509_get_subject_name(raw), NID_userId, -1)
+        guard index >= 0, let entry = X509_NAME_get_entry(X509_get_subject_name(raw), index),
+            let value = X509_NAME_ENTRY_get_data(entry), ASN1_STRING_length(value) > 0
+        else { return nil }
+        let bytes = UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value)))
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// When it ceases to be valid, in seconds since 1970.

@@ -65,6 +65,8 @@ extension HTTP2Connection {
         guard announcedDebugData == nil else { return }
         announcedDebugData = debugData
         session.announceGoAway()
+        // The PING has to follow the GOAWAY, and nghttp2 writes waiting PINGs first.
+        flush()
         ping()
         loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finishShutdown() }
     }

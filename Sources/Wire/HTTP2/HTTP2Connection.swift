@@ -315,7 +315,7 @@ package final class HTTP2Connection {
         }
     }
 
-    private func flush() {
+    func flush() {
         while isConnected, let transport {
             if output.isEmpty { output.gather(from: session) }
             guard !output.isEmpty else { return flushTransport(transport) }

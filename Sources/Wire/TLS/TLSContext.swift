@@ -87,8 +87,8 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - identity: The server's certificate and key.
-    ///   - asksForCertificates: Whether clients are asked for a certificate. Any will do, and none as well: the layer
-    ///     above decides.
+    ///   - asksForCertificates: Whether clients are asked for a certificate. The handshake succeeds without one, and with
+    ///     any that is valid at the time, whoever has issued it: the layer above decides.
     /// - Returns: The settings.
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func server(
@@ -105,7 +105,13 @@ package final class TLSContext: @unchecked Sendable {
             nil
         )
         if asksForCertificates {
-            SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER) { _, _ in 1 }
+            SSL_CTX_set_verify(tls.context, SSL_VERIFY_PEER) { _, verification in
+                switch X509_STORE_CTX_get_error(verification) {
+                case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID:
+                    X509_STORE_CTX_get_error_depth(verification) == 0 ? 0 : 1
+                default: 1
+                }
+            }
             // Without a name of their own, sessions of clients with certificates would not be resumed but refused.
             let name = Array("martlet".utf8)
             SSL_CTX_set_session_id_context(tls.context, name, CUnsignedInt(name.count))

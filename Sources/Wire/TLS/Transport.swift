@@ -233,6 +233,11 @@ struct Transport: ~Copyable {
             return .failed(WireError(.certificateRejected, "the certificate of \(peerName) is not trusted: \(why)"))
         }
         let code = ERR_GET_REASON(ERR_peek_error())
+        if code == SSL_R_CERTIFICATE_VERIFY_FAILED {
+            let why = X509_verify_cert_error_string(verification).map { String(cString: $0) } ?? "unknown"
+            ERR_clear_error()
+            return .failed(WireError(.certificateRejected, "the certificate of \(peerName) was refused: \(why)"))
+        }
         let message = openSSLMessage()
         if code == SSL_R_UNEXPECTED_EOF_WHILE_READING {
             return .failed(WireError(.closedByPeer, "\(peerName) closed the connection during \(what)"))

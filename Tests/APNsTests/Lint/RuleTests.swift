@@ -6,7 +6,7 @@ import Testing
 @Suite struct RuleTests {
     private static let cases =
         RuleCase.headers + RuleCase.keys + RuleCase.types + RuleCase.alerts + RuleCase.activities
-        + RuleCase.accessories + RuleCase.websites + RuleCase.secrets
+        + RuleCase.accessories + RuleCase.managed + RuleCase.websites + RuleCase.secrets
     private static let address = "https://developer.apple.com/"
 
     @Test(arguments: cases) func `a rule finds what breaks it, in its place`(_ example: RuleCase) throws {

@@ -282,6 +282,36 @@ import Testing
         await pair.close()
     }
 
+    @Test(arguments: [(-1, true), (10, false)])
+    func `a client certificate that has expired ends the handshake`(days: Int, isRefused: Bool) async throws {
+        let pair = try Pair()
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: [])
+        let identity = TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+        try await pair.server.start(tls: .server(identity: identity, asksForCertificates: true))
+        let key = try PrivateKey()
+        let certificate = try Certificate(
+            subject: "client",
+            issuer: nil,
+            key: key,
+            signedBy: key,
+            days: days,
+            extensions: []
+        )
+        let own = try TLSContext.Identity(certificateChainPEM: certificate.pem(), privateKeyPEM: key.pem())
+        let trust = try TLSContext.client(authorities: authority.certificatePEM(), identity: own)
+        // With TLS 1.3 the client has finished the handshake before the server looks at the certificate.
+        try? await pair.client.open(host: "localhost", port: pair.server.port, tls: trust)
+        if isRefused {
+            await pair.client.wait { $0.closedBy != nil }
+            #expect(await pair.client.closedBy?.kind == .certificateRejected)
+            #expect(await pair.server.clientCount == 0)
+        } else {
+            #expect(try await pair.client.get("/").status == 200)
+        }
+        await pair.close()
+    }
+
     @Test func `a server that never speaks is given up after the time allowed`() async throws {
         let clock = ManualClock()
         let pair = try Pair(clock: clock)

@@ -1,0 +1,28 @@
+extension Lint.Rule {
+    static let mdmPayloadWrong = Lint.Rule(
+        "mdm-payload-wrong",
+        .error,
+        .mdm,
+        "the payload of a push of type mdm is not an object with a string at mdm and nothing else"
+    )
+}
+
+/// The rule about pushes to managed devices ("Sending MDM commands to a device").
+enum MDMRules {
+    static let all: [Lint.Rule] = [.mdmPayloadWrong]
+
+    static func check(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        guard push.type == .mdm else { return [] }
+        let magic = payload["mdm"]?.stringValue ?? ""
+        var findings: [Lint.Finding] = []
+        if magic.isEmpty {
+            let text = "mdm must be a string, the push magic of the device's enrollment: the device ignores the push"
+            findings.append(Lint.Finding(.mdmPayloadWrong, .payload("/mdm"), text))
+        }
+        if let other = payload.members?.map(\.name).first(where: { $0 != "mdm" }) {
+            let text = "\(other) is not allowed: the payload of a push of type mdm has the key mdm and no other"
+            findings.append(Lint.Finding(.mdmPayloadWrong, .payload(JSONPointer.path([other])), text))
+        }
+        return findings
+    }
+}

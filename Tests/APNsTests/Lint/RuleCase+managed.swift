@@ -1,0 +1,11 @@
+extension RuleCase {
+    /// Cases of the rule about pushes to managed devices.
+    static let managed: [RuleCase] = [
+        RuleCase("mdm-payload-wrong", "payload/mdm", LintedPush("mdm", "{}"), near: command),
+        RuleCase("mdm-payload-wrong", "payload/mdm", LintedPush("mdm", #"{"mdm":7}"#), near: command),
+        RuleCase("mdm-payload-wrong", "payload/mdm", LintedPush("mdm", #"{"mdm":""}"#), near: command),
+        RuleCase("mdm-payload-wrong", "payload/aps", LintedPush("mdm", #"{"mdm":"M-1","aps":{}}"#), near: command),
+    ]
+
+    private static let command = LintedPush("mdm", #"{"mdm":"M-1"}"#)
+}
