@@ -1,3 +1,5 @@
+import APNs
+import APNsServer
 import TestSupport
 import Testing
 

@@ -97,6 +97,14 @@ import Testing
         await apns.stop()
     }
 
+    @Test func `a connection that shuts down gracefully finishes what it has`() async throws {
+        let (apns, client) = try await bench([Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), count: 1)])
+        for _ in 0..<3 { #expect(await failure(client) == nil) }
+        #expect(await apns.pushes.map(\.connection) == [1, 1, 2, 2])
+        await client.close()
+        await apns.stop()
+    }
+
     @Test func `what a connection that goes away leaves alone goes out again`() async throws {
         let (apns, client) = try await bench([Fault(.goAway(includesRequest: false), count: 1)])
         let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)

@@ -47,8 +47,8 @@ public struct Fault: Sendable, Hashable {
         /// The connection takes no more streams, and says why with these bytes; of those there are it acts on the ones
         /// up to the request's, or up to the one before it.
         case goAway(code: UInt32 = 0, debugData: String = "", includesRequest: Bool = true)
-        /// The connection shuts down gracefully (RFC 9113 §6.8): a GOAWAY that names the highest stream there can be, and
-        /// one with these bytes and the last stream when those under way have arrived; all of them are answered.
+        /// The connection shuts down gracefully (RFC 9113 §6.8): a GOAWAY that names the highest stream there can be,
+        /// and one with these bytes and the last stream when those under way have arrived; all of them are answered.
         case drain(debugData: String = "")
         /// The connection ends in order, without an answer.
         case close
@@ -63,8 +63,8 @@ public struct Fault: Sendable, Hashable {
         /// The connection ends with GOAWAY after this many answers with a status from 400 to 499; one with
         /// `BadDeviceToken` counts twice, and 410 does not count.
         ///
-        /// Apple says that too many errors end a connection, and does not say how many ("Handling notification responses
-        /// from APNs").
+        /// Apple says that too many errors end a connection, and does not say how many ("Handling notification
+        /// responses from APNs").
         case limitErrors(Int)
         /// More than this many requests in a second to one device are too many.
         case throttle(perDevice: Int)

@@ -4,8 +4,8 @@ internal import COpenSSL
 package struct CertificateFacts: Sendable, Hashable {
     /// The topics that it lists, with those of other kinds (`.voip`, `.complication`).
     ///
-    /// A certificate without a list, as those for MDM and Wallet passes are, has the one topic that is the user ID (UID)
-    /// of its subject; empty without either.
+    /// A certificate without a list, such as one for MDM or Wallet passes, has one topic, the user ID (UID) of its
+    /// subject; empty without either.
     package let topics: [String]
     /// Whether it is good for development; a certificate that names no environment is good for both.
     package let isForDevelopment: Bool

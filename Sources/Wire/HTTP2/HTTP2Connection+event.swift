@@ -7,8 +7,8 @@ extension HTTP2Connection {
         case request(HTTP2Stream)
         /// The stream of a request has ended (clients only): each has this once, with whoever sent it.
         case ended(HTTP2Stream, sender: AnyObject?, StreamOutcome)
-        /// The stream of a request that was reported has ended (servers only), before ``closed(_:)``; `isAnswered` tells
-        /// whether all of an answer was written to the connection.
+        /// The stream of a reported request has ended (servers only), before ``closed(_:)``; `isAnswered` tells whether
+        /// all of an answer was written to the connection.
         case served(HTTP2Stream, isAnswered: Bool)
         /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
         case settings
@@ -22,4 +22,40 @@ extension HTTP2Connection {
         /// ends of streams at once.
         case caughtUp
     }
+
+    /// Reports an event of the session.
+    ///
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - isWritten: Whether all output that led to it has been written.
+    ///   - owner: The handler at the time of the event: the owner may end the connection on the way.
+    func report(_ event: HTTP2Event, _ isWritten: Bool, to owner: ((Event) -> Void)?) {
+        switch event {
+        case .request(let stream):
+            guard session.takes(stream) else { return }
+            guard !stream.areFieldsTooLong else {
+                return session.answer(stream, with: HTTP2Connection.fieldsTooLong)
+            }
+            stream.isReported = true
+            onEvent?(.request(stream))
+        case .closed(let stream, let code):
+            guard role == .client else {
+                if stream.isReported { owner?(.served(stream, isAnswered: isWritten && stream.isAnswerWritten)) }
+                return
+            }
+            owner?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, closedWith: code)))
+        case .goAway(let goAway):
+            onEvent?(.goAway(goAway))
+        case .settings:
+            watch?.greeted()
+            onEvent?(.settings)
+        case .refused:
+            break
+        case .pong:
+            if announcedDebugData == nil { onEvent?(.pong) } else { finishShutdown() }
+        }
+    }
+
+    /// Request Header Fields Too Large (RFC 6585 §5), the answer that RFC 9113 §10.5.1 suggests.
+    private static let fieldsTooLong = HTTPResponse(status: 431)
 }

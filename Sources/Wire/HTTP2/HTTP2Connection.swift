@@ -23,17 +23,17 @@ package final class HTTP2Connection {
     }
 
     let loop: EventLoop
-    private let role: HTTP2Session.Role
+    let role: HTTP2Session.Role
     private let timeout: Duration
     private let endpoint: Endpoint?
     /// Who is at the other end, as an address with its port (servers), or by the name that was asked for.
     package let peer: String
     let session: HTTP2Session
     /// A server's notes on how long its client keeps it waiting.
-    private(set) var watch: HTTP2Watch?
+    var watch: HTTP2Watch?
     @exclusivity(unchecked) private var transport: Box<Transport>?
     private var watcher: SocketWatcher?
-    private var onEvent: ((Event) -> Void)?
+    private(set) var onEvent: ((Event) -> Void)?
     @exclusivity(unchecked) private var state = State.idle
     private var timer: LoopTimer?
     @exclusivity(unchecked) private var isFlushScheduled = false
@@ -406,36 +406,6 @@ package final class HTTP2Connection {
         for event in events { report(event, isWritten, to: owner) }
         if !events.isEmpty { owner?(.caughtUp) }
     }
-
-    private func report(_ event: HTTP2Event, _ isWritten: Bool, to owner: ((Event) -> Void)?) {
-        switch event {
-        case .request(let stream):
-            guard session.takes(stream) else { return }
-            guard !stream.areFieldsTooLong else {
-                return session.answer(stream, with: HTTP2Connection.fieldsTooLong)
-            }
-            stream.isReported = true
-            onEvent?(.request(stream))
-        case .closed(let stream, let code):
-            guard role == .client else {
-                if stream.isReported { owner?(.served(stream, isAnswered: isWritten && stream.isAnswerWritten)) }
-                return
-            }
-            owner?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, closedWith: code)))
-        case .goAway(let goAway):
-            onEvent?(.goAway(goAway))
-        case .settings:
-            watch?.greeted()
-            onEvent?(.settings)
-        case .refused:
-            break
-        case .pong:
-            if announcedDebugData == nil { onEvent?(.pong) } else { finishShutdown() }
-        }
-    }
-
-    /// Request Header Fields Too Large (RFC 6585 §5), the answer that RFC 9113 §10.5.1 suggests.
-    private static let fieldsTooLong = HTTPResponse(status: 431)
 
     private func finish(_ reason: WireError) {
         if case .closed = state { return }

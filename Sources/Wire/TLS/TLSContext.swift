@@ -87,8 +87,8 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - identity: The server's certificate and key.
-    ///   - asksForCertificates: Whether clients are asked for a certificate. The handshake succeeds without one, and with
-    ///     any that is valid at the time, whoever has issued it: the layer above decides.
+    ///   - asksForCertificates: Whether clients are asked for a certificate. The handshake succeeds without one, and
+    ///     with any that is valid at the time, from any issuer: the layer above decides.
     /// - Returns: The settings.
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func server(
