@@ -59,6 +59,8 @@ public struct ReceivedPush: Sendable, Hashable {
     /// - Parameter fault: The fault that ended the connection, by its name in JSON; nil when the client did not wait.
     mutating func loseAnswer(to fault: String?) {
         guard status != 0 else { return }
+        // A client can reset thousands of streams: no more memory than needed.
+        observations.reserveCapacity(observations.count + 1)
         observations.append(RefusalRules.answerLost(status: status, to: fault))
         status = 0
         reason = nil

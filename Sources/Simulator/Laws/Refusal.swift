@@ -165,12 +165,25 @@ enum RefusalRules {
     ]
 
     /// The finding about an answer that was not written to the connection.
+    ///
+    /// - Parameters:
+    ///   - status: The status of the answer.
+    ///   - fault: The fault that ended the connection; nil when the client did not wait.
+    /// - Returns: The finding.
     static func answerLost(status: Int, to fault: String?) -> Lint.Finding {
-        let cause =
-            fault.map { "the fault \($0) ended the connection" } ?? "the client reset the stream or left"
-        let text = "\(cause) before the answer, \(status), was sent: the client does not know what became of the push"
+        guard let fault else { return answerNotAwaited }
+        let text =
+            "the fault \(fault) ended the connection before the answer, \(status), was sent: the client cannot know"
+            + " what became of the push"
         return Lint.Finding(.answerLost, .connection, text)
     }
+
+    /// One value, as a client can reset thousands of streams.
+    private static let answerNotAwaited = Lint.Finding(
+        .answerLost,
+        .connection,
+        "the client reset the stream or left before the answer was sent: it cannot know what became of the push"
+    )
 
     /// The findings about the request of a push that APNs answers in spite of them.
     static func findings(about request: APNsRequest) -> [Lint.Finding] {
