@@ -182,9 +182,11 @@ final class HTTP2Inbox {
     }
 
     func received(_ bytes: UnsafeBufferPointer<UInt8>, on stream: HTTP2Stream) {
+        // Its answer waits for the end of the request, as clients fail when they are answered and reset before.
+        guard !stream.areFieldsTooLong else { return }
         let room = limits.bodyBytes - stream.body.count
         stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: bytes.prefix(room)))
-        guard bytes.count > room, !stream.isBodyTooLong, !stream.areFieldsTooLong else { return }
+        guard bytes.count > room, !stream.isBodyTooLong else { return }
         stream.isBodyTooLong = true
         if role == .server { events.append(.request(stream)) }
     }
@@ -194,18 +196,12 @@ final class HTTP2Inbox {
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
             receiving = nil
-            if role == .server, frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue), !isReceivingTrailers {
-                // The client need not send the rest.
-                HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
-                    if stream.areFieldsTooLong { events.append(.request(stream)) }
-                }
-            }
             guard frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 stream.isMessageComplete = true
                 usualFieldBytes = max(usualFieldBytes, stream.incomingFields.byteCount)
                 // It has heard of a too long message already.
-                if role == .server, !stream.isBodyTooLong, !stream.areFieldsTooLong { events.append(.request(stream)) }
+                if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
             }
         case NGHTTP2_SETTINGS:
             if isAcknowledgement { streamLimit.acknowledge() } else { events.append(.settings) }
