@@ -29,7 +29,8 @@ public struct Broadcast: Sendable, Hashable {
     ///   - priority: How soon it should arrive.
     ///   - expiration: Until when APNs keeps it for devices that are away, eight hours at most; by default it does not,
     ///     as channels that store nothing demand.
-    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
+    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
+    ///   later than JSON integers can represent.
     public init(
         _ update: LiveActivityUpdate,
         on channel: ChannelID,

@@ -15,7 +15,8 @@ extension PushNotification {
     ///   - expiration: Until when it is worth delivering.
     ///   - id: Its identifier.
     /// - Returns: The notification.
-    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
+    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
+    ///   later than JSON integers can represent.
     public static func liveActivity(
         _ start: LiveActivityStart,
         timestamp: Date,
@@ -35,7 +36,8 @@ extension PushNotification {
     ///   - expiration: Until when it is worth delivering.
     ///   - id: Its identifier.
     /// - Returns: The notification.
-    /// - Throws: ``PayloadError`` for a relevance score that is no finite number.
+    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
+    ///   later than JSON integers can represent.
     public static func liveActivity(
         _ update: LiveActivityUpdate,
         timestamp: Date,

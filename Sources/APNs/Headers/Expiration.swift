@@ -22,7 +22,8 @@ public struct Expiration: Sendable, Hashable {
 
     /// The expiration at a date, rounded down to a whole second.
     ///
-    /// - Parameter date: The date; one that does not fit into the header becomes the nearest that does.
+    /// - Parameter date: The date. One later than the header can hold becomes the latest that it holds; a push with one
+    ///   before 1970, or one that is not a number, is not sent.
     /// - Returns: The expiration.
     public static func at(_ date: Date) -> Expiration {
         Expiration(secondsSince1970: date.secondsSince1970)

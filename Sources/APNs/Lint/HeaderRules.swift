@@ -185,7 +185,7 @@ enum HeaderRules {
             return Lint.Finding(
                 .expirationNegative,
                 place,
-                "the expiration is before 1970",
+                "apns-expiration must be 0 or more seconds after 1970 (found \(seconds))",
                 reason: .badExpirationDate
             )
         }

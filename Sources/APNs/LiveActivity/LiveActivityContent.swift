@@ -25,15 +25,4 @@ enum LiveActivityContent {
         guard data.first == UInt8(ascii: "{") else { throw .notEncodable("\(key) has to encode to a JSON object") }
         return Array(data)
     }
-
-    /// Whole seconds since 1970; at least 0.
-    static func seconds(_ date: Date) -> Int {
-        Int(clamping: max(0, date.secondsSince1970))
-    }
-
-    /// The sum, or the greatest number there is.
-    static func sum(_ time: Int, _ seconds: Int64) -> Int {
-        let (sum, isTooMuch) = time.addingReportingOverflow(Int(clamping: seconds))
-        return isTooMuch ? .max : sum
-    }
 }

@@ -87,11 +87,12 @@ public struct LiveActivityStart: Sendable, Hashable {
     /// - Parameter timestamp: The time of the push, rounded down to a whole second. The phone ignores an update whose
     ///   timestamp is not later, so a start is best stamped a little in the past.
     /// - Returns: The payload.
-    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number.
+    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
+    ///   later than JSON integers can represent.
     public func payload(timestamp: Date) throws(PayloadError) -> Payload {
         var object = JSONObjectWriter(capacity: 512 + contentState.count + attributes.count)
         try object.write("aps") { (aps) throws(PayloadError) in
-            aps.write("timestamp", LiveActivityContent.seconds(timestamp))
+            try aps.write("timestamp", timestamp)
             aps.write("event", "start")
             aps.write("content-state", json: contentState)
             aps.write("attributes-type", attributesType)
@@ -102,7 +103,7 @@ public struct LiveActivityStart: Sendable, Hashable {
             case .byToken: aps.write("input-push-token", 1)
             case .byChannel(let channel): aps.write("input-push-channel", channel.rawValue)
             }
-            aps.write("stale-date", staleDate.map(LiveActivityContent.seconds))
+            try aps.write("stale-date", staleDate)
             try aps.write("relevance-score", relevanceScore)
         }
         return Payload(opaque: object.finish())

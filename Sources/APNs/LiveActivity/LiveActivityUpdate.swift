@@ -99,18 +99,19 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     /// - Parameter timestamp: The time of the push, rounded down to a whole second. The phone ignores an update whose
     ///   timestamp is not later than that of the content it shows.
     /// - Returns: The payload.
-    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number.
+    /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
+    ///   later than JSON integers can represent.
     public func payload(timestamp: Date) throws(PayloadError) -> Payload {
         var object = JSONObjectWriter(capacity: 512 + (contentState?.count ?? 0))
         try object.write("aps") { (aps) throws(PayloadError) in
-            aps.write("timestamp", LiveActivityContent.seconds(timestamp))
+            try aps.write("timestamp", timestamp)
             aps.write("event", event == .update ? "update" : "end")
             aps.write("content-state", json: contentState)
             if let alert {
                 try aps.write("alert") { (object) throws(PayloadError) in try alert.write(into: &object) }
             }
-            aps.write("stale-date", staleDate.map(LiveActivityContent.seconds))
-            if case .end(let dismissal) = event { aps.write("dismissal-date", dismissal.seconds(from: timestamp)) }
+            try aps.write("stale-date", staleDate)
+            if case .end(let dismissal) = event { try aps.write("dismissal-date", dismissal.date(from: timestamp)) }
             try aps.write("relevance-score", relevanceScore)
         }
         return Payload(opaque: object.finish())
@@ -118,17 +119,16 @@ public struct LiveActivityUpdate: Sendable, Hashable {
 }
 
 extension LiveActivityUpdate.Dismissal {
-    /// A time that has surely passed, whatever the clocks say.
-    private static let longAgo = 1
+    /// A date that is in the past, however wrong the clocks are.
+    private static let longAgo = Date(secondsSince1970: 1)
 
-    /// `dismissal-date` of a push made at this time; nil to leave it out.
-    fileprivate func seconds(from timestamp: Date) -> Int? {
+    /// The `dismissal-date` of a push made at this time; nil to leave it out.
+    fileprivate func date(from timestamp: Date) -> Date? {
         switch self {
         case .bySystem: nil
         case .immediately: Self.longAgo
-        case .after(let duration):
-            LiveActivityContent.sum(LiveActivityContent.seconds(timestamp), max(0, duration.components.seconds))
-        case .at(let date): LiveActivityContent.seconds(date)
+        case .after(let duration): timestamp + Double(max(0, duration.components.seconds))
+        case .at(let date): date
         }
     }
 }

@@ -29,11 +29,12 @@ public struct CustomData: Sendable, Hashable {
     ///   - value: The value; data is written as base64.
     ///   - dates: The form in which dates are written; ISO 8601 by default, which every platform reads alike. The
     ///     content of a Live Activity has no such choice: ActivityKit decodes it without a strategy.
-    /// - Throws: ``PayloadError`` when the value cannot be encoded, or encodes to something else.
+    /// - Throws: ``PayloadError`` when the value cannot be encoded, as with a date that is not a number, or encodes to
+    ///   something else.
     public init(_ value: some Encodable, dates: DateFormat = .iso8601) throws(PayloadError) {
         let encoder = JSONEncoder()
         switch dates {
-        case .iso8601: encoder.dateEncodingStrategy = .iso8601
+        case .iso8601: encoder.dateEncodingStrategy = .custom(CustomData.writeISO8601)
         case .secondsSince1970: encoder.dateEncodingStrategy = .secondsSince1970
         case .secondsSince2001: encoder.dateEncodingStrategy = .deferredToDate
         }
@@ -46,6 +47,25 @@ public struct CustomData: Sendable, Hashable {
         }
         try self.init(json: Array(data))
     }
+
+    /// Writes a date as text, and refuses a date that has no such text: the encoder's own strategy writes another date.
+    private static func writeISO8601(_ date: Date, to encoder: any Encoder) throws {
+        let seconds = date.timeIntervalSince1970
+        guard years0To9999.contains(seconds) else {
+            throw EncodingError.invalidValue(
+                seconds,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "a date must be in the years 0 to 9999 to be written as ISO 8601"
+                )
+            )
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(date.formatted(.iso8601))
+    }
+
+    /// The times that ISO 8601 writes with four digits of the year, in seconds since 1970.
+    private static let years0To9999: Range<Double> = -62_167_219_200..<253_402_300_800
 
     /// An object that is JSON already; its bytes are kept as they are.
     ///

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Writes a JSON object member by member, straight into the bytes of the payload; absent values leave no trace.
 struct JSONObjectWriter {
     private var bytes: [UInt8] = []
@@ -26,6 +32,14 @@ struct JSONObjectWriter {
         guard let value else { return }
         write(name)
         bytes.append(contentsOf: String(value).utf8)
+    }
+
+    /// Writes a date as whole seconds since 1970.
+    mutating func write(_ name: String, _ value: Date?) throws(PayloadError) {
+        guard let value else { return }
+        let seconds = try PayloadDate.seconds(value, for: name)
+        write(name)
+        bytes.append(contentsOf: String(seconds).utf8)
     }
 
     mutating func write(_ name: String, _ value: Double?) throws(PayloadError) {

@@ -63,6 +63,9 @@ private final class TypedContent: Sendable, Hashable {
 public enum PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The number at this key is infinite or none, which JSON cannot write.
     case notFinite(key: String)
+    /// The date at this key is before 1970, later than JSON integers can represent, or not a number; `found` is its
+    /// number of seconds after 1970 as text, since a `Date` that is not a number cannot be printed.
+    case dateOutOfRange(key: String, found: String)
     /// The custom data does not encode.
     case notEncodable(String)
     /// The custom data is not valid JSON.
@@ -76,6 +79,8 @@ public enum PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .notFinite(let key): "the value of \(key) is not a finite number"
+        case .dateOutOfRange(let key, let found):
+            "\(key) must be from 0 to \(PayloadDate.latest) seconds after 1970 (found \(found))"
         case .notEncodable(let why): "the custom data cannot be encoded: \(why)"
         case .notJSON(let error): "the custom data is not valid JSON: \(error)"
         case .notAnObject: "the custom data must encode to a JSON object, whose members are beside aps"

@@ -68,7 +68,6 @@ import Testing
         (LiveActivityUpdate.Dismissal.bySystem, ""), (.immediately, #","dismissal-date":1"#),
         (.after(.seconds(90)), #","dismissal-date":1090"#),
         (.after(.seconds(-5)), #","dismissal-date":1000"#),
-        (.after(.seconds(Int64.max)), #","dismissal-date":9223372036854775807"#),
         (.at(Date(timeIntervalSince1970: 4_000)), #","dismissal-date":4000"#),
     ])
     func `an end says when to leave`(dismissal: LiveActivityUpdate.Dismissal, member: String) throws {
@@ -106,5 +105,50 @@ import Testing
                 timestamp: Date(timeIntervalSince1970: 1)
             )
         }
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, -0.5, -1e300, 1e300, 9_007_199_254_740_992])
+    func `a date that JSON or the protocol cannot represent is an error that names it`(seconds: Double) throws {
+        let (date, now) = (Date(timeIntervalSince1970: seconds), Date(timeIntervalSince1970: 1))
+        let alert = LiveActivityAlert(title: "a", body: "b")
+        func start(_ staleDate: Date? = nil) throws -> LiveActivityStart {
+            try LiveActivityStart(
+                attributesType: "A",
+                attributes: [:],
+                state: [:],
+                alert: alert,
+                staleDate: staleDate
+            )
+        }
+        let attempts: [(String, () throws -> Payload)] = [
+            ("timestamp", { try start().payload(timestamp: date) }),
+            ("timestamp", { try LiveActivityUpdate.end().payload(timestamp: date) }),
+            ("stale-date", { try start(date).payload(timestamp: now) }),
+            ("stale-date", { try LiveActivityUpdate.update(["a": 1], staleDate: date).payload(timestamp: now) }),
+            ("dismissal-date", { try LiveActivityUpdate.end(dismissal: .at(date)).payload(timestamp: now) }),
+        ]
+        for (key, attempt) in attempts {
+            let error = #expect(throws: PayloadError.self) { try attempt() }
+            let rule = "\(key) must be from 0 to 9007199254740991 seconds after 1970 (found \(seconds))"
+            #expect(error?.description == rule)
+        }
+    }
+
+    @Test func `the first and the last date that JSON can represent are sent`() throws {
+        for seconds in [0, 9_007_199_254_740_991] as [Double] {
+            let date = Date(timeIntervalSince1970: seconds)
+            let payload = try LiveActivityUpdate.update(["a": 1], staleDate: date).payload(timestamp: date)
+            #expect(try text(payload).contains(#""timestamp":\#(Int(seconds)),"#))
+            #expect(try text(payload).contains(#""stale-date":\#(Int(seconds))}"#))
+        }
+    }
+
+    @Test func `a dismissal after the last date is an error that names it`() {
+        let error = #expect(throws: PayloadError.self) {
+            try LiveActivityUpdate.end(dismissal: .after(.seconds(Int64.max))).payload(
+                timestamp: Date(timeIntervalSince1970: 1_000)
+            )
+        }
+        #expect(error?.description.hasPrefix("dismissal-date must be from 0 to 9007199254740991") == true)
     }
 }

@@ -138,4 +138,18 @@ import Testing
         let error = #expect(throws: PayloadError.self) { try CustomData(json: Array("{\"a\":1,\n x}".utf8)) }
         #expect(error?.description.contains("line 2, column 2") == true)
     }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, -62_167_219_201, 253_402_300_800, 1e300])
+    func `a date that ISO 8601 cannot write is an error that names it`(seconds: Double) {
+        let date = Date(timeIntervalSince1970: seconds)
+        let error = #expect(throws: PayloadError.self) { try CustomData(["orders": ["readyAt": date]]) }
+        #expect(error?.description.contains("must be in the years 0 to 9999") == true)
+        #expect(error?.description.contains("\(seconds)") == true)
+        #expect(error?.description.contains("orders.readyAt") == true)
+    }
+
+    @Test func `the last date of ISO 8601 is written`() throws {
+        let custom = try CustomData(["at": Date(timeIntervalSince1970: 253_402_300_799)])
+        #expect(try text(custom).contains(#""at":"9999-12-31T23:59:59Z""#))
+    }
 }
