@@ -130,17 +130,19 @@ extension PushClient {
     ) async throws(APNsError) -> PushReceipt {
         let id = identifiers.next()
         let address = ActivityTimestamps.Address.channel(channel, app: app)
-        let slot = try slot(ActivityTimestamps.Event(update), for: address, chosen: timestamp, options)
-        let broadcast = try writing(for: id) { () throws(PayloadError) in
-            try Broadcast(
-                update,
-                on: channel,
-                of: app,
-                timestamp: slot.date,
-                priority: priority,
-                expiration: expiration
-            )
+        let event = ActivityTimestamps.Event(update)
+        return try await withSlot(event, for: address, chosen: timestamp, options) { slot throws(APNsError) in
+            let broadcast = try writing(for: id) { () throws(PayloadError) in
+                try Broadcast(
+                    update,
+                    on: channel,
+                    of: app,
+                    timestamp: slot.date,
+                    priority: priority,
+                    expiration: expiration
+                )
+            }
+            return try await send(broadcast, id: id, options: options, after: slot.delay).receipt
         }
-        return try await send(broadcast, id: id, options: options, after: slot.delay).receipt
     }
 }

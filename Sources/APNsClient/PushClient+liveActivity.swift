@@ -40,8 +40,7 @@ extension PushClient {
                 expiration: expiration
             )
         }
-        let push = try push(notification, to: token, topic: topic, options: options, after: slot.delay)
-        return try await pool.send(push).receipt
+        return try await send(notification, to: token, topic: topic, options: options)
     }
 
     /// Changes or ends a Live Activity.
@@ -49,8 +48,9 @@ extension PushClient {
     /// The phone ignores an update whose timestamp, in whole seconds, is not later than that of the content it shows.
     /// The client therefore gives each update of an activity a second of its own: one that follows within the same
     /// second waits for the next, and no timestamp of an update is ahead of the clock, so that processes that share
-    /// nothing do not make each other's updates stale. Give a `timestamp` when several processes may update one
-    /// activity within a second and have a common count of seconds.
+    /// nothing do not make each other's updates stale. An update that was refused or not sent leaves its second to the
+    /// next one, unless a later second was given out in the meantime. Give a `timestamp` when several processes may
+    /// update one activity within a second and have a common count of seconds.
     ///
     /// - Parameters:
     ///   - update: The change.
@@ -74,12 +74,49 @@ extension PushClient {
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let slot = try slot(ActivityTimestamps.Event(update), for: .token(token), chosen: timestamp, options)
-        let notification = try writing { () throws(PayloadError) in
-            try PushNotification.liveActivity(update, timestamp: slot.date, priority: priority, expiration: expiration)
+        let event = ActivityTimestamps.Event(update)
+        return try await withSlot(event, for: .token(token), chosen: timestamp, options) { slot throws(APNsError) in
+            let notification = try writing { () throws(PayloadError) in
+                try PushNotification.liveActivity(
+                    update,
+                    timestamp: slot.date,
+                    priority: priority,
+                    expiration: expiration
+                )
+            }
+            let push = try push(notification, to: token, topic: topic, options: options, after: slot.delay)
+            return try await pool.send(push).receipt
         }
-        let push = try push(notification, to: token, topic: topic, options: options, after: slot.delay)
-        return try await pool.send(push).receipt
+    }
+
+    /// Sends a push to a Live Activity with a timestamp, which the push gives back if it certainly did not reach the
+    /// phone.
+    ///
+    /// - Parameters:
+    ///   - event: What the push does.
+    ///   - address: The activity's token or channel.
+    ///   - chosen: The timestamp that the caller wants; nil to let the client choose.
+    ///   - options: The timeout that bounds the wait.
+    ///   - send: Makes the push and sends it.
+    /// - Returns: What `send` returns.
+    /// - Throws: ``APNsError`` with the code `invalid` for a chosen timestamp that is out of range, with the code
+    ///   `overloaded` when the wait would exceed the timeout, and what `send` throws.
+    func withSlot(
+        _ event: ActivityTimestamps.Event,
+        for address: ActivityTimestamps.Address,
+        chosen: Date?,
+        _ options: SendOptions,
+        _ send: (ActivityTimestamps.Slot) async throws(APNsError) -> PushReceipt
+    ) async throws(APNsError) -> PushReceipt {
+        let slot = try slot(event, for: address, chosen: chosen, options)
+        do throws(APNsError) {
+            let receipt = try await send(slot)
+            settle(slot, for: address)
+            return receipt
+        } catch {
+            settle(slot, for: address, after: error)
+            throw error
+        }
     }
 
     /// The timestamp of a push to a Live Activity, and how long the push waits.
@@ -90,7 +127,8 @@ extension PushClient {
     ///   - chosen: The timestamp that the caller wants; nil to let the client choose.
     ///   - options: The timeout that bounds the wait.
     /// - Returns: The timestamp and the wait.
-    /// - Throws: ``APNsError`` with the code `overloaded` when the wait would exceed the timeout.
+    /// - Throws: ``APNsError`` with the code `invalid` for a chosen timestamp that is out of range, or `overloaded`
+    ///   when the wait would exceed the timeout.
     func slot(
         _ event: ActivityTimestamps.Event,
         for address: ActivityTimestamps.Address,
@@ -99,9 +137,11 @@ extension PushClient {
     ) throws(APNsError) -> ActivityTimestamps.Slot {
         let now = clock.microsecondsSince1970()
         if let chosen {
-            let timestamp = chosen.secondsSince1970
-            activityTimestamps.withLock { $0.sent(timestamp, to: address, at: now) }
-            return ActivityTimestamps.Slot(timestamp: timestamp, delay: .zero)
+            let timestamp = try writing { () throws(PayloadError) in try PayloadDate.seconds(chosen, for: "timestamp") }
+            guard event != .start else {
+                return ActivityTimestamps.Slot(timestamp: timestamp, delay: .zero, isHeld: false)
+            }
+            return activityTimestamps.withLock { $0.chosen(timestamp, for: address, at: now) }
         }
         let timeout = options.timeout ?? configuration.sendTimeout
         let slot = activityTimestamps.withLock { $0.next(event, for: address, at: now, within: timeout) }
@@ -113,6 +153,22 @@ extension PushClient {
             )
         }
         return slot
+    }
+
+    /// Keeps the timestamp of a push that may have reached the phone, and gives back that of any other.
+    ///
+    /// - Parameters:
+    ///   - slot: The push's slot.
+    ///   - address: The address that the slot was given for.
+    ///   - error: The reason why the push failed; nil when it was accepted.
+    func settle(
+        _ slot: ActivityTimestamps.Slot,
+        for address: ActivityTimestamps.Address,
+        after error: APNsError? = nil
+    ) {
+        // An earlier try without an answer may have been delivered, too.
+        let isUsed = error.map { $0.outcome == .unknown || $0.unknownTries > 0 } ?? true
+        activityTimestamps.withLock { $0.settle(slot, for: address, isUsed: isUsed) }
     }
 }
 

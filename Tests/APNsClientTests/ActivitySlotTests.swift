@@ -59,4 +59,100 @@ import Testing
         }
         #expect(try forwardable(.activity(token)).delay == .zero)
     }
+
+    @Test(arguments: [Double.nan, .infinity, -1, -1e300, 1e300, 9_007_199_254_740_992])
+    func `a timestamp out of range is an error that names it, and takes no second`(seconds: Double) async throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        var errors: [APNsError] = []
+        for destination in [SurfaceDestination.activity(token), .activityStart(token), .channel("Y2hhbm5lbA==")] {
+            do { _ = try forwardable(destination, at: date) } catch let error as APNsError { errors.append(error) }
+        }
+        var delivery = SurfaceDelivery()
+        delivery.timestamp = date
+        do throws(APNsError) {
+            _ = try client.describe(snapshot, to: .activity(token), topic: topic, delivery: delivery)
+        } catch { errors.append(error) }
+        do throws(APNsError) {
+            try await client.send(.end(), toActivity: token, topic: topic, timestamp: date)
+        } catch { errors.append(error) }
+        do throws(APNsError) {
+            try await client.broadcast(.end(), on: "Y2hhbm5lbA==", of: topic, timestamp: date)
+        } catch { errors.append(error) }
+        #expect(errors.count == 6)
+        for error in errors {
+            #expect(error.code == .invalid)
+            #expect(error.description.contains("timestamp must be from 0 to 9007199254740991 seconds after 1970"))
+            #expect(error.description.contains("(found \(seconds))"))
+        }
+        #expect(try forwardable(.activity(token)).delay == .zero)
+    }
+
+    // MARK: Results
+
+    /// The result of the first update.
+    enum Fate: CaseIterable {
+        case accepted, refused, unanswered, tooLarge, outOfRange, cancelled, closed
+
+        /// Whether the phone may have received it.
+        var isUsed: Bool { self == .accepted || self == .unanswered }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Fate.allCases)
+    func `an update that did not reach the phone leaves its second to the next`(fate: Fate) async throws {
+        let plan: [ScriptedServer.Order] =
+            switch fate {
+            case .refused: [.answer(400, body: #"{"reason":"BadDeviceToken"}"#)]
+            case .unanswered: [.cut]
+            default: []
+            }
+        let server = try await ScriptedServer.start(plan)
+        let client = try PushClient(
+            await server.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: PushClient.Configuration(retry: .none),
+            clock: WallClock { ActivitySlotTests.now }
+        )
+        if fate == .closed { await client.close() }
+        let text = fate == .tooLarge ? String(repeating: "x", count: 5_000) : "x"
+        let update = try LiveActivityUpdate.update(
+            ["text": text],
+            staleDate: fate == .outOfRange ? .distantPast : nil
+        )
+        let sending = Task {
+            while fate == .cancelled, !Task.isCancelled { await Task.yield() }
+            return try await client.send(update, toActivity: token, topic: topic)
+        }
+        if fate == .cancelled { sending.cancel() }
+        let isAccepted = (try? await sending.value) != nil
+        #expect(isAccepted == (fate == .accepted))
+        let next = try client.forwardable(snapshot, to: .activity(token), topic: topic, delivery: SurfaceDelivery())
+        #expect(try timestamp(of: next.body) == Self.now + (fate.isUsed ? 1 : 0))
+        #expect(next.delay == (fate.isUsed ? .seconds(1) : .zero))
+        await client.close()
+        await server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a snapshot and a broadcast that are refused leave their second to the next`()
+        async throws
+    {
+        let refusal = ScriptedServer.Order.answer(400, body: #"{"reason":"BadDeviceToken"}"#)
+        let server = try await ScriptedServer.start([refusal, refusal])
+        let client = try PushClient(
+            await server.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: PushClient.Configuration(retry: .none),
+            clock: WallClock { ActivitySlotTests.now }
+        )
+        let channel: ChannelID = "Y2hhbm5lbA=="
+        await #expect(throws: APNsError.self) { try await client.send(snapshot, to: .activity(token), topic: topic) }
+        await #expect(throws: APNsError.self) {
+            try await client.broadcast(.update(["a": 1]), on: channel, of: topic)
+        }
+        for destination in [SurfaceDestination.activity(token), .channel(channel)] {
+            let next = try client.forwardable(snapshot, to: destination, topic: topic, delivery: SurfaceDelivery())
+            #expect(try timestamp(of: next.body) == Self.now && next.delay == .zero)
+        }
+        await client.close()
+        await server.stop()
+    }
 }

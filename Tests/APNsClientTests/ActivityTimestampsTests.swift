@@ -17,7 +17,7 @@ import Testing
         let expected: [(ActivityTimestamps.Event, Int64)] = [(.start, 998), (.update, 1_000), (.end, 1_001)]
         for (event, timestamp) in expected {
             let slot = timestamps.next(event, for: first, at: time(1_000.9), within: .seconds(60))
-            #expect(slot == Slot(timestamp: timestamp, delay: .zero))
+            #expect(slot == Slot(timestamp: timestamp, delay: .zero, isHeld: event != .start))
         }
     }
 
@@ -49,10 +49,52 @@ import Testing
 
     @Test func `a timestamp of the caller's takes its second, unless it is ahead of the clock`() {
         var timestamps = ActivityTimestamps()
-        timestamps.sent(1_000, to: first, at: time(1_000.5))
-        timestamps.sent(4_000, to: first, at: time(1_000.5))
+        _ = timestamps.chosen(1_000, for: first, at: time(1_000.5))
+        _ = timestamps.chosen(4_000, for: first, at: time(1_000.5))
         let slot = timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))
         #expect(slot == Slot(timestamp: 1_001, delay: .milliseconds(500)))
+    }
+
+    /// Three updates at once, with the timestamps 1 000, 1 001 and 1 002.
+    private func threeUpdates(_ timestamps: inout ActivityTimestamps) throws -> [Slot] {
+        let slots = (0..<3).map { _ in timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60)) }
+        return try slots.map { try #require($0) }
+    }
+
+    @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+    func `updates that did not reach the phone give their seconds back in any order`(order: [Int]) throws {
+        var timestamps = ActivityTimestamps()
+        let slots = try threeUpdates(&timestamps)
+        for index in order { timestamps.settle(slots[index], for: first, isUsed: false) }
+        #expect(timestamps.count == 0)
+        let next = timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))
+        #expect(next == Slot(timestamp: 1_000, delay: .zero))
+    }
+
+    @Test func `a second before one that is held or used is not given out again`() throws {
+        var timestamps = ActivityTimestamps()
+        let slots = try threeUpdates(&timestamps)
+        timestamps.settle(slots[0], for: first, isUsed: false)
+        var next = timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))
+        #expect(next?.timestamp == 1_003, "1 002 is held")
+        timestamps.settle(try #require(next), for: first, isUsed: false)
+        timestamps.settle(slots[1], for: first, isUsed: true)
+        timestamps.settle(slots[2], for: first, isUsed: false)
+        next = timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))
+        #expect(next?.timestamp == 1_002, "1 001 is used")
+    }
+
+    @Test func `a timestamp of the caller's that is not stored gives back nothing`() throws {
+        var timestamps = ActivityTimestamps()
+        let slots = try threeUpdates(&timestamps)
+        let chosen = timestamps.chosen(1_002, for: first, at: time(1_000.5))
+        timestamps.settle(chosen, for: first, isUsed: false)
+        let next = timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))
+        #expect(next?.timestamp == 1_003)
+        // A result that is reported twice changes nothing.
+        for _ in 0..<2 { timestamps.settle(slots[2], for: first, isUsed: true) }
+        timestamps.settle(slots[2], for: first, isUsed: false)
+        #expect(timestamps.next(.update, for: first, at: time(1_000.5), within: .seconds(60))?.timestamp == 1_004)
     }
 
     @Test func `after the clock was set back an activity goes on counting without waiting for hours`() {

@@ -84,23 +84,42 @@ extension PushClient {
         delivery: SurfaceDelivery
     ) throws(APNsError) -> ForwardedRequest {
         let id = try delivery.id(of: snapshot, to: destination)
-        let request = try request(for: snapshot, to: destination, topic: topic, delivery, id) {
-            (event, address) throws(APNsError) in
-            try slot(event, for: address, chosen: delivery.timestamp, SendOptions())
+        switch try plan(for: snapshot, to: destination, topic: topic, delivery, id) {
+        case .device(let notification, let token):
+            return try forwarded(notification, to: token, topic: topic, id)
+        case .activity(let activity, let event, let address):
+            let slot = try slot(event, for: address, chosen: delivery.timestamp, SendOptions())
+            do throws(APNsError) {
+                var forwarded: ForwardedRequest
+                switch try request(for: activity, to: destination, topic: topic, delivery, id, at: slot.date) {
+                case .push(let notification, let token):
+                    forwarded = try self.forwarded(notification, to: token, topic: topic, id)
+                case .broadcast(let broadcast):
+                    let fields = requests.broadcast(broadcast, id: id)
+                    let target = ForwardedRequest.Target.broadcast(broadcast.channel, bundle: broadcast.app.rawValue)
+                    let headers = PushHeaders { fields[$0] }
+                    forwarded = ForwardedRequest(target, id: id, headers: headers, body: broadcast.payload)
+                }
+                forwarded.delay = slot.delay
+                // The request outlives this call, and its result is not reported back: the timestamp counts as used.
+                settle(slot, for: address)
+                return forwarded
+            } catch {
+                settle(slot, for: address, after: error)
+                throw error
+            }
         }
-        var forwarded: ForwardedRequest
-        switch request.content {
-        case .push(let notification, let token):
-            let fields = requests.push(notification, to: token, topic: topic, id: id)
-            let body = try writing(for: id, notification.payload.encoded)
-            forwarded = ForwardedRequest(.device(token), id: id, headers: PushHeaders { fields[$0] }, body: body)
-        case .broadcast(let broadcast):
-            let fields = requests.broadcast(broadcast, id: id)
-            let target = ForwardedRequest.Target.broadcast(broadcast.channel, bundle: broadcast.app.rawValue)
-            forwarded = ForwardedRequest(target, id: id, headers: PushHeaders { fields[$0] }, body: broadcast.payload)
-        }
-        forwarded.delay = request.delay
-        return forwarded
+    }
+
+    private func forwarded(
+        _ notification: PushNotification,
+        to token: DeviceToken,
+        topic: Topic,
+        _ id: APNsID
+    ) throws(APNsError) -> ForwardedRequest {
+        let fields = requests.push(notification, to: token, topic: topic, id: id)
+        let body = try writing(for: id, notification.payload.encoded)
+        return ForwardedRequest(.device(token), id: id, headers: PushHeaders { fields[$0] }, body: body)
     }
 }
 

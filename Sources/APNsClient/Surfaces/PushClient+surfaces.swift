@@ -33,16 +33,20 @@ extension PushClient {
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
         let id = try delivery.id(of: snapshot, to: destination)
-        let request = try request(for: snapshot, to: destination, topic: topic, delivery, id) {
-            (event, address) throws(APNsError) in
-            try slot(event, for: address, chosen: delivery.timestamp, options)
-        }
-        switch request.content {
-        case .push(let notification, let token):
-            let push = try push(notification, to: token, topic: topic, options: options, after: request.delay)
-            return try await pool.send(push).receipt
-        case .broadcast(let broadcast):
-            return try await send(broadcast, id: id, options: options, after: request.delay).receipt
+        switch try plan(for: snapshot, to: destination, topic: topic, delivery, id) {
+        case .device(let notification, let token):
+            return try await send(notification, to: token, topic: topic, options: options)
+        case .activity(let activity, let event, let address):
+            let chosen = delivery.timestamp
+            return try await withSlot(event, for: address, chosen: chosen, options) { slot throws(APNsError) in
+                switch try request(for: activity, to: destination, topic: topic, delivery, id, at: slot.date) {
+                case .push(let notification, let token):
+                    let push = try push(notification, to: token, topic: topic, options: options, after: slot.delay)
+                    return try await pool.send(push).receipt
+                case .broadcast(let broadcast):
+                    return try await send(broadcast, id: id, options: options, after: slot.delay).receipt
+                }
+            }
         }
     }
 
@@ -62,94 +66,107 @@ extension PushClient {
         delivery: SurfaceDelivery = SurfaceDelivery()
     ) throws(APNsError) -> RequestDescription {
         let id = try delivery.id(of: snapshot, to: destination)
-        let now = clock.microsecondsSince1970()
-        let request = try request(for: snapshot, to: destination, topic: topic, delivery, id) { event, _ in
+        switch try plan(for: snapshot, to: destination, topic: topic, delivery, id) {
+        case .device(let notification, let token):
+            return try describe(notification, to: token, topic: topic)
+        case .activity(let activity, let event, _):
             // A description takes no second from the pushes that are sent.
-            let timestamp = delivery.timestamp?.secondsSince1970 ?? event.timestamp(at: now)
-            return ActivityTimestamps.Slot(timestamp: timestamp, delay: .zero)
-        }
-        switch request.content {
-        case .push(let notification, let token): return try describe(notification, to: token, topic: topic)
-        case .broadcast(let broadcast): return describe(broadcast)
+            let now = Date(secondsSince1970: event.timestamp(at: clock.microsecondsSince1970()))
+            let timestamp = delivery.timestamp ?? now
+            switch try request(for: activity, to: destination, topic: topic, delivery, id, at: timestamp) {
+            case .push(let notification, let token): return try describe(notification, to: token, topic: topic)
+            case .broadcast(let broadcast): return describe(broadcast)
+            }
         }
     }
 
-    /// The push that a snapshot becomes.
-    struct SurfaceRequest {
-        enum Content {
-            case push(PushNotification, DeviceToken)
-            case broadcast(Broadcast)
-        }
+    /// The kind of push that a snapshot becomes.
+    enum SurfacePlan {
+        /// A push to a device, which has no timestamp.
+        case device(PushNotification, DeviceToken)
+        /// A push to a Live Activity, which is made when its timestamp is known.
+        case activity(LiveActivitySnapshot, ActivityTimestamps.Event, ActivityTimestamps.Address)
+    }
 
-        var content: Content
-        /// The time that it waits before it is sent.
-        var delay = Duration.zero
+    /// A push to a Live Activity.
+    enum ActivityRequest {
+        case push(PushNotification, DeviceToken)
+        case broadcast(Broadcast)
     }
 
     /// What is worth delivering for an hour, as surfaces are looked at now or not at all.
     private var inAnHour: Expiration { Expiration(secondsSince1970: clock.secondsSince1970() + 3_600) }
 
-    /// The push that a snapshot calls for.
-    func request(
+    /// Checks a snapshot and decides what kind of push it becomes.
+    func plan(
         for unchecked: SurfaceSnapshot,
         to destination: SurfaceDestination,
         topic: Topic,
         _ delivery: SurfaceDelivery,
-        _ id: APNsID,
-        _ makeSlot: (ActivityTimestamps.Event, ActivityTimestamps.Address) throws(APNsError) -> ActivityTimestamps.Slot
-    ) throws(APNsError) -> SurfaceRequest {
+        _ id: APNsID
+    ) throws(APNsError) -> SurfacePlan {
         let snapshot: SurfaceSnapshot
         do throws(SurfaceError) {
             snapshot = try unchecked.validated(categories: delivery.categories)
         } catch {
             throw APNsError(.invalid, id: id, description: "the snapshot cannot be sent: \(error)")
         }
-        guard case .liveActivity(let activity) = snapshot else {
-            guard case .device(let token) = destination else {
-                let error = WrongSurfaceKind(wanted: .liveActivity, found: snapshot.kind)
-                throw APNsError(.invalid, id: id, description: "the snapshot cannot be sent: \(error)")
+        if case .device(let token) = destination {
+            let notification = try writing(for: id) { () throws(PayloadError) in
+                try silentOrAlert(of: snapshot, delivery, id)
             }
-            let push = try writing(for: id) { () throws(PayloadError) in try silentOrAlert(of: snapshot, delivery, id) }
-            return SurfaceRequest(content: .push(push, token))
+            return .device(notification, token)
         }
-        let slot: ActivityTimestamps.Slot
-        if let (event, address) = destination.activity(of: topic) {
-            slot = try makeSlot(event, address)
-        } else {
-            // An alert to a device has no timestamp.
-            slot = ActivityTimestamps.Slot(timestamp: 0, delay: .zero)
+        guard case .liveActivity(let activity) = snapshot, let (event, address) = destination.activity(of: topic) else {
+            let error = WrongSurfaceKind(wanted: .liveActivity, found: snapshot.kind)
+            throw APNsError(.invalid, id: id, description: "the snapshot cannot be sent: \(error)")
         }
-        let content = try writing(for: id) { () throws(PayloadError) -> SurfaceRequest.Content in
+        return .activity(activity, event, address)
+    }
+
+    /// Makes the push to a Live Activity that a snapshot calls for.
+    func request(
+        for activity: LiveActivitySnapshot,
+        to destination: SurfaceDestination,
+        topic: Topic,
+        _ delivery: SurfaceDelivery,
+        _ id: APNsID,
+        at timestamp: Date
+    ) throws(APNsError) -> ActivityRequest {
+        try writing(for: id) { () throws(PayloadError) -> ActivityRequest in
             switch destination {
             case .device(let token):
                 .push(alert(activity.alertPayload, delivery, id), token)
             case .activityStart(let token):
-                .push(try start(of: activity, at: slot.date, delivery, id), token)
+                .push(try start(of: activity, at: timestamp, delivery, id), token)
             case .activity(let token), .activityEnd(let token, _):
-                .push(try change(of: activity, at: slot.date, destination, delivery, id), token)
+                .push(try change(of: activity, at: timestamp, destination, delivery, id), token)
             case .channel(let channel), .channelEnd(let channel, _):
                 .broadcast(
                     try Broadcast(
                         update(of: activity, destination, delivery),
                         on: channel,
                         of: topic,
-                        timestamp: slot.date,
+                        timestamp: timestamp,
                         priority: (delivery.priority ?? .powerAware).priority,
                         expiration: delivery.expiration ?? .attemptOnce
                     )
                 )
             }
         }
-        return SurfaceRequest(content: content, delay: slot.delay)
     }
 
-    /// What goes to a device for other kinds than Live Activities: something to read, or something to put in place.
+    /// What goes to a device: something to read, or something to put in place.
     private func silentOrAlert(
         of snapshot: SurfaceSnapshot,
         _ delivery: SurfaceDelivery,
         _ id: APNsID
     ) throws(PayloadError) -> PushNotification {
-        if case .notification(let notification) = snapshot { return alert(notification.payload, delivery, id) }
+        switch snapshot {
+        case .notification(let notification): return alert(notification.payload, delivery, id)
+        case .liveActivity(let activity): return alert(activity.alertPayload, delivery, id)
+        default: break
+        }
         return .background(
             custom: try CustomData(json: JSONValue.object([.init("surfaceSnapshot", snapshot.json)]).encoded()),
             expiration: delivery.expiration ?? inAnHour,

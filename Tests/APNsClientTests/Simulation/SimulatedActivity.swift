@@ -16,13 +16,23 @@ struct SimulatedActivity {
         var timestamps = ActivityTimestamps()
     }
 
-    private struct Push {
+    private struct Push: Equatable {
         var process: Int
         var skew: Int64
         var event: ActivityTimestamps.Event
         var timestamp: Int64
         /// The true time at which it goes out, in microseconds since 1970.
         var sentAt: Int64
+        /// Whether APNs accepts it.
+        var isAccepted: Bool
+    }
+
+    /// A push that is on its way.
+    private struct Pending {
+        var push: Push
+        var slot: ActivityTimestamps.Slot
+        /// The true time at which its process learns the result, in microseconds since 1970.
+        var answeredAt: Int64
     }
 
     private static let second: Int64 = 1_000_000
@@ -31,6 +41,7 @@ struct SimulatedActivity {
     private var random: SplitMix64
     private var processes: [Process] = []
     private var pushes: [Push] = []
+    private var pending: [Pending] = []
     private var now: Int64 = 1_790_000_000 * SimulatedActivity.second
     private let restarts: Bool
 
@@ -61,6 +72,7 @@ struct SimulatedActivity {
     }
 
     private mutating func send(_ event: ActivityTimestamps.Event) throws(Violation) {
+        settle()
         let index = Int.random(in: 0..<processes.count, using: &random)
         let skew = processes[index].skew
         let slot = processes[index].timestamps.next(
@@ -75,17 +87,42 @@ struct SimulatedActivity {
             skew: skew,
             event: event,
             timestamp: slot.timestamp,
-            sentAt: now + Int64((slot.delay / .microseconds(1)).rounded())
+            sentAt: now + Int64((slot.delay / .microseconds(1)).rounded()),
+            isAccepted: event != .update || Int.random(in: 0..<4, using: &random) > 0
         )
         let clock = (push.sentAt + skew) / SimulatedActivity.second
         guard push.timestamp <= clock + (event == .end ? 1 : 0) else {
             throw Violation(description: "a timestamp is \(push.timestamp - clock) s ahead of the clock")
         }
-        let own = pushes.last { $0.process == push.process && $0.event != .start }
-        if let own, event != .start, push.timestamp <= own.timestamp {
-            throw Violation(description: "\(push.timestamp) follows \(own.timestamp)")
+        // Those that hold or have used a second of their own.
+        let holders = pushes.filter { other in
+            other.process == push.process && other.event != .start
+                && (other.isAccepted || pending.contains { $0.push == other })
+        }
+        if event != .start, let latest = holders.map(\.timestamp).max(), push.timestamp <= latest {
+            throw Violation(description: "\(push.timestamp) follows \(latest)")
+        }
+        let earliest = event.timestamp(at: now + skew)
+        guard slot.delay == .zero || holders.contains(where: { $0.timestamp >= earliest }) else {
+            throw Violation(description: "\(push) waits although no push has its second")
         }
         pushes.append(push)
+        let latency = Int64.random(in: 1_000...2_000_000, using: &random)
+        pending.append(Pending(push: push, slot: slot, answeredAt: push.sentAt + latency))
+    }
+
+    /// Tells the processes the results of the pushes that are answered by now.
+    private mutating func settle() {
+        for answered in pending where answered.answeredAt <= now {
+            guard let index = processes.firstIndex(where: { $0.identity == answered.push.process }) else { continue }
+            processes[index].timestamps.settle(
+                answered.slot,
+                for: SimulatedActivity.address,
+                isUsed: answered.push.isAccepted
+            )
+        }
+        let now = now
+        pending.removeAll { $0.answeredAt <= now }
     }
 
     /// A process loses what it remembers, and what waits to be sent.
@@ -93,13 +130,15 @@ struct SimulatedActivity {
         let index = Int.random(in: 0..<processes.count, using: &random)
         let (old, now) = (processes[index].identity, now)
         pushes.removeAll { $0.process == old && $0.sentAt > now }
+        pending.removeAll { $0.push.process == old }
         processes[index] = Process(identity: old + 100, skew: processes[index].skew)
     }
 
     /// What the phone does: it keeps the newest content, and ignores what is not later.
     private func show() throws(Violation) {
         var shown: [Push] = []
-        for push in pushes.enumerated().sorted(by: { ($0.1.sentAt, $0.0) < ($1.1.sentAt, $1.0) }).map(\.element) {
+        let accepted = pushes.filter(\.isAccepted)
+        for push in accepted.enumerated().sorted(by: { ($0.1.sentAt, $0.0) < ($1.1.sentAt, $1.0) }).map(\.element) {
             guard shown.last?.event != .end else { return }
             guard let newest = shown.last?.timestamp, push.timestamp <= newest else {
                 shown.append(push)
