@@ -37,7 +37,10 @@ extension PushClient {
         /// Whether to stop for 30 seconds when many pushes in a row are refused for a reason that no push can mend: 100
         /// times `BadDeviceToken`, or 20 times a status of 403; true by default.
         public var breaksCircuit: Bool
-        /// Sends that may wait for a stream at once, 100 000 by default; further ones fail with the code `overloaded`.
+        /// The number of sends that may wait at once; 100 000 by default.
+        ///
+        /// They wait for a stream or, as updates of a Live Activity do, for the second of their timestamp. Further ones
+        /// fail with the code `overloaded`.
         public var waitingLimit: Int
         /// Whether what APNs would refuse is refused before it is sent; true by default.
         ///

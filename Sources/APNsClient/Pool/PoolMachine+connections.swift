@@ -66,6 +66,20 @@ extension PoolMachine {
 
     // MARK: Decisions
 
+    /// Does what the reason of a refusal asks for, besides trying again.
+    mutating func heed(_ error: APNsError, from push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
+        switch error.reason?.advice {
+        case .renewToken:
+            if let issuedAt = push.tokenIssuedAt { orders.append(.renewToken(issuedAt: issuedAt)) }
+            // A connection is stuck with an expired token, as senders have found: what follows goes onto another.
+            replace(id, at: now)
+        case .reconnect:
+            replace(id, at: now)
+        case .backOff, .mendFirst, nil:
+            backoff.succeeded()
+        }
+    }
+
     /// What waits has seen a connection fail: some of it has seen enough.
     private mutating func connectFailed(_ error: WireError, at now: MonotonicTime) {
         for push in waiting.all where !push.progress.isSettled {

@@ -17,6 +17,7 @@ extension PoolMachine {
         nextWake = .never
         if now >= nextSweep { settleOverdue(at: now) }
         while let push = backingOff.removeDue(by: now) {
+            if push.progress.place == .delayed { delayedCount -= 1 }
             if !push.progress.isSettled { enqueue(push, at: now) }
         }
         for id in connections.map(\.id) { watch(id, at: now) }

@@ -55,7 +55,7 @@ struct PoolMachine {
         /// Whether one push at a time goes out until the first is answered, as APNs demands of connections that
         /// authenticate by token ("Establishing a connection to APNs").
         var startsWithOneStream: Bool
-        /// Pushes that may wait; more are refused.
+        /// The number of pushes that may wait for a stream or for their timestamp; more are refused.
         var waitingLimit: Int
         /// Connections at once.
         var connectionLimit = 4
@@ -73,6 +73,8 @@ struct PoolMachine {
     /// Pushes that are settled and still lie in the queue.
     var settledInQueue = 0
     var backingOff = TimeHeap<PendingPush>()
+    /// The number of pushes that wait for their timestamp before their first try.
+    var delayedCount = 0
     var backoff = ReconnectBackoff()
     var circuit = CircuitBreaker()
     var random: SplitMix64
@@ -101,6 +103,9 @@ struct PoolMachine {
 
     /// How many pushes wait for a stream.
     var waitingCount: Int { waiting.count - settledInQueue }
+
+    /// Whether as many pushes wait as may.
+    private var isFull: Bool { waitingCount + delayedCount >= settings.waitingLimit }
 
     // MARK: Facts about pushes
 
@@ -132,16 +137,18 @@ struct PoolMachine {
         push.progress.deadline = now.advanced(by: push.limits.timeout)
         nextSweep = min(nextSweep, push.progress.deadline)
         wake(at: nextSweep)
-        guard push.limits.delay <= .zero else {
-            hold(push, for: push.limits.delay, at: now)
-            return
-        }
-        if waiting.isEmpty, let index = roomyConnection {
+        let isDelayed = push.limits.delay > .zero
+        if !isDelayed, waiting.isEmpty, let index = roomyConnection {
             dispatch(push, onto: index, at: now)
             return
         }
-        guard waitingCount < settings.waitingLimit else {
+        guard !isFull else {
             settle(push, .overloaded, "\(settings.waitingLimit) sends wait already: send slower", at: now)
+            return
+        }
+        guard !isDelayed else {
+            delayedCount += 1
+            hold(push, in: .delayed, for: push.limits.delay, at: now)
             return
         }
         enqueue(push, at: now)
@@ -156,7 +163,7 @@ struct PoolMachine {
             push.progress.isCancelled = true
         case .settled:
             break
-        case .waiting, .backingOff, .onWire:
+        case .waiting, .delayed, .backingOff, .onWire:
             end(push, .cancelled, "the task was cancelled", at: now)
         }
     }
@@ -332,14 +339,19 @@ struct PoolMachine {
         push.progress.retries += 1
         if error.outcome == .unknown { push.progress.unknownTries += 1 }
         push.lastError = error
-        hold(push, for: wait, at: now)
+        hold(push, in: .backingOff, for: wait, at: now)
         counters.retries += 1
         orders.append(.report(.retrying(push.id, after: wait, because: error)))
     }
 
     /// Lets a push wait before it is sent.
-    private mutating func hold(_ push: PendingPush, for wait: Duration, at now: MonotonicTime) {
-        push.progress.move(to: .backingOff, at: now)
+    private mutating func hold(
+        _ push: PendingPush,
+        in place: PushProgress.Place,
+        for wait: Duration,
+        at now: MonotonicTime
+    ) {
+        push.progress.move(to: place, at: now)
         let due = now.advanced(by: wait)
         backingOff.insert(push, due: due)
         wake(at: due)
@@ -357,6 +369,9 @@ struct PoolMachine {
             }
         case .onWire(let id):
             orders.append(.reset(push, id))
+            settle(push, code, description, at: now)
+        case .delayed:
+            delayedCount -= 1
             settle(push, code, description, at: now)
         case .backingOff, .nowhere:
             settle(push, code, description, at: now)
@@ -412,20 +427,6 @@ struct PoolMachine {
         for push in waiting.all where !push.progress.isSettled {
             settledInQueue += 1
             settle(push, stop, at: now)
-        }
-    }
-
-    /// Does what the reason of a refusal asks for, besides trying again.
-    private mutating func heed(_ error: APNsError, from push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
-        switch error.reason?.advice {
-        case .renewToken:
-            if let issuedAt = push.tokenIssuedAt { orders.append(.renewToken(issuedAt: issuedAt)) }
-            // A connection is stuck with an expired token, as senders have found: what follows goes onto another.
-            replace(id, at: now)
-        case .reconnect:
-            replace(id, at: now)
-        case .backOff, .mendFirst, nil:
-            backoff.succeeded()
         }
     }
 

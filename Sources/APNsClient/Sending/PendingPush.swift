@@ -80,6 +80,8 @@ struct PushProgress {
         case nowhere
         case waiting
         case onWire(PoolMachine.ConnectionID)
+        /// It waits for its timestamp before the first try.
+        case delayed
         case backingOff
         case settled
     }

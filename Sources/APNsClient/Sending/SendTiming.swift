@@ -17,7 +17,7 @@ public struct SendTiming: Sendable, Hashable {
         switch place {
         case .waiting: waitingTime += nanoseconds
         case .onWire: wireTime += nanoseconds
-        case .backingOff: backOffTime += nanoseconds
+        case .delayed, .backingOff: backOffTime += nanoseconds
         case .nowhere, .settled: break
         }
     }

@@ -97,6 +97,29 @@ import Testing
         #expect(later.progress.timing.backingOff == .milliseconds(700) && later.progress.attempts == 1)
     }
 
+    @Test func `pushes that have to wait count towards the limit until they are sent or taken back`() {
+        var story = PoolStory(waitingLimit: 2)
+        story.submit("now")
+        story.open()
+        _ = story.orders()
+        let pushes = ["a", "b", "c", "d", "e"].map { story.push($0, delay: .milliseconds(700)) }
+        for push in pushes.prefix(3) { story.machine.submitted(push, at: story.now) }
+        #expect(story.orders() == ["fail c: overloaded, neverSent"])
+        story.machine.cancelled(pushes[0], at: story.now)
+        story.machine.submitted([pushes[3], pushes[4]], at: story.now)
+        #expect(story.orders() == ["fail a: cancelled, neverSent", "fail e: overloaded, neverSent"])
+        // A stream is free, so this one does not wait.
+        story.submit("immediate")
+        #expect(story.orders() == ["open immediate on 1"])
+        story.wait(.milliseconds(700))
+        #expect(Set(story.orders()) == ["open b on 1", "open d on 1"])
+        #expect(story.machine.delayedCount == 0)
+        let next = story.push("f", delay: .milliseconds(700))
+        story.machine.submitted(next, at: story.now)
+        story.machine.giveUp(at: story.now)
+        #expect(story.machine.delayedCount == 0)
+    }
+
     @Test func `a cancelled push names the failure of its last try, and the cancellation`() throws {
         var story = PoolStory()
         story.submit("a", retry: .standard)
