@@ -26,6 +26,7 @@ public final class PushClient: Sendable {
     private let ownChannelPool: PushPool?
     private let mint: (any ProviderTokenMint)?
     private let feed = EventFeed()
+    private let isClosed = Atomic(false)
     /// Counts pushes, to give each loop its share.
     private let turn = Atomic<UInt>(0)
     let requests: RequestWriter
@@ -210,8 +211,12 @@ public final class PushClient: Sendable {
     ///
     /// - Parameter key: The key.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the key is another team's, or this client was made
-    ///   with a certificate or with a mint of the caller's other than an ``InMemoryMint``.
+    ///   with a certificate or with a mint of the caller's other than an ``InMemoryMint``; with the code `closed` after
+    ///   ``close(within:)``, and then a mint that other clients share keeps its key.
     public func replaceKey(with key: SigningKey) async throws(APNsError) {
+        guard !isClosed.load(ordering: .acquiring) else {
+            throw APNsError(.closed, description: "the key cannot be replaced, as the client is closed")
+        }
         guard let mint = mint as? InMemoryMint else {
             throw APNsError(.badCredentials, description: "this client does not sign with a key that it could replace")
         }
@@ -223,6 +228,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameter limit: How long that may take; whatever is unanswered then fails with the code `closed`.
     public func close(within limit: Duration = .seconds(5)) async {
+        isClosed.store(true, ordering: .releasing)
         await withDiscardingTaskGroup { group in
             for pool in allPools { group.addTask { await pool.close(within: limit) } }
         }

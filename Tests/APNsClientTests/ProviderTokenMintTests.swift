@@ -208,6 +208,26 @@ import Testing
         await foreign.close()
     }
 
+    @Test(arguments: [Double.nan, .infinity, 1e300]) func `a token can be printed whatever its time of issue`(
+        seconds: Double
+    ) {
+        let token = MintedToken(text: [], issuedAt: Date(timeIntervalSince1970: seconds), validity: .zero)
+        #expect("\(token)".hasPrefix("MintedToken(issued at "))
+    }
+
+    @Test func `a closed client refuses another key, and a mint that others share keeps its own`() async throws {
+        let key = try SigningKey.ephemeral(keyID: "OLDKEY0000")
+        let mint = InMemoryMint(key)
+        let client = try PushClient(.production, authentication: .mint(mint))
+        let before = try mint.token().text
+        await client.close()
+        let error = await #expect(throws: APNsError.self) {
+            try await client.replaceKey(with: .ephemeral(keyID: "NEWKEY0000"))
+        }
+        #expect(error?.code == .closed && error?.outcome == .neverSent)
+        #expect(try mint.token().text == before)
+    }
+
     @Test func `several loops share the pushes, each with a connection of its own`() async throws {
         let server = try await ScriptedServer.start()
         let configuration = PushClient.Configuration(eventLoops: 3)

@@ -46,8 +46,8 @@ public struct MintedToken: Sendable, CustomStringConvertible, CustomReflectable 
         self.validity = validity
     }
 
-    /// When the token was issued, never its text.
-    public var description: String { "MintedToken(issued at \(issuedAt))" }
+    /// The time of issue in seconds since 1970, never the text.
+    public var description: String { "MintedToken(issued at \(issuedAt.secondsSince1970))" }
 
     /// No more than ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
