@@ -134,7 +134,7 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
         get { facts.unregisteredAt }
         set { facts.unregisteredAt = newValue }
     }
-    /// How long the server asked to wait before another try.
+    /// The time that the server asked to wait before another try, 30 days at most; nil when it did not ask.
     public internal(set) var retryAfter: Duration? {
         get { facts.retryAfter }
         set { facts.retryAfter = newValue }

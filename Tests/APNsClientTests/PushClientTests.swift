@@ -101,6 +101,36 @@ import Wire
         await server.stop()
     }
 
+    @Test(
+        arguments: [
+            ("0", 0), ("2592000", 2_592_000), ("9223372036854775807", 2_592_000), ("9223372036854775808", nil),
+            ("-1", nil),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 2_592_000), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("soon", nil),
+        ] as [(String, Int64?)]
+    )
+    func `a time to wait is passed on up to thirty days`(value: String, seconds: Int64?) async throws {
+        let server = try await ScriptedServer.start([
+            .answer(503, body: #"{"reason":"ServiceUnavailable"}"#, fields: [("retry-after", value)])
+        ])
+        let client = try await client(of: server)
+        #expect(await failure(of: client)?.retryAfter == seconds.map { .seconds($0) })
+        await client.close()
+        await server.stop()
+    }
+
+    @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1e300", "9223372036854775808", "\"x\""])
+    func `a timestamp of an answer may be any number`(timestamp: String) async throws {
+        let server = try await ScriptedServer.start([
+            .answer(410, body: #"{"reason":"Unregistered","timestamp":\#(timestamp)}"#)
+        ])
+        let client = try await client(of: server)
+        let error = try #require(await failure(of: client))
+        #expect(error.reason == .unregistered && (error.unregisteredAt == nil) == (Int64(timestamp) == nil))
+        #expect(error.unregisteredAt.map { $0.millisecondsSince1970 < 0 } == Int64(timestamp).map { $0 < 0 })
+        await client.close()
+        await server.stop()
+    }
+
     @Test func `a server that goes in the middle of its answer leaves the push in doubt`() async throws {
         let server = try SilentServer()
         // SETTINGS, then the fields of an answer with status 400 whose body never comes.

@@ -55,7 +55,7 @@ struct BulkMachine {
 
     /// How many places have to be free before devices are read again, and how many outcomes are delivered together: to
     /// wake somebody for each single one would cost more than to send it.
-    var batch: Int { min((window + 3) / 4, BulkMachine.batchLimit) }
+    var batch: Int { min((window - 1) / 4 + 1, BulkMachine.batchLimit) }
 
     /// How many outcomes may be read before this has to be told.
     var readingShare: Int { min(batch, BulkMachine.grantLimit) }

@@ -122,5 +122,5 @@ extension PushClient {
     ///
     /// More would wait, and be cold in the processor's caches when their turn came; and with a bound for any number of
     /// connections memory stays the same.
-    private var usualWindow: Int { min(250 + 1_000 * configuration.connectionLimit, 8_000) }
+    private var usualWindow: Int { min(250 + 1_000 * min(max(1, configuration.connectionLimit), 8), 8_000) }
 }

@@ -12,6 +12,10 @@ struct APNsAnswer {
     /// A difference between two clocks that no network explains.
     private static let tolerance: Int64 = 60
 
+    /// The longest wait that is passed on, in seconds: APNs stores no push for longer than 30 days, and anything on the
+    /// way may have written the number.
+    private static let longestWait: Int64 = 30 * 86_400
+
     let stream: HTTP2Stream
     /// This machine's clock.
     let clock: WallClock
@@ -56,10 +60,10 @@ struct APNsAnswer {
 
     /// The value of `retry-after`: seconds, or a date (RFC 9110 §10.2.3).
     private func wait(_ text: String) -> Duration? {
-        if let seconds = Int64(text), seconds >= 0 { return .seconds(seconds) }
+        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, APNsAnswer.longestWait)) }
         guard let end = HTTPDate.seconds(text) else { return nil }
         let start = stream.fields["date"].flatMap(HTTPDate.seconds) ?? clock.secondsSince1970()
-        return .seconds(max(0, end - start))
+        return .seconds(min(max(0, end - start), APNsAnswer.longestWait))
     }
 }
 

@@ -3,6 +3,9 @@ internal import Wire
 
 /// What a collector has answered to an export, as far as it matters.
 struct ExportAnswer: Sendable, Equatable {
+    /// The longest wait that an answer can ask for; an export is given up long before.
+    private static let longestWaitInSeconds: Int64 = 86_400
+
     /// The HTTP status; nil without an answer.
     var status: Int?
     /// How long it wants to be left alone, in milliseconds; nil when it does not say.
@@ -16,7 +19,8 @@ struct ExportAnswer: Sendable, Equatable {
     init(_ response: HTTPResponse, at milliseconds: Int64) {
         status = response.status
         if let text = response.fields["retry-after"] {
-            retryAfter = Int64(text).map { $0 * 1_000 } ?? HTTPDate.seconds(text).map { $0 * 1_000 - milliseconds }
+            let seconds = Int64(text) ?? HTTPDate.seconds(text).map { $0 - milliseconds / 1_000 }
+            retryAfter = seconds.map { min(max(0, $0), ExportAnswer.longestWaitInSeconds) * 1_000 }
         }
         guard response.status == 200 else { return }
         let partial = (try? JSONReader.read(response.body))?["partialSuccess"]

@@ -265,7 +265,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             return
         }
         // libuv counts in milliseconds from the time of the turn: round up, so that an alarm is never early.
-        let wait = max(0, deadline.nanoseconds - Int64(uv_hrtime()))
+        // Callers choose delays, so a deadline may be any number: below 0 the subtraction could overflow.
+        let wait = max(0, max(0, deadline.nanoseconds) - Int64(uv_hrtime()))
         uv_update_time(loop)
         uv_timer_start(
             alarm,

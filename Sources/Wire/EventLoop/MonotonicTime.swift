@@ -22,7 +22,8 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
 
     /// How long after `earlier` this point is.
     package func duration(since earlier: MonotonicTime) -> Duration {
-        .nanoseconds(nanoseconds - earlier.nanoseconds)
+        // Subtracting durations does not overflow, whatever the points are.
+        .nanoseconds(nanoseconds) - .nanoseconds(earlier.nanoseconds)
     }
 
     /// Whether one point comes before another.

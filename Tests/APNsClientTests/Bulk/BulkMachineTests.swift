@@ -15,6 +15,11 @@ import Testing
         #expect(machine.readerReady() == nil)
     }
 
+    @Test(arguments: [(1, 1), (4, 1), (5, 2), (8, 2), (2_048, 512), (Int.max, 512)])
+    func `outcomes are delivered by quarters of the window, up to a limit`(window: Int, batch: Int) {
+        #expect(BulkMachine(window: window, lanes: 1).batch == batch)
+    }
+
     @Test func `outcomes that nobody reads stop the reading of devices`() {
         var machine = BulkMachine(window: 8, lanes: 1)
         #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 8)))

@@ -114,6 +114,16 @@ import Wire
         }
     }
 
+    @Test(
+        arguments: [
+            ("7", 7_000), ("Thu, 01 Jan 1970 00:00:17 GMT", 7_000), ("9223372036854775807", 86_400_000),
+            ("-9223372036854775808", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400_000), ("soon", nil),
+        ] as [(String, Int64?)]
+    )
+    func `a collector can ask for a wait of a day at most`(value: String, wait: Int64?) {
+        #expect(ExportAnswer(HTTPResponse(status: 503, fields: ["retry-after": value]), at: 10_000).retryAfter == wait)
+    }
+
     // MARK: Settings
 
     @Test func `variables name a collector as the specification has it`() throws {

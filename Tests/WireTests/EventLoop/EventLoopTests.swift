@@ -148,6 +148,20 @@ import Testing
         #expect(MonotonicTime.zero.advanced(by: .milliseconds(1)).nanoseconds == 1_000_000)
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [Int64.min, -1, 0])
+    func `a timer whose deadline is long past fires at once`(seconds: Int64) async throws {
+        let scope = try LoopScope()
+        await withCheckedContinuation { fired in
+            scope.loop.execute { scope.loop.schedule(after: .seconds(seconds)) { fired.resume() } }
+        }
+    }
+
+    @Test func `the time between any two points is a duration`() {
+        let (first, last) = (MonotonicTime(nanoseconds: .min), MonotonicTime.never)
+        #expect(last.duration(since: first) == .nanoseconds(Int64.max) - .nanoseconds(Int64.min))
+        #expect(first.duration(since: last) == .nanoseconds(Int64.min) - .nanoseconds(Int64.max))
+    }
+
     @Test func `jobs that come after the end still run, one after the other`() async throws {
         let loop = try EventLoop()
         loop.shutdown()
