@@ -14,12 +14,13 @@ extension PostgreSQLOutbox: SharedOutbox {
             """
         ) { rows in
             rows.all.map { row in
-                OutboxNode(
+                let (silence, isTooLong) = row.integer(at: 4).addingReportingOverflow(lease)
+                return OutboxNode(
                     number: row.integer(at: 0),
                     name: row.text(at: 1),
                     version: row.text(at: 2),
                     startedAt: row.integer(at: 3),
-                    silence: max(0, row.integer(at: 4) + lease),
+                    silence: isTooLong ? .max : max(0, silence),
                     isToDrain: row.flag(at: 5),
                     isOwn: row.integer(at: 0) == own,
                     facts: row.text(at: 6)

@@ -56,7 +56,7 @@ extension PushRelay {
                 fresh[lane] = try LaneClient(
                     for: app,
                     at: self.configuration.endpoints[environment] ?? environment.apple,
-                    mint: shared.map { FleetMint(app.key, sharing: $0, clock: clock) }
+                    mint: shared.map { FleetMint(app.key, sharing: $0, clock: clock, log: log) }
                 )
             }
         }

@@ -95,6 +95,27 @@ import Testing
         #expect(try await mints[0].token().text != third.text)
     }
 
+    @Test(arguments: [Int64.min, -1, .max]) func `a shared token with an impossible time of issue is replaced`(
+        issuedAt: Int64
+    ) async throws {
+        guard case .database(let database) = try await place() else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let key = try SigningKey.ephemeral()
+        let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID)
+        _ = try await outbox.share(SharedToken(text: [], issuedAt: issuedAt), of: name, inPlaceOf: nil)
+        let lines = LogLines()
+        let clock = TestClock()
+        let mint = FleetMint(key, sharing: outbox, clock: clock.wall, log: lines.logger(.warning))
+        let token = try await mint.token()
+        #expect(token.issuedAt == Date(timeIntervalSince1970: Double(clock.wall.secondsSince1970())))
+        #expect(try await outbox.sharedToken(of: name)?.text == token.text)
+        let error = try #require(lines.objects.first?["error"]?.stringValue)
+        #expect(error.contains("issued_at in martlet.provider_token must be") && error.contains("(found \(issuedAt))"))
+        await outbox.close(isInOrder: true)
+        _ = try await mint.token()
+        #expect(lines.objects.last?["msg"] == "provider token not shared")
+    }
+
     @Test func `relays divide the connections to Apple that an app may have`() async throws {
         let faults = [Fault(.limitStreams(1)), Fault(.delay(.milliseconds(20)))]
         let place = try await place()
