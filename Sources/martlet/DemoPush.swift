@@ -1,12 +1,6 @@
 import APNsClient
 import LiveSurfaces
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// One push of the demonstration and the answer that it has to get.
 struct DemoPush: Sendable {
     /// What is sent, and where to.
@@ -84,9 +78,7 @@ struct DemoPush: Sendable {
         switch content {
         case .push(let notification, let token): return try await client.send(notification, to: token, topic: app)
         case .start(let start, let token):
-            // What follows within the same second would be old news.
-            let timestamp = Date(secondsSince1970: WallClock.system.secondsSince1970() - 60)
-            return try await client.send(.liveActivity(start, timestamp: timestamp), to: token, topic: app)
+            return try await client.start(start, on: token, topic: app)
         case .update(let update):
             return try await client.send(update, toActivity: world.activity(), topic: app)
         case .activity(let notification):
