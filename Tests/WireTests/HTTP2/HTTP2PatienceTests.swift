@@ -46,8 +46,15 @@ import Testing
 
     // MARK: Idle servers
 
-    @Test(arguments: [true, false])
-    func `the first client of a server that was idle for long is served`(isEncrypted: Bool) async throws {
+    /// Waits until the listener's check for late clients, which runs each second, has stopped for want of clients; on
+    /// the real clock, and without waking the server's loop.
+    private func waitUntilIdle(on loop: EventLoop) async {
+        await withCheckedContinuation { result in
+            loop.execute { loop.schedule(after: .milliseconds(1_200)) { result.resume() } }
+        }
+    }
+
+    @Test func `the first client of a server that was idle for long is served`() async throws {
         let scope = try LoopScope()
         let server = EchoServer(on: scope.loop)
         let authority = try CertificateAuthority()
@@ -58,26 +65,47 @@ import Testing
         )
         try await server.start(
             HTTP2Listener.Configuration(
-                tls: isEncrypted ? TLSContext.server(identity: identity) : nil,
+                tls: TLSContext.server(identity: identity),
                 limits: .test,
                 patience: HTTP2Patience(handshake: .milliseconds(500))
             )
         )
         // Asking for it later would wake the loop.
         let port = await server.port
-        // The listener looks for late clients each second; this is the real clock, as on an idle machine.
         let other = try LoopScope()
-        await withCheckedContinuation { result in
-            other.loop.execute { other.loop.schedule(after: .milliseconds(1_200)) { result.resume() } }
-        }
+        await waitUntilIdle(on: other.loop)
         let client = TestClient(on: other.loop)
         try await client.open(
             host: "localhost",
             port: port,
-            tls: isEncrypted ? TLSContext.client(authorities: authority.certificatePEM()) : nil
+            tls: TLSContext.client(authorities: authority.certificatePEM())
         )
         #expect(try await client.get("/first").body == Array("/first".utf8))
         await client.close()
+        await server.close()
+    }
+
+    @Test func `the first client of an idle server is served in the clear, though it speaks after the server`()
+        async throws
+    {
+        let scope = try LoopScope()
+        let server = EchoServer(on: scope.loop)
+        try await server.start(
+            HTTP2Listener.Configuration(
+                tls: nil,
+                limits: .test,
+                patience: HTTP2Patience(handshake: .milliseconds(500))
+            )
+        )
+        let port = await server.port
+        let other = try LoopScope()
+        await waitUntilIdle(on: other.loop)
+        let client = try RawClient(port: port)
+        // The server accepts the connection and sends its SETTINGS in one turn; the greeting comes in another.
+        _ = await client.bytes { !$0.isEmpty }
+        client.send(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root))
+        let received = await client.bytes { RawHTTP2.frames(in: $0).contains { $0.kind == .headers } }
+        #expect(RawHTTP2.frames(in: received).contains { $0.kind == .headers })
         await server.close()
     }
 
