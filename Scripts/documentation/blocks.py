@@ -9,6 +9,7 @@ A hidden comment is an HTML comment that starts with "check:". DocC and GitHub d
     …
     -->
     <!-- check: skip REASON -->  the next block is not checked
+    <!-- check: main-actor -->   the next Swift block compiles on the main actor, too, as in the top-level code of main.swift
     <!-- check: exit STATUS -->  the last command of the next block exits with this status
     <!-- check: shape -->        numbers in the output of the next block may differ
     <!-- check: file NAME -->    the next block is written to this file, for the commands that follow
@@ -47,7 +48,7 @@ class Document:
     errors: list
 
 
-MARKS = {"skip": r".+", "exit": r"\d+", "shape": r"", "file": r"[\w.-]+", "sql": r"\S+"}
+MARKS = {"skip": r".+", "main-actor": r"", "exit": r"\d+", "shape": r"", "file": r"[\w.-]+", "sql": r"\S+"}
 
 
 def read(path):
@@ -61,7 +62,7 @@ def read(path):
     while index < len(lines):
         line, number = lines[index], index + 1
         index += 1
-        if found := re.match(r"^ *<!-- check: (\w+) ?(.*)$", line):
+        if found := re.match(r"^ *<!-- check: ([\w-]+) ?(.*)$", line):
             kind, rest = found.groups()
             if kind in ("swift", "sh"):
                 end = next((at for at in range(index, len(lines)) if lines[at].strip() == "-->"), len(lines))

@@ -51,10 +51,13 @@ def source_of(path, setup, blocks):
     for block in blocks:
         imports += IMPORT.findall(block.text)
         declares_tests = "@Test" in block.text
-        opening = "private struct" if declares_tests else "private func"
-        bodies.append(f"{opening} block{block.line}{' {' if declares_tests else '() async throws {'}")
-        bodies += located(path, block.line, without_imports(block.text))
-        bodies.append("}")
+        openings = ["private struct {} {{"] if declares_tests else ["private func {}() async throws {{"]
+        if "main-actor" in block.marks:
+            openings.append("@MainActor private func {}OnMainActor() async throws {{")
+        for opening in openings:
+            bodies.append(opening.format(f"block{block.line}"))
+            bodies += located(path, block.line, without_imports(block.text))
+            bodies.append("}")
         if declares_tests:
             imports.append("import Testing")
     return "\n".join([*dict.fromkeys(imports), *bodies, ""])
