@@ -81,7 +81,7 @@ import Testing
         // Issued in 2001 by {"alg":"ES256","kid":"ABC123DEFG"}, with a signature of 64 bytes.
         names["{expired}"] =
             "eyJhbGciOiJFUzI1NiIsImtpZCI6IkFCQzEyM0RFRkcifQ.eyJpc3MiOiJERUYxMjNHSElKIiwiaWF0IjoxMDAwMDAwMDAwfQ."
-            + String(repeating: "A", count: 86)
+            + String(repeating: "B", count: 85) + "A"
         let words = names.reduce(line.words) { $0.replacing($1.key, with: $1.value) }.split(separator: " ")
             .map(String.init)
         let run = try await ProgramRun(MartletProcess.program, words)

@@ -1,28 +1,48 @@
 extension Lint {
     /// One rule: its name, how bad it is to break it, and the page of Apple's that it comes from.
     public struct Rule: Sendable, Hashable {
-        /// The rule's name, which stays the same.
-        public let id: String
-        /// How bad it is to break it.
-        public let severity: Severity
-        /// What it looks for, in a sentence without the final stop.
-        public let summary: String
-        /// The address of Apple's page about it.
-        public let page: String
+        /// The parts of a rule, in one place: a simulator stores thousands of findings, each with its rule.
+        private final class Parts: Sendable {
+            let id: String
+            let severity: Severity
+            let summary: String
+            let page: String
+
+            init(_ id: String, _ severity: Severity, _ summary: String, _ page: String) {
+                self.id = id
+                self.severity = severity
+                self.summary = summary
+                self.page = page
+            }
+        }
+
+        private let parts: Parts
 
         package init(_ id: String, _ severity: Severity, _ page: ApplePage, _ summary: String) {
-            self.id = id
-            self.severity = severity
-            self.summary = summary
-            self.page = page.address
+            parts = Parts(id, severity, summary, page.address)
         }
+
+        /// The name, which stays the same in later versions.
+        public var id: String { parts.id }
+        /// The severity of breaking the rule.
+        public var severity: Severity { parts.severity }
+        /// The thing that the rule looks for, in a sentence without the final stop.
+        public var summary: String { parts.summary }
+        /// The address of Apple's page about it.
+        public var page: String { parts.page }
+
+        /// Returns whether two values are the same rule, by their names.
+        public static func == (left: Rule, right: Rule) -> Bool { left.id == right.id }
+
+        /// Hashes the name.
+        public func hash(into hasher: inout Hasher) { hasher.combine(id) }
     }
 
     /// Every rule that judges a push by itself, in the order in which ``check(headers:payload:at:)`` asks them.
     public static let rules: [Rule] =
         HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
         + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + AccessoryRules.all
-        + MDMRules.all + WebsiteRules.all + SecretRules.all
+        + WebsiteRules.all + MDMRules.all + SecretRules.all
 }
 
 /// A page of Apple's documentation.
