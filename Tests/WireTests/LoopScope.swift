@@ -14,6 +14,13 @@ actor LoopScope {
         try body(loop)
     }
 
+    /// Returns after the turn of the loop in which earlier calls ran.
+    ///
+    /// Another call of ``run(_:)`` would not do: the optimiser joins calls that follow each other into one job.
+    nonisolated func finishTurn() async {
+        await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
+    }
+
     deinit {
         loop.shutdown()
     }

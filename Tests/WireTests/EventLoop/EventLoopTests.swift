@@ -47,8 +47,8 @@ import Testing
             loop.atEndOfTurn { order.withLock { $0.append("end") } }
             loop.execute { order.withLock { $0.append("job") } }
         }
-        await scope.run { _ in }
-        await scope.run { _ in }
+        await scope.finishTurn()
+        await scope.finishTurn()
         #expect(order.withLock { $0 }.filter { $0 == "end" }.count == 1)
     }
 
