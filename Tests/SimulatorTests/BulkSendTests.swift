@@ -155,8 +155,9 @@ import Testing
         let devices = Devices(try (0..<3_000).map { try token($0) })
         var taken = 0
         for await _ in client.send(.alert("Hello"), to: devices, topic: topic, inFlight: 20) {
-            #expect(devices.readCount <= taken + 20)
+            // The outcome at hand has left the window, so that another device may have been read.
             taken += 1
+            #expect(devices.readCount <= taken + 20)
         }
         #expect(taken == 3_000)
         await client.close()
