@@ -156,7 +156,7 @@ extension PushClient {
         }
     }
 
-    /// What goes to a device: something to read, or something to put in place.
+    /// Returns the push for a device: an alert, or a silent update of a surface.
     private func silentOrAlert(
         of snapshot: SurfaceSnapshot,
         _ delivery: SurfaceDelivery,

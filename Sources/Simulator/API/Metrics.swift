@@ -2,7 +2,7 @@ internal import APNsServer
 
 /// What the simulator has counted.
 extension SimulatedAPNs {
-    /// What was counted, in the text format of Prometheus.
+    /// The simulator's counters, in the text format of Prometheus.
     var metrics: String {
         let refused = clients.values.reduce(closedConnections.refusedStreams) { $0 + $1.connection.refusedStreamCount }
         let reset = clients.values.reduce(closedConnections.resetStreams) { $0 + $1.connection.resetStreamCount }

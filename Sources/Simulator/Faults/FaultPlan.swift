@@ -60,7 +60,7 @@ struct FaultPlan {
         return actions + (magic.map { [$0] } ?? [])
     }
 
-    /// What goes wrong because of the errors that a connection has been answered with.
+    /// Takes the actions that follow from the number of errors on a connection.
     mutating func actions(on device: String, _ headers: PushHeaders, afterErrors count: Int) -> [Fault.Action] {
         guard count > 0 else { return [] }
         return rules.indices.compactMap { rules[$0].action(on: device, headers, afterErrors: count) }

@@ -2,7 +2,7 @@ internal import APNs
 internal import APNsServer
 internal import Wire
 
-/// What goes wrong with connections, and what senders of bad requests are allowed.
+/// Applies faults to connections, and limits the streams of clients whose requests are refused.
 extension SimulatedAPNs {
     /// Does to the connection what is to go wrong.
     ///
