@@ -100,7 +100,7 @@ let package = Package(
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: common),
         .target(
             name: "Wire",
-            dependencies: ["CLibuv", "CMicroHTTPD", "CNghttp2", "COpenSSL"],
+            dependencies: ["CLibuv", "CNghttp2", "COpenSSL"],
             swiftSettings: common
         ),
 
@@ -112,11 +112,6 @@ let package = Package(
             name: "CLibuv",
             pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
-        ),
-        .systemLibrary(
-            name: "CMicroHTTPD",
-            pkgConfig: "libmicrohttpd",
-            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
         ),
         .systemLibrary(
             name: "CNghttp2",

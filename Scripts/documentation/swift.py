@@ -88,7 +88,7 @@ def system_arguments(build, resources):
     maps = [*pathlib.Path("Sources").glob("C*/module.modulemap"), *build.glob("C*.build/module.modulemap")]
     for each in maps:
         arguments += ["-Xcc", f"-fmodule-map-file={each.resolve()}"]
-    for flag in output_of("pkg-config", "--cflags", "libuv", "libmicrohttpd", "libnghttp2", "openssl", "sqlite3").split():
+    for flag in output_of("pkg-config", "--cflags", "libuv", "libnghttp2", "openssl", "sqlite3").split():
         arguments += ["-Xcc", flag]
     if sys.platform == "darwin":
         developer = pathlib.Path(output_of("xcrun", "--show-sdk-platform-path")) / "Developer"

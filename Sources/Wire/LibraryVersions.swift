@@ -1,5 +1,4 @@
 internal import CLibuv
-internal import CMicroHTTPD
 internal import CNghttp2
 internal import COpenSSL
 
@@ -8,7 +7,6 @@ package struct LibraryVersions: Sendable {
     package let libuv = LibraryVersions.text(uv_version_string())
     package let nghttp2 = LibraryVersions.text(nghttp2_version(0)?.pointee.version_str)
     package let openssl = LibraryVersions.text(OpenSSL_version(OPENSSL_VERSION_STRING))
-    package let libmicrohttpd = LibraryVersions.text(MHD_get_version())
 
     /// The versions.
     package init() {}

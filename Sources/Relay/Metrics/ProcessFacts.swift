@@ -51,7 +51,7 @@ extension PushRelay {
         sheet.add(
             [
                 "version": MartletVersion.current, "libuv": libraries.libuv, "nghttp2": libraries.nghttp2,
-                "openssl": libraries.openssl, "libmicrohttpd": libraries.libmicrohttpd,
+                "openssl": libraries.openssl,
             ],
             1
         )

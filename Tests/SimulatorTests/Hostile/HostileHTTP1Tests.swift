@@ -79,7 +79,6 @@ import Testing
     func `clients that never end their requests do not keep others out`(target: Witness.Target) async throws {
         let witness = try await Witness(of: target)
         var crowd: [RawClient] = []
-        // libmicrohttpd has no room for the parameters of the last, and leaves it without an answer until it was idle.
         let parameters = "GET /?" + String(repeating: "a=b&", count: 10_000) + " HTTP/1.1\r\nHost: a\r\n\r\n"
         let beginnings = ["", "G", "GET / HTTP/1.1\r\n", Self.head + "Content-Length: 10\r\n\r\n{", parameters]
         for number in 0..<1_100 {

@@ -196,6 +196,104 @@ import Testing
         #expect(run.output.count == 500_000)
     }
 
+    @Test func `the handler of a client that leaves is cancelled`() async throws {
+        let started = Gate()
+        let cancelled = Gate()
+        let listener = try listener { _ in
+            await withTaskCancellationHandler {
+                started.open()
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
+            return HTTPResponse(status: 200)
+        }
+        defer { listener.stop() }
+        do {
+            let client = try RawClient(port: listener.port)
+            client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            await started.wait()
+        }
+        await cancelled.wait()
+    }
+
+    @Test func `a client that sends nothing more still gets its answer`() async throws {
+        let listener = try listener()
+        defer { listener.stop() }
+        let client = try RawClient(port: listener.port)
+        client.send("GET /last HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.finish()
+        #expect(await client.read().contains("x-target: /last"))
+    }
+
+    @Test func `clients that wait are not closed for the sake of others, and all are answered`() async throws {
+        var limits = HTTP1Listener.Limits()
+        limits.connections = 50
+        let gate = Gate()
+        let waiting = AsyncStream.makeStream(of: Void.self)
+        let listener = try listener(limits: limits) { request in
+            if request.target == "/wait" {
+                waiting.continuation.yield()
+                await gate.wait()
+            }
+            return HTTPResponse(status: 200, body: Array("answered".utf8))
+        }
+        defer { listener.stop() }
+        var idle: [RawClient] = []
+        for _ in 0..<20 { idle.append(try RawClient(port: listener.port)) }
+        var clients: [RawClient] = []
+        for _ in 0..<49 {
+            let client = try RawClient(port: listener.port)
+            client.send("GET /wait HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            clients.append(client)
+        }
+        var count = 0
+        for await _ in waiting.stream {
+            count += 1
+            if count == clients.count { break }
+        }
+        for _ in 0..<10 {
+            let run = try await ProgramRun.curl(["http://127.0.0.1:\(listener.port)/"])
+            #expect(run.text == "answered")
+        }
+        gate.open()
+        for client in clients { #expect(await client.read().hasSuffix("answered")) }
+        withExtendedLifetime(idle) {}
+    }
+
+    @Test func `a client in HTTP 1_0 gets pieces without chunks, and the end of the connection`() async throws {
+        let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
+        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces([:], pieces) }
+        defer { listener.stop() }
+        let client = try RawClient(port: listener.port)
+        client.send("GET / HTTP/1.0\r\n\r\n")
+        writer.yield(Array("one".utf8))
+        writer.finish()
+        #expect(await client.read().hasSuffix("connection: close\r\n\r\none"))
+    }
+
+    @Test func `a request that stops half-way is answered 408`() async throws {
+        var limits = HTTP1Listener.Limits()
+        limits.idleSeconds = 1
+        let listener = try listener(limits: limits)
+        defer { listener.stop() }
+        let client = try RawClient(port: listener.port)
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+        #expect(await client.read().hasPrefix("HTTP/1.1 408"))
+    }
+
+    @Test func `answers carry a date, and no field of the connection that a handler made up`() async throws {
+        let listener = try listener { _ in
+            HTTPResponse(status: 200, fields: ["connection": "upgrade", "transfer-encoding": "chunked"])
+        }
+        defer { listener.stop() }
+        let client = try RawClient(port: listener.port)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let answer = await client.read()
+        #expect(answer.contains(" GMT\r\n") && answer.contains("\r\nconnection: close\r\n"))
+        #expect(!answer.contains("upgrade") && !answer.contains("transfer-encoding"))
+    }
+
     @Test(arguments: [
         (0, "a", "b"), (99, "a", "b"), (1_000, "a", "b"), (200, "a", "b\r\nset-cookie: c"), (200, "a b", "c"),
     ])

@@ -1,0 +1,394 @@
+/// One client's connection to an HTTP/1.1 server; lives on its loop.
+///
+/// It reads one request at a time, hands it to its owner, and writes the answer. While the owner is at work it keeps
+/// reading a little ahead, which is how it notices that the client has gone.
+final class HTTP1Connection {
+    /// The reports to the owner, and the questions that it answers at once.
+    struct Owner {
+        /// Decides about a request by its head; a response ends it without its body.
+        var admit: (HTTPRequest) -> HTTPResponse?
+        /// Reserves memory for a piece of a body; false when there is none.
+        var reserve: (Int) -> Bool
+        /// Gives such memory back.
+        var release: (Int) -> Void
+        /// Takes a complete request, to be answered with ``HTTP1Connection/answer(_:)``.
+        var received: (HTTPRequest) -> Void
+        /// The client has gone while its request was handled, or takes nothing any more.
+        var clientLeft: () -> Void
+        /// An answer is written, and the connection waits for the next request.
+        var answered: () -> Void
+        /// The connection is closed: nothing follows.
+        var closed: () -> Void
+    }
+
+    /// The phases of a connection.
+    private enum State {
+        /// Reading a request, or waiting for one.
+        case reading
+        /// The owner has the request.
+        case handling
+        /// The answer's pieces are written as they come.
+        case streaming(isChunked: Bool)
+        /// The answer is complete, and not all of it is written.
+        case finishing
+        /// Everything is written; what the client still sends is dropped, because closing a socket with unread input
+        /// makes the kernel discard unsent output (RFC 9112 §9.6).
+        case draining
+        case closed
+    }
+
+    /// Bytes that are read ahead of the request that is being handled.
+    private static let readAhead = 64 * 1024
+    /// Bytes of output that wait before ``write(_:then:)`` waits, too.
+    private static let outputRoom = 64 * 1024
+    /// The time that a client has to close after the last answer.
+    private static let drainingTime = Duration.seconds(2)
+    /// Reads in a row before other connections have their turn.
+    private static let readsPerTurn = 4
+
+    private let loop: EventLoop
+    private let transport: Transport
+    private let limits: HTTP1Listener.Limits
+    private let clock: () -> String
+    private var watcher: SocketWatcher?
+    private var owner: Owner?
+    private var state = State.reading
+    private var parser = HTTP1RequestParser()
+
+    /// The request whose body is being read.
+    private var head: HTTP1RequestHead?
+    private var body: [UInt8] = []
+    /// The connection options of the request that is being answered.
+    private var keepsAlive = false
+    private var isHTTP10 = false
+    private var isHEAD = false
+    private var hasClientLeft = false
+    private var isParsing = false
+
+    private var output: [UInt8] = []
+    private var written = 0
+    /// Called when there is room for output again, or none will be needed.
+    private var whenRoom: (() -> Void)?
+
+    /// The start of the request, or of its answer, or of the wait for the next request.
+    private var phaseBegan: MonotonicTime
+    /// The last time at which bytes moved.
+    private var lastMoved: MonotonicTime
+
+    init(
+        _ socket: Box<Socket>,
+        from peer: SocketAddress,
+        limits: HTTP1Listener.Limits,
+        clock: @escaping () -> String,
+        on loop: EventLoop
+    ) throws(WireError) {
+        self.loop = loop
+        self.limits = limits
+        self.clock = clock
+        transport = try Transport(socket, tls: nil, peerName: peer.description)
+        phaseBegan = loop.now
+        lastMoved = phaseBegan
+        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
+    }
+
+    /// Begins to read.
+    func start(for owner: Owner) {
+        self.owner = owner
+        watch()
+        read()
+    }
+
+    /// Whether the client waits for nothing, so that the connection can be closed for the sake of another.
+    var isExpendable: Bool {
+        if case .reading = state { true } else { false }
+    }
+
+    /// Answers the request that the owner was given.
+    func answer(_ response: HTTPResponse) {
+        guard case .handling = state else { return }
+        write(response)
+    }
+
+    /// Begins an answer whose body follows with ``write(_:then:)`` and ends with ``finish()``.
+    func begin(_ fields: HTTPFields) {
+        guard case .handling = state else { return }
+        if isHTTP10 { keepsAlive = false }
+        append(status: 200, fields, isHTTP10 ? .close : .chunked)
+        enter(.streaming(isChunked: !isHTTP10))
+        flush()
+    }
+
+    /// Writes a piece of the body, and calls `then` once there is room for another; at once when the client has gone.
+    func write(_ piece: [UInt8], then: @escaping () -> Void) {
+        guard case .streaming(let isChunked) = state else { return then() }
+        if !piece.isEmpty {
+            if isChunked { output += Array("\(String(piece.count, radix: 16))\r\n".utf8) }
+            output += piece
+            if isChunked { output += Array("\r\n".utf8) }
+        }
+        whenRoom = then
+        flush()
+    }
+
+    /// Ends an answer in pieces.
+    func finish() {
+        guard case .streaming(let isChunked) = state else { return }
+        if isChunked { output += Array("0\r\n\r\n".utf8) }
+        enter(.finishing)
+        flush()
+    }
+
+    /// Closes after what is being handled or written has been answered.
+    func closeInOrder() {
+        keepsAlive = false
+        if case .reading = state, head == nil { close() }
+    }
+
+    /// Closes now.
+    func close() {
+        if case .closed = state { return }
+        state = .closed
+        watcher?.close()
+        watcher = nil
+        dropBody()
+        output = []
+        whenRoom.take()?()
+        let owner = owner.take()
+        owner?.closed()
+    }
+
+    /// Closes the connection if its client has taken too long.
+    func checkTime() {
+        let now = loop.now
+        let idle = Duration.seconds(limits.idleSeconds)
+        let isStill = now >= lastMoved.advanced(by: idle)
+        let isOverdue = now >= phaseBegan.advanced(by: idle + .seconds(limits.requestSeconds))
+        switch state {
+        case .reading where head == nil && parser.isBetweenRequests:
+            if isStill { close() }
+        case .reading:
+            if isStill || isOverdue { refuse(HTTP1Violation(408, "The request took too long to arrive.")) }
+        case .handling, .closed: break
+        case .streaming:
+            if written < output.count, isStill { close() }
+        case .finishing:
+            if isStill || isOverdue { close() }
+        case .draining:
+            if now >= phaseBegan.advanced(by: HTTP1Connection.drainingTime) { close() }
+        }
+    }
+
+    private func enter(_ state: State) {
+        self.state = state
+        phaseBegan = loop.now
+        lastMoved = phaseBegan
+    }
+
+    // MARK: Reading
+
+    private func becameReady(_ ready: SocketWatcher.Readiness) {
+        if ready.contains(.writable) { flush() }
+        if ready.contains(.readable) { read() }
+    }
+
+    /// Whether there is room for more input.
+    private var mayRead: Bool {
+        switch state {
+        case .reading, .draining: true
+        case .handling, .streaming, .finishing:
+            !hasClientLeft && parser.unreadByteCount < HTTP1Connection.readAhead
+        case .closed: false
+        }
+    }
+
+    private func watch() {
+        var interest: SocketWatcher.Readiness = mayRead ? .readable : []
+        if written < output.count { interest.insert(.writable) }
+        watcher?.wait(for: interest)
+    }
+
+    private func read() {
+        for _ in 0..<HTTP1Connection.readsPerTurn where mayRead {
+            var count = 0
+            let outcome = transport.fill(loop.readBuffer, &count)
+            if count > 0 {
+                lastMoved = loop.now
+                if case .draining = state {
+                } else {
+                    if parser.isBetweenRequests, head == nil, case .reading = state { phaseBegan = lastMoved }
+                    parser.append(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
+                    parse()
+                }
+            }
+            switch outcome {
+            case .moved: continue
+            case .mustWait: return watch()
+            case .ended: return inputEnded()
+            case .failed: return clientBroke()
+            }
+        }
+        watch()
+    }
+
+    /// The client sends nothing more: it may still read an answer.
+    private func inputEnded() {
+        switch state {
+        case .reading, .draining: close()
+        case .handling, .streaming:
+            hasClientLeft = true
+            keepsAlive = false
+            watch()
+            owner?.clientLeft()
+        case .finishing:
+            hasClientLeft = true
+            keepsAlive = false
+            watch()
+        case .closed: break
+        }
+    }
+
+    private func clientBroke() {
+        owner?.clientLeft()
+        close()
+    }
+
+    /// Takes requests from what has arrived, as long as none is under way.
+    private func parse() {
+        // Answering at once would parse within parsing.
+        guard !isParsing else { return }
+        isParsing = true
+        defer { isParsing = false }
+        do throws(HTTP1Violation) {
+            while case .reading = state, let event = try parser.next() {
+                switch event {
+                case .head(let head): try began(head)
+                case .body(let piece): try take(piece)
+                case .end: received()
+                }
+            }
+        } catch {
+            refuse(error)
+        }
+    }
+
+    private func began(_ head: HTTP1RequestHead) throws(HTTP1Violation) {
+        self.head = head
+        keepsAlive = head.keepsAlive
+        isHTTP10 = head.isHTTP10
+        isHEAD = head.request.method == "HEAD"
+        if case .known(let length) = head.bodyLength, length > limits.bodyBytes { throw tooLong }
+        if let refusal = owner?.admit(head.request) {
+            // The body of a refused request is not read.
+            if head.bodyLength != .known(0) { keepsAlive = false }
+            self.head = nil
+            return write(refusal)
+        }
+        if head.expectsContinue {
+            output += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+            flush()
+        }
+    }
+
+    private var tooLong: HTTP1Violation {
+        HTTP1Violation(413, "The body is longer than the \(limits.bodyBytes) bytes allowed here.")
+    }
+
+    private func take(_ piece: [UInt8]) throws(HTTP1Violation) {
+        guard body.count + piece.count <= limits.bodyBytes else { throw tooLong }
+        guard owner?.reserve(piece.count) ?? false else {
+            throw HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
+        }
+        body += piece
+    }
+
+    private func received() {
+        guard var request = head.take()?.request else { return }
+        request.body = body
+        enter(.handling)
+        owner?.received(request)
+    }
+
+    private func dropBody() {
+        owner?.release(body.count)
+        body = []
+    }
+
+    // MARK: Writing
+
+    /// Refuses what has arrived, and closes: nobody can tell where the next request begins.
+    private func refuse(_ violation: HTTP1Violation) {
+        keepsAlive = false
+        head = nil
+        var response = HTTPResponse(status: violation.status, text: violation.message)
+        if violation.status == 503 { response.fields.append("retry-after", "1") }
+        write(response)
+    }
+
+    private func write(_ response: HTTPResponse) {
+        let canCarry = HTTP1ResponseHead.canCarry(response)
+        let response = canCarry ? response : HTTPResponse(status: 500, text: "The answer cannot be sent.")
+        let hasNoBody = response.status == 204 || response.status == 304
+        append(status: response.status, response.fields, hasNoBody ? .none : .length(response.body.count))
+        if !isHEAD, !hasNoBody { output += response.body }
+        dropBody()
+        enter(.finishing)
+        flush()
+    }
+
+    private func append(status: Int, _ fields: HTTPFields, _ framing: HTTP1ResponseHead.Framing) {
+        let head = HTTP1ResponseHead(
+            status: status,
+            fields: fields,
+            framing: framing,
+            keepsAlive: keepsAlive,
+            isHTTP10: isHTTP10,
+            date: clock()
+        )
+        output += head.bytes
+    }
+
+    private func flush() {
+        while written < output.count {
+            switch output[written...].withUnsafeBytes({ transport.write($0) }) {
+            case .moved(let count):
+                written += count
+                lastMoved = loop.now
+            case .mustWait:
+                if output.count - written < HTTP1Connection.outputRoom { whenRoom.take()?() }
+                return watch()
+            case .ended, .failed:
+                return clientBroke()
+            }
+        }
+        output.removeAll(keepingCapacity: output.capacity <= 4 * HTTP1Connection.outputRoom)
+        written = 0
+        if case .finishing = state { answered() }
+        whenRoom.take()?()
+        watch()
+    }
+
+    /// The answer is written.
+    private func answered() {
+        output = []
+        guard keepsAlive else {
+            transport.sayGoodbye()
+            enter(.draining)
+            if hasClientLeft { close() }
+            return
+        }
+        enter(.reading)
+        owner?.answered()
+        parse()
+    }
+}
+
+extension HTTPResponse {
+    /// A response in plain text.
+    init(status: Int, text: String) {
+        self.init(
+            status: status,
+            fields: ["content-type": "text/plain; charset=utf-8"],
+            body: Array((text + "\n").utf8)
+        )
+    }
+}
