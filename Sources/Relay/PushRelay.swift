@@ -201,8 +201,8 @@ package actor PushRelay {
                     host: address.host,
                     port: address.port,
                     limits: limits,
-                    refusal: { api.refusal(of: $0) },
-                    handler: { await api.answer($0) }
+                    admission: { api.admission(of: $0) },
+                    handler: { request, _ in await api.answer(request) }
                 )
                 httpPort = http?.port
                 let bound = RelayConfiguration.Address(host: address.host, port: httpPort ?? 0)

@@ -11,6 +11,9 @@ package final class Gate: Sendable {
 
     package init() {}
 
+    /// Whether it has happened.
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
+
     package func open() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }

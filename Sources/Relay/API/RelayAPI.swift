@@ -52,10 +52,11 @@ struct RelayAPI: Sendable {
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
         ] + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
 
-    /// The answer to a request whose body need not be read, since nobody asks who may; nil for all others.
-    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+    /// The decision about a request by its head: the body of a caller without a valid key is not read.
+    func admission(of request: HTTPRequest) -> HTTP1Admission {
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
-        return hasBody && relay.refuses(request.fields["authorization"]) ? RelayAPI.stranger.response : nil
+        let isRefused = hasBody && relay.refuses(request.fields["authorization"])
+        return isRefused ? .answer(RelayAPI.stranger.response) : .whole
     }
 
     private static let stranger = APIProblem(401, "authorization must be bearer and a key of this relay")

@@ -5,14 +5,15 @@
 final class HTTP1Connection {
     /// The reports to the owner, and the questions that it answers at once.
     struct Owner {
-        /// Decides about a request by its head; a response ends it without its body.
-        var admit: (HTTPRequest) -> HTTPResponse?
+        /// Decides about a request by its head.
+        var admit: (HTTPRequest) -> HTTP1Admission
         /// Reserves memory for a piece of a body; false when there is none.
         var reserve: (Int) -> Bool
         /// Gives such memory back.
         var release: (Int) -> Void
-        /// Takes a complete request, to be answered with ``HTTP1Connection/answer(_:)``.
-        var received: (HTTPRequest) -> Void
+        /// Takes a request, to be answered with ``HTTP1Connection/answer(_:)``; the body of a streamed one follows
+        /// through ``HTTP1Connection/readBody(_:)``.
+        var received: (HTTPRequest, _ isStreamed: Bool) -> Void
         /// The client has gone while its request was handled, or takes nothing any more.
         var clientLeft: () -> Void
         /// An answer is written, and the connection waits for the next request.
@@ -37,6 +38,15 @@ final class HTTP1Connection {
         case closed
     }
 
+    /// The phases of a body that the owner reads while it arrives.
+    private enum Incoming {
+        /// There is no such body, or its end was read.
+        case none
+        case arriving
+        case complete
+        case broken
+    }
+
     /// Bytes that are read ahead of the request that is being handled.
     private static let readAhead = 64 * 1024
     /// Bytes of output that wait before ``write(_:then:)`` waits, too.
@@ -58,6 +68,10 @@ final class HTTP1Connection {
     /// The request whose body is being read.
     private var head: HTTP1RequestHead?
     private var body: [UInt8] = []
+    /// The progress of a body that the owner reads while it arrives.
+    private var incoming = Incoming.none
+    /// Takes the next piece of such a body, once it is there.
+    private var bodyReader: ((Result<[UInt8]?, HTTP1Body.Broken>) -> Void)?
     /// The connection options of the request that is being answered.
     private var keepsAlive = false
     private var isHTTP10 = false
@@ -98,9 +112,14 @@ final class HTTP1Connection {
         read()
     }
 
-    /// Whether the client waits for nothing, so that the connection can be closed for the sake of another.
-    var isExpendable: Bool {
-        if case .reading = state { true } else { false }
+    /// The time since which the client waits for nothing, so that the connection can be closed for another client; nil
+    /// while a request is answered.
+    var idleSince: MonotonicTime? {
+        switch state {
+        case .reading: phaseBegan
+        case .draining: .zero
+        case .handling, .streaming, .finishing, .closed: nil
+        }
     }
 
     /// Answers the request that the owner was given.
@@ -138,6 +157,15 @@ final class HTTP1Connection {
         flush()
     }
 
+    /// Reads the next piece of a streamed body, nil at its end.
+    func readBody(_ reader: @escaping (Result<[UInt8]?, HTTP1Body.Broken>) -> Void) {
+        bodyReader = reader
+        lastMoved = loop.now
+        passBody()
+        parse()
+        watch()
+    }
+
     /// Closes after what is being handled or written has been answered.
     func closeInOrder() {
         keepsAlive = false
@@ -150,6 +178,7 @@ final class HTTP1Connection {
         state = .closed
         watcher?.close()
         watcher = nil
+        breakBody()
         dropBody()
         output = []
         whenRoom.take()?()
@@ -168,9 +197,11 @@ final class HTTP1Connection {
             if isStill { close() }
         case .reading:
             if isStill || isOverdue { refuse(HTTP1Violation(408, "The request took too long to arrive.")) }
-        case .handling, .closed: break
+        case .closed: break
+        case .handling:
+            if bodyReader != nil, isStill { clientBroke() }
         case .streaming:
-            if written < output.count, isStill { close() }
+            if bodyReader != nil || written < output.count, isStill { clientBroke() }
         case .finishing:
             if isStill || isOverdue { close() }
         case .draining:
@@ -196,7 +227,7 @@ final class HTTP1Connection {
         switch state {
         case .reading, .draining: true
         case .handling, .streaming, .finishing:
-            !hasClientLeft && parser.unreadByteCount < HTTP1Connection.readAhead
+            !hasClientLeft && parser.unreadByteCount + body.count < HTTP1Connection.readAhead
         case .closed: false
         }
     }
@@ -237,6 +268,7 @@ final class HTTP1Connection {
         case .handling, .streaming:
             hasClientLeft = true
             keepsAlive = false
+            breakBody()
             watch()
             owner?.clientLeft()
         case .finishing:
@@ -247,6 +279,7 @@ final class HTTP1Connection {
         }
     }
 
+    /// Closes a connection whose client has gone, takes nothing, or breaks a rule while it is answered.
     private func clientBroke() {
         owner?.clientLeft()
         close()
@@ -259,15 +292,23 @@ final class HTTP1Connection {
         isParsing = true
         defer { isParsing = false }
         do throws(HTTP1Violation) {
-            while case .reading = state, let event = try parser.next() {
+            while isReadyForEvent, let event = try parser.next() {
                 switch event {
                 case .head(let head): try began(head)
                 case .body(let piece): try take(piece)
-                case .end: received()
+                case .end: ended()
                 }
             }
         } catch {
-            refuse(error)
+            if case .reading = state { refuse(error) } else { clientBroke() }
+        }
+    }
+
+    private var isReadyForEvent: Bool {
+        switch (state, incoming) {
+        case (.reading, _): true
+        case (.handling, .arriving), (.streaming, .arriving): body.count < HTTP1Connection.readAhead
+        default: false
         }
     }
 
@@ -276,17 +317,28 @@ final class HTTP1Connection {
         keepsAlive = head.keepsAlive
         isHTTP10 = head.isHTTP10
         isHEAD = head.request.method == "HEAD"
-        if case .known(let length) = head.bodyLength, length > limits.bodyBytes { throw tooLong }
-        if let refusal = owner?.admit(head.request) {
-            // The body of a refused request is not read.
+        switch owner?.admit(head.request) {
+        case .answer(let response):
+            // The body of such a request is not read.
             if head.bodyLength != .known(0) { keepsAlive = false }
             self.head = nil
-            return write(refusal)
+            return write(response)
+        case .whole, nil:
+            if case .known(let length) = head.bodyLength, length > limits.bodyBytes { throw tooLong }
+            askForBody(of: head)
+        case .streamed:
+            askForBody(of: head)
+            incoming = .arriving
+            self.head = nil
+            enter(.handling)
+            owner?.received(head.request, true)
         }
-        if head.expectsContinue {
-            output += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
-            flush()
-        }
+    }
+
+    private func askForBody(of head: HTTP1RequestHead) {
+        guard head.expectsContinue else { return }
+        output += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        flush()
     }
 
     private var tooLong: HTTP1Violation {
@@ -294,18 +346,49 @@ final class HTTP1Connection {
     }
 
     private func take(_ piece: [UInt8]) throws(HTTP1Violation) {
-        guard body.count + piece.count <= limits.bodyBytes else { throw tooLong }
+        if case .reading = state, body.count + piece.count > limits.bodyBytes { throw tooLong }
         guard owner?.reserve(piece.count) ?? false else {
             throw HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
         }
         body += piece
+        passBody()
     }
 
-    private func received() {
-        guard var request = head.take()?.request else { return }
-        request.body = body
-        enter(.handling)
-        owner?.received(request)
+    private func ended() {
+        if case .arriving = incoming {
+            incoming = .complete
+            passBody()
+        } else if var request = head.take()?.request {
+            request.body = body
+            enter(.handling)
+            owner?.received(request, false)
+        }
+    }
+
+    /// Hands what has arrived of a streamed body to its reader.
+    private func passBody() {
+        guard let reader = bodyReader else { return }
+        let piece = body
+        switch incoming {
+        case _ where !piece.isEmpty:
+            dropBody()
+            bodyReader = nil
+            reader(.success(piece))
+        case .arriving: break
+        case .broken:
+            bodyReader = nil
+            reader(.failure(HTTP1Body.Broken()))
+        case .none, .complete:
+            bodyReader = nil
+            reader(.success(nil))
+        }
+    }
+
+    /// The rest of a streamed body will not arrive.
+    private func breakBody() {
+        guard case .arriving = incoming else { return }
+        incoming = .broken
+        passBody()
     }
 
     private func dropBody() {
@@ -327,10 +410,11 @@ final class HTTP1Connection {
     private func write(_ response: HTTPResponse) {
         let canCarry = HTTP1ResponseHead.canCarry(response)
         let response = canCarry ? response : HTTPResponse(status: 500, text: "The answer cannot be sent.")
+        if case .arriving = incoming { keepsAlive = false }
         let hasNoBody = response.status == 204 || response.status == 304
         append(status: response.status, response.fields, hasNoBody ? .none : .length(response.body.count))
         if !isHEAD, !hasNoBody { output += response.body }
-        dropBody()
+        if case .none = incoming { dropBody() }
         enter(.finishing)
         flush()
     }
@@ -370,6 +454,10 @@ final class HTTP1Connection {
     /// The answer is written.
     private func answered() {
         output = []
+        // What is left of a body that nobody has read is not the next request.
+        if case .arriving = incoming { keepsAlive = false }
+        incoming = .none
+        dropBody()
         guard keepsAlive else {
             transport.sayGoodbye()
             enter(.draining)

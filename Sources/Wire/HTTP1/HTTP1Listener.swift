@@ -25,30 +25,58 @@ package final class HTTP1Listener: Sendable {
     /// The port that is listened on.
     package var port: UInt16 { server.port }
 
+    /// Answers a request; the body is empty but for a request that was admitted as `.streamed`.
+    package typealias Handler = @Sendable (HTTPRequest, HTTP1Body) async -> HTTP1Answer
+
     /// Binds and begins to answer.
     ///
     /// - Parameters:
     ///   - host: An address literal.
     ///   - port: The port, or 0 for any that is free.
     ///   - limits: The bounds of what clients may do.
-    ///   - refusal: Called on the listener's loop when a request's fields have arrived, so it must be quick. A response
-    ///     is sent at once, and the request's body is not read.
+    ///   - admission: Called on the listener's loop when a request's fields have arrived, so it must be quick.
     ///   - handler: Answers one request; many may run at once.
     /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or is not one of this machine's.
     package init(
         host: String,
         port: UInt16,
         limits: Limits = Limits(),
-        refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
-        handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
+        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
+        handler: @escaping Handler
     ) throws(WireError) {
-        let server = try HTTP1Server(host: host, port: port, limits: limits, refusal: refusal, handler: handler)
+        let server = try HTTP1Server(host: host, port: port, limits: limits, admission: admission, handler: handler)
         self.server = server
         server.loop.execute { server.assumeIsolated { $0.start() } }
     }
 
+    /// Binds and begins to answer requests with their whole bodies.
+    ///
+    /// - Parameters:
+    ///   - host: An address literal.
+    ///   - port: The port, or 0 for any that is free.
+    ///   - limits: The bounds of what clients may do.
+    ///   - handler: Answers one request; many may run at once.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or is not one of this machine's.
+    package convenience init(
+        host: String,
+        port: UInt16,
+        limits: Limits = Limits(),
+        handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
+    ) throws(WireError) {
+        try self.init(host: host, port: port, limits: limits, admission: { _ in .whole }) { request, _ in
+            await handler(request)
+        }
+    }
+
     deinit {
         stop()
+    }
+
+    /// Stops listening, waits for the requests that are being handled to be answered, and closes all connections.
+    ///
+    /// - Parameter limit: The time that the answers may take; connections that are busy then are closed.
+    package func close(within limit: Duration) async {
+        await server.close(within: limit)
     }
 
     /// Stops listening and cuts off the requests whose handlers still run; a second call does nothing.

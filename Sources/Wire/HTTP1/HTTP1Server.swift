@@ -6,14 +6,16 @@
 
 /// The connections of an ``HTTP1Listener``, and the requests that its handler is at work on.
 actor HTTP1Server {
-    /// The time that a listener without descriptors waits before it accepts again.
-    private static let pauseWhenExhausted = Duration.milliseconds(100)
+    /// The time that a full server waits before it looks for idle connections again.
+    private static let acceptPause = Duration.milliseconds(20)
     /// The interval between checks for clients that take too long.
     private static let patrolInterval = Duration.seconds(1)
 
     /// A connection, with the request that is being handled on it.
     private struct Client {
         let connection: HTTP1Connection
+        /// The client's address without its port.
+        let host: String
         var task: Task<Void, Never>?
         /// Counts requests, so that an answer that comes too late reaches no other request.
         var request = 0
@@ -25,16 +27,17 @@ actor HTTP1Server {
 
     private let socket: Box<Socket>
     private let limits: HTTP1Listener.Limits
-    private let refusal: @Sendable (HTTPRequest) -> HTTPResponse?
-    private let handler: @Sendable (HTTPRequest) async -> HTTP1Answer
+    private let admission: @Sendable (HTTPRequest) -> HTTP1Admission
+    private let handler: HTTP1Listener.Handler
     private var watcher: SocketWatcher?
     private var patrol: LoopTimer?
     private var clients: [Int: Client] = [:]
     private var nextClient = 0
-    /// Connections in the order in which they last did something, for ``makeRoom()``.
-    private var idle = IdleQueue<Int>()
+    private var slots: ConnectionSlots<Int>
     private var bodyBytes = 0
+    private var isClosing = false
     private var isStopping = false
+    private var whenClosed: [CheckedContinuation<Void, Never>] = []
     private var date = (second: Int64(-1), text: "")
 
     /// Binds the address; connections are accepted after ``start()``.
@@ -42,8 +45,8 @@ actor HTTP1Server {
         host: String,
         port: UInt16,
         limits: HTTP1Listener.Limits,
-        refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse?,
-        handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
+        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
+        handler: @escaping HTTP1Listener.Handler
     ) throws(WireError) {
         guard let address = SocketAddress(literal: host, port: port) else {
             throw WireError(.cannotListen, "\(host) is not an address literal such as 127.0.0.1 or ::1")
@@ -53,7 +56,8 @@ actor HTTP1Server {
         self.port = socket.value.localAddress?.port ?? port
         self.socket = socket
         self.limits = limits
-        self.refusal = refusal
+        slots = ConnectionSlots(limit: limits.connections)
+        self.admission = admission
         self.handler = handler
         loop = try EventLoop()
     }
@@ -81,44 +85,71 @@ actor HTTP1Server {
             client.connection.answer(.unavailable)
             client.connection.close()
         }
+        allClosed()
         loop.shutdown()
+    }
+
+    /// Stops accepting, and closes each connection once its request is answered.
+    func close(within limit: Duration) async {
+        guard !isStopping else { return }
+        isClosing = true
+        watcher?.close()
+        watcher = nil
+        for client in clients.values { client.connection.closeInOrder() }
+        if !clients.isEmpty {
+            let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.allClosed() } }
+            await withCheckedContinuation { whenClosed.append($0) }
+            timer.cancel()
+        }
+        stop()
+    }
+
+    private func allClosed() {
+        for continuation in whenClosed { continuation.resume() }
+        whenClosed = []
     }
 
     // MARK: Connections
 
     private func acceptWaiting() {
         while let watcher {
-            let isFull = clients.count >= limits.connections
-            // When every client waits for an answer, further ones wait in the system's queue.
-            if isFull, idle.isEmpty { return watcher.wait(for: []) }
+            let isFull = clients.count >= slots.limit
+            let victim = isFull ? takeVictim() : nil
+            // Further clients wait in the system's queue until a connection is idle or closed.
+            if isFull, victim == nil { return pauseAccepting(watcher) }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
-                if isFull { _ = makeRoom() }
+                if let victim { clients[victim]?.connection.close() }
                 serve(Box(socket), from: peer)
-            case .nobodyWaits: return
-            case .exhausted:
-                if makeRoom() { continue }
-                watcher.wait(for: [])
-                loop.schedule(after: HTTP1Server.pauseWhenExhausted) { [weak self] in
-                    self?.assumeIsolated { $0.acceptAgain() }
-                }
+            case .nobodyWaits:
+                if let victim { slots.putBack(victim) }
                 return
+            case .exhausted:
+                guard let victim = victim ?? takeVictim() else { return pauseAccepting(watcher) }
+                clients[victim]?.connection.close()
             }
         }
     }
 
-    private func acceptAgain() {
-        watcher?.wait(for: .readable)
+    private func pauseAccepting(_ watcher: SocketWatcher) {
+        watcher.wait(for: [])
+        loop.schedule(after: HTTP1Server.acceptPause) { [weak self] in
+            self?.assumeIsolated { $0.watcher?.wait(for: .readable) }
+        }
     }
 
-    /// Closes the connection that has been without a whole request for longest; false when there is none.
-    private func makeRoom() -> Bool {
-        while let id = idle.popFirst() {
-            guard let client = clients[id], client.connection.isExpendable else { continue }
-            client.connection.close()
-            return true
+    /// Takes an idle connection to be closed for a new one; nil when there is none.
+    private func takeVictim() -> Int? {
+        while let id = slots.victim(at: loop.now, among: { idleConnections }) {
+            if clients[id]?.connection.idleSince != nil { return id }
         }
-        return false
+        return nil
+    }
+
+    private var idleConnections: [ConnectionSlots<Int>.Idle] {
+        clients.compactMap { id, client in
+            client.connection.idleSince.map { ConnectionSlots.Idle(id: id, host: client.host, since: $0) }
+        }
     }
 
     private func serve(_ socket: Box<Socket>, from peer: SocketAddress) {
@@ -133,15 +164,16 @@ actor HTTP1Server {
                 on: loop
             )
         else { return }
-        clients[id] = Client(connection: connection)
-        idle.append(id)
-        let refusal = refusal
+        clients[id] = Client(connection: connection, host: peer.host)
+        let admission = admission
         connection.start(
             for: HTTP1Connection.Owner(
-                admit: { refusal($0) },
+                admit: { admission($0) },
                 reserve: { [weak self] count in self?.assumeIsolated { $0.reserve(count) } ?? false },
                 release: { [weak self] count in self?.assumeIsolated { $0.bodyBytes -= count } },
-                received: { [weak self] request in self?.assumeIsolated { $0.handle(request, of: id) } },
+                received: { [weak self] request, isStreamed in
+                    self?.assumeIsolated { $0.handle(request, isStreamed: isStreamed, of: id) }
+                },
                 clientLeft: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task?.cancel() } },
                 answered: { [weak self] in self?.assumeIsolated { $0.answered(id) } },
                 closed: { [weak self] in self?.assumeIsolated { $0.closed(id) } }
@@ -151,14 +183,11 @@ actor HTTP1Server {
 
     private func answered(_ id: Int) {
         clients[id]?.task = nil
-        idle.append(id)
-        acceptAgain()
     }
 
     private func closed(_ id: Int) {
         clients.removeValue(forKey: id)?.task?.cancel()
-        idle.remove(id)
-        acceptAgain()
+        if isClosing, clients.isEmpty { allClosed() }
     }
 
     private func reserve(_ count: Int) -> Bool {
@@ -178,13 +207,17 @@ actor HTTP1Server {
 
     // MARK: Requests
 
-    private func handle(_ request: HTTPRequest, of id: Int) {
-        idle.remove(id)
+    private func handle(_ request: HTTPRequest, isStreamed: Bool, of id: Int) {
         clients[id]?.request += 1
         guard let number = clients[id]?.request else { return }
         let handler = handler
+        let body = HTTP1Body { [weak self] () async throws(HTTP1Body.Broken) in
+            guard isStreamed else { return nil }
+            guard let self else { throw HTTP1Body.Broken() }
+            return try await self.readBody(id, number)
+        }
         clients[id]?.task = Task { [weak self] in
-            let answer = await handler(request)
+            let answer = await handler(request, body)
             switch answer {
             case .whole(let response): await self?.answer(id, number, response)
             case .pieces(let fields, let pieces):
@@ -201,6 +234,13 @@ actor HTTP1Server {
     private func connection(_ id: Int, _ number: Int) -> HTTP1Connection? {
         guard let client = clients[id], client.request == number else { return nil }
         return client.connection
+    }
+
+    private func readBody(_ id: Int, _ number: Int) async throws(HTTP1Body.Broken) -> [UInt8]? {
+        guard let connection = connection(id, number) else { throw HTTP1Body.Broken() }
+        return try await withCheckedContinuation { continuation in
+            connection.readBody { continuation.resume(returning: $0) }
+        }.get()
     }
 
     private func answer(_ id: Int, _ number: Int, _ response: HTTPResponse) {

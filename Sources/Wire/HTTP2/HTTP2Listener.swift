@@ -1,7 +1,7 @@
 /// Accepts HTTP/2 connections on one address, with TLS or in the clear; lives on its loop.
 package final class HTTP2Listener {
-    /// How long a listener that has run out of descriptors waits before it looks again.
-    private static let pauseWhenExhausted = Duration.milliseconds(100)
+    /// The time that a full server waits before it looks for idle connections again.
+    private static let acceptPause = Duration.milliseconds(20)
     /// How often it looks for clients that it has waited for long enough: one timer for all, not several for each.
     private static let patrolInterval = Duration.seconds(1)
 
@@ -34,6 +34,7 @@ package final class HTTP2Listener {
     }
 
     private let loop: EventLoop
+    private var slots: ConnectionSlots<ObjectIdentifier>
     private var configuration: Configuration
     private let socket: Box<Socket>
     private let onEvent: (HTTP2Connection, HTTP2Connection.Event) -> Void
@@ -67,6 +68,7 @@ package final class HTTP2Listener {
     ) throws(WireError) {
         self.loop = loop
         self.configuration = configuration
+        slots = ConnectionSlots(limit: configuration.connections)
         self.onEvent = onEvent
         self.admits = admits
         guard let address = SocketAddress(literal: host, port: port) else {
@@ -106,35 +108,44 @@ package final class HTTP2Listener {
 
     private func acceptWaiting() {
         while let watcher {
-            if connections.count >= configuration.connections, longestIdle == nil {
-                watcher.wait(for: [])
-                return
-            }
+            let isFull = connections.count >= slots.limit
+            let victim = isFull ? takeVictim() : nil
+            // Further clients wait in the system's queue until a connection is idle or closed.
+            if isFull, victim == nil { return pauseAccepting(watcher) }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
                 guard admits() else { continue }
-                if connections.count >= configuration.connections { longestIdle?.makeRoom() }
+                if let victim { connections[victim]?.makeRoom() }
                 serve(Box(socket), from: peer)
             case .nobodyWaits:
+                if let victim { slots.putBack(victim) }
                 return
             case .exhausted:
-                watcher.wait(for: [])
-                loop.schedule(after: HTTP2Listener.pauseWhenExhausted) { [weak self] in
-                    self?.watcher?.wait(for: .readable)
-                }
-                return
+                guard let victim = victim ?? takeVictim() else { return pauseAccepting(watcher) }
+                connections[victim]?.makeRoom()
             }
         }
     }
 
-    /// Who leaves when there is no place for another client.
-    private var longestIdle: HTTP2Connection? {
-        var longest: (HTTP2Connection, since: MonotonicTime)?
-        for connection in connections.values {
-            guard let since = connection.idleSince, since < longest?.since ?? .never else { continue }
-            longest = (connection, since)
+    private func pauseAccepting(_ watcher: SocketWatcher) {
+        watcher.wait(for: [])
+        loop.schedule(after: HTTP2Listener.acceptPause) { [weak self] in
+            self?.watcher?.wait(for: .readable)
         }
-        return longest?.0
+    }
+
+    /// Takes an idle connection to be closed for a new one; nil when there is none.
+    private func takeVictim() -> ObjectIdentifier? {
+        while let id = slots.victim(at: loop.now, among: { idleConnections }) {
+            if connections[id]?.idleSince != nil { return id }
+        }
+        return nil
+    }
+
+    private var idleConnections: [ConnectionSlots<ObjectIdentifier>.Idle] {
+        connections.compactMap { id, connection in
+            connection.idleSince.map { ConnectionSlots.Idle(id: id, host: connection.peerHost, since: $0) }
+        }
     }
 
     private func serve(_ socket: Box<Socket>, from peer: SocketAddress) {
@@ -168,8 +179,6 @@ package final class HTTP2Listener {
             guard let self else { return }
             patrol = nil
             for connection in connections.values { connection.giveUpWaiting() }
-            // Somebody who was busy may be idle now, and have a place to give.
-            if connections.count >= configuration.connections { watcher?.wait(for: .readable) }
             startPatrol()
         }
     }

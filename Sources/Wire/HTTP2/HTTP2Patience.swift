@@ -88,6 +88,9 @@ extension HTTP2Connection {
         return session.openStreamCount == 0 ? watch?.heard : nil
     }
 
+    /// The client's address without its port (servers only).
+    var peerHost: String { String(peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]) }
+
     /// Closes in order, for another client (servers only).
     func makeRoom() {
         goAway()

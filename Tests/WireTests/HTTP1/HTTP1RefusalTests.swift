@@ -10,8 +10,8 @@ import Wire
         let listener = try HTTP1Listener(
             host: "127.0.0.1",
             port: 0,
-            refusal: { $0.fields["authorization"] == nil ? HTTPResponse(status: 401, fields: [:]) : nil },
-            handler: { request in
+            admission: { $0.fields["authorization"] == nil ? .answer(HTTPResponse(status: 401)) : .whole },
+            handler: { request, _ in
                 handled.withLock { $0 += 1 }
                 return .whole(HTTPResponse(status: 200, fields: [:], body: request.body))
             }
