@@ -36,7 +36,8 @@ package final class HTTP1Listener: Sendable {
     ///   - limits: The bounds of what clients may do.
     ///   - admission: Called on the listener's loop when a request's fields have arrived, so it must be quick.
     ///   - handler: Answers one request; many may run at once.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or is not one of this machine's.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is not one
+    ///   of this machine.
     package init(
         host: String,
         port: UInt16,
@@ -56,7 +57,8 @@ package final class HTTP1Listener: Sendable {
     ///   - port: The port, or 0 for any that is free.
     ///   - limits: The bounds of what clients may do.
     ///   - handler: Answers one request; many may run at once.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken or is not one of this machine's.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is not one
+    ///   of this machine.
     package convenience init(
         host: String,
         port: UInt16,
@@ -75,8 +77,8 @@ package final class HTTP1Listener: Sendable {
     /// Stops listening, waits for the requests that are being handled to be answered, and closes all connections.
     ///
     /// - Parameter limit: The time that the answers may take; connections that are busy then are closed.
-    package func close(within limit: Duration) async {
-        await server.close(within: limit)
+    package func stop(within limit: Duration) async {
+        await server.stop(within: limit)
     }
 
     /// Stops listening and cuts off the requests whose handlers still run; a second call does nothing.

@@ -90,7 +90,7 @@ actor HTTP1Server {
     }
 
     /// Stops accepting, and closes each connection once its request is answered.
-    func close(within limit: Duration) async {
+    func stop(within limit: Duration) async {
         guard !isStopping else { return }
         isClosing = true
         watcher?.close()

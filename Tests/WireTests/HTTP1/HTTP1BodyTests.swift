@@ -148,7 +148,7 @@ import Testing
         let client = try RawClient(port: listener.port)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         await started.wait()
-        async let closed: Void = listener.close(within: .seconds(30))
+        async let closed: Void = listener.stop(within: .seconds(30))
         #expect(await idle.isClosedByPeer())
         gate.open()
         #expect(await client.read().hasSuffix("done"))
