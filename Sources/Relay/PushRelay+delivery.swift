@@ -120,7 +120,8 @@ extension PushRelay {
     }
 
     private func acceptIncoming() {
-        let (pushes, groups) = incoming.take(at: now)
+        let commit = incoming.take(at: now)
+        let pushes = commit.pushes
         Task {
             let result: Result<[Acceptance], OutboxError>
             do throws(OutboxError) {
@@ -131,10 +132,10 @@ extension PushRelay {
                 result = .failure(error)
                 noteStore(error)
             }
-            incoming.answered(pushes.count)
+            incoming.answered(commit)
             note(result, of: pushes)
             var next = 0
-            for group in groups {
+            for group in commit.groups {
                 group.completion(result.map { $0[next..<next + group.count] })
                 next += group.count
             }

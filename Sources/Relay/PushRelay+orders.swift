@@ -11,13 +11,15 @@ extension PushRelay {
     /// - Returns: The desk.
     /// - Throws: ``APIProblem`` when so much comes in that nothing more is taken.
     func desk(for call: RelayAPI.Call) throws(APIProblem) -> OrderDesk {
-        if case .refuse(let seconds) = gate.verdict(on: 1, load, at: now) {
+        let caller = call.service.caller
+        let app = caller.apps.count == 1 ? caller.apps.first : nil
+        if case .refuse(let refusal, let seconds) = gate.verdict(on: 1, load(of: app, by: caller), at: now) {
             counts.shed += 1
-            throw APIProblem(503, "more pushes come in than can be kept", retryAfter: seconds)
+            throw APIProblem(503, refusal.message(at: now), retryAfter: seconds)
         }
         return OrderDesk(
             callers: callers,
-            caller: call.service.caller,
+            caller: caller,
             apps: configuration.apps,
             clients: clients,
             idempotencyKey: call.fields["idempotency-key"],
@@ -27,18 +29,33 @@ extension PushRelay {
         )
     }
 
-    /// How much is under way.
-    var load: LoadGate.Load {
-        LoadGate.Load(incoming: incoming.count, waitsSince: incoming.waitsSince, waiting: waiters.count)
+    /// The pushes and requests under way, as they concern an app and a caller.
+    func load(of app: String?, by caller: Callers.Caller) -> LoadGate.Load {
+        let own = app.map { incoming.counts[$0, default: 0] }
+        return LoadGate.Load(
+            incoming: incoming.count,
+            incomingOfApp: own,
+            otherApps: incoming.counts.count - (own ?? 0 > 0 ? 1 : 0),
+            waitsSince: incoming.waitsSince,
+            waiting: waiters.count,
+            waitingOfCaller: waiters.count(of: caller.name)
+        )
     }
 
-    /// Hands pushes to the outbox; one answer for each, once they are kept.
-    func accept(_ pushes: [OutboxPush]) async -> [Result<Acceptance, OutboxError>] {
+    /// Hands pushes to the outbox; one answer for each, once they are stored.
+    ///
+    /// - Parameters:
+    ///   - pushes: The pushes, those of a batch only in part, as they wait for the disk together.
+    ///   - caller: The caller that sends them.
+    ///   - limit: The time that they may wait for room.
+    func accept(
+        _ pushes: [OutboxPush],
+        from caller: Callers.Caller,
+        waitingForRoom limit: Duration = .zero
+    ) async -> [Result<Acceptance, OutboxError>] {
         guard !pushes.isEmpty else { return [] }
-        let verdict = gate.verdict(on: pushes.count, load, at: now)
-        guard !isDraining, verdict.isTaken else {
+        if let error = await roomProblem(for: pushes, from: caller, within: limit) {
             counts.shed += pushes.count
-            let error = OutboxError(.full, "more pushes come in than can be kept")
             return [Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count)
         }
         return await withCheckedContinuation { continuation in
@@ -52,42 +69,84 @@ extension PushRelay {
         }
     }
 
+    /// Waits until there is room for pushes; the error when there is none.
+    private func roomProblem(
+        for pushes: [OutboxPush],
+        from caller: Callers.Caller,
+        within limit: Duration
+    ) async -> OutboxError? {
+        let end = ContinuousClock.now + limit
+        while true {
+            if isDraining { return OutboxError(.closed, "the relay is shutting down") }
+            guard let refusal = refusal(of: pushes, from: caller) else { return nil }
+            guard ContinuousClock.now < end, !Task.isCancelled else {
+                return OutboxError(.full, refusal.message(at: now))
+            }
+            try? await Task.sleep(for: PushRelay.roomInterval)
+        }
+    }
+
+    private func refusal(of pushes: [OutboxPush], from caller: Callers.Caller) -> LoadGate.Refusal? {
+        let counts = pushes.reduce(into: [:]) { $0[$1.lane.app, default: 0] += 1 }
+        for (app, count) in counts {
+            if case .refuse(let refusal, _) = gate.verdict(on: count, load(of: app, by: caller), at: now) {
+                return refusal
+            }
+        }
+        return nil
+    }
+
+    /// The time between two looks for room.
+    private static let roomInterval = Duration.milliseconds(20)
+
     /// What is known of pushes that were handed in, after some time if that is asked for.
     func statuses(
         of pushes: [OutboxPush],
         _ answers: [Result<Acceptance, OutboxError>],
+        for caller: Callers.Caller,
         waiting time: Duration?
     ) async throws(APIProblem) -> [PushAnswer] {
         let first = zip(answers, pushes).map { PushAnswer($0, $1, at: now) }
         guard let time, pushes.count == 1, case .status(let status) = first[0], !status.hasEnded,
-            let outcome = await outcome(of: status.id, of: status.lane.app, within: time)
+            let outcome = await outcome(of: status.id, of: status.lane.app, for: caller, within: time)
         else { return first }
         var ended = status
         ended.place = .ended(outcome, at: now)
         return [.status(ended)]
     }
 
-    /// Waits for the end of a push; nil when it has not come by then.
-    func outcome(of id: APNsID, of app: String, within time: Duration) async -> Outcome? {
-        await withCheckedContinuation { continuation in
-            wait(for: id, of: app, within: time) { continuation.resume(returning: $0) }
-            // It may have ended before anybody waited.
-            Task {
-                if case .ended(let outcome, _)? = (try? await outbox.status(of: id, of: app))?.place {
-                    waiters.ended(id, of: app, outcome)
+    /// Waits for the end of a push; nil when it has not come by then, when the caller waits for too many pushes
+    /// already, or when its client has gone.
+    func outcome(of id: APNsID, of app: String, for caller: Callers.Caller, within time: Duration) async -> Outcome? {
+        guard gate.verdict(on: 0, load(of: app, by: caller), at: now) != .take(mayWait: false) else { return nil }
+        let number = waiters.makeNumber()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                wait(number, for: id, of: app, by: caller, within: time) { continuation.resume(returning: $0) }
+                // It may have ended before anyone waited.
+                Task {
+                    if case .ended(let outcome, _)? = (try? await outbox.status(of: id, of: app))?.place {
+                        waiters.ended(id, of: app, outcome)
+                    }
                 }
             }
+        } onCancel: {
+            // Runs after the waiter was added, since that happens on the loop, too.
+            loop.execute { [weak self] in self?.assumeIsolated { $0.waiters.cancel(number) } }
         }
     }
 
-    /// Has somebody told how a push ends; nil when it has not by then.
+    /// Adds a waiter that is told the outcome of a push, or nil when there is none in time.
     func wait(
+        _ number: Int,
         for id: APNsID,
         of app: String,
+        by caller: Callers.Caller,
         within time: Duration,
         _ completion: @escaping OutcomeWaiters.Completion
     ) {
-        waiters.add(for: id, of: app, until: loop.now.advanced(by: time), completion)
+        let deadline = loop.now.advanced(by: time)
+        waiters.add(number, for: id, of: app, by: caller.name, until: deadline, completion)
         watchWaiters()
     }
 
@@ -122,9 +181,12 @@ extension PushRelay {
         return status
     }
 
-    /// Tells whoever wants to know how pushes end; nil when too many listen already.
-    func listen(to apps: Set<String>, after lastID: String?) -> AsyncStream<[UInt8]>? {
-        events.hasRoom ? events.listen(to: apps, after: lastID) : nil
+    /// Returns the events about a caller's pushes; nil when too many streams are open already.
+    func listen(for caller: Callers.Caller, after lastID: String?) -> AsyncStream<[UInt8]>? {
+        guard events.hasRoom(for: caller.name) else { return nil }
+        return events.listen(to: caller.apps, by: caller.name, after: lastID) { [weak self] number in
+            self?.loop.execute { self?.assumeIsolated { $0.events.remove(number) } }
+        }
     }
 
     /// Has pushes tried again that were given up.
@@ -133,5 +195,16 @@ extension PushRelay {
         for lane in clients.keys where lane.app == app { machine.stir(lane) }
         carryOutSoon()
         return count
+    }
+}
+
+extension LoadGate.Refusal {
+    /// The refusal in words for the caller.
+    func message(at now: Int64) -> String {
+        switch self {
+        case .outboxIsFull: "too many pushes are stored already"
+        case .storeDoesNotAnswer(let since): "the storage has not answered for \(max(0, now - since) / 1_000) s"
+        case .tooManyIncoming: "more pushes come in than can be stored"
+        }
     }
 }

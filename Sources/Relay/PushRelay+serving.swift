@@ -2,7 +2,6 @@ internal import APNs
 internal import APNsClient
 internal import APNsServer
 internal import Outbox
-internal import Synchronization
 internal import WebAPI
 internal import Wire
 
@@ -26,7 +25,6 @@ extension PushRelay {
         case .opened:
             connections[key] = RelayConnection(peer: connection.peer)
         case .request(let request, let reply):
-            requestsTaken.add(1, ordering: .relaxed)
             if let other = request.other {
                 guard !request.isBodyTooLong else {
                     return reply.send(APIProblem(413, "the body is too long").response)
@@ -129,8 +127,9 @@ extension PushRelay {
         guard caller.isCurrent(at: now / 1_000) else { return reply(.refused(.expiredProviderToken)) }
         guard !isDraining else { return reply(.refused(.shutdown, retryAfter: 1)) }
         // Before the push is looked at, so that refusing costs little.
-        let verdict = gate.verdict(on: 1, load, at: now)
-        if case .refuse(let seconds) = verdict {
+        let app = caller.apps.count == 1 ? caller.apps.first : nil
+        let verdict = gate.verdict(on: 1, load(of: app, by: caller), at: now)
+        if case .refuse(_, let seconds) = verdict {
             counts.shed += 1
             return reply(.refused(.serviceUnavailable, retryAfter: seconds))
         }
@@ -142,7 +141,7 @@ extension PushRelay {
             pass(request, lane, bundle, isList: isList, id: id, reply)
         case .push(let push):
             let waits = !request.prefersAsync && verdict == .take(mayWait: true)
-            accept([push]) { result in self.accepted(push, result, waits: waits, reply) }
+            accept([push]) { result in self.accepted(push, result, waitingFor: waits ? caller : nil, reply) }
         }
     }
 }
@@ -152,7 +151,7 @@ extension PushRelay {
     fileprivate func accepted(
         _ push: OutboxPush,
         _ result: Result<ArraySlice<Acceptance>, OutboxError>,
-        waits: Bool,
+        waitingFor caller: Callers.Caller?,
         _ reply: @escaping (APNsResponse) -> Void
     ) {
         let known: PushStatus?
@@ -171,8 +170,9 @@ extension PushRelay {
             return reply(.refused(.serviceUnavailable, retryAfter: 5))
         }
         if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome, push)) }
-        guard waits, configuration.answerTime > .zero else { return reply(.kept(push)) }
-        wait(for: push.id, of: push.lane.app, within: configuration.answerTime) { outcome in
+        guard let caller, configuration.answerTime > .zero else { return reply(.kept(push)) }
+        wait(waiters.makeNumber(), for: push.id, of: push.lane.app, by: caller, within: configuration.answerTime) {
+            outcome in
             reply(outcome.map { .ended($0, push) } ?? .kept(push))
         }
     }

@@ -40,8 +40,8 @@ package actor PushRelay {
     var listeners: [APNsListener] = []
     private var http: HTTP1Listener?
     var connections: [ObjectIdentifier: RelayConnection] = [:]
-    /// Requests over HTTP/2; read elsewhere, too, as a sign of life.
-    nonisolated let requestsTaken = Atomic(0)
+    /// The relay's health, for other threads.
+    nonisolated let health = HealthBoard()
     /// Pushes that came in during this turn of the loop.
     var incoming = IncomingPushes()
     /// What is taken when too much comes in.
@@ -195,14 +195,16 @@ package actor PushRelay {
             if let address = configuration.http {
                 let api = RelayAPI(self)
                 var limits = HTTP1Listener.Limits()
-                limits.bodyBytes = configuration.longestBatch
+                limits.bodyBytes = configuration.longestBody
+                // Half of the descriptors are left to callers over HTTP/2, to Apple and to files.
+                limits.connections = min(configuration.connections, DescriptorLimit.current / 2)
                 setting = "http: "
                 http = try HTTP1Listener(
                     host: address.host,
                     port: address.port,
                     limits: limits,
                     admission: { api.admission(of: $0) },
-                    handler: { request, _ in await api.answer(request) }
+                    handler: { await api.answer($0, $1) }
                 )
                 httpPort = http?.port
                 let bound = RelayConfiguration.Address(host: address.host, port: httpPort ?? 0)
@@ -220,6 +222,7 @@ package actor PushRelay {
     package func stop(within limit: Duration = .seconds(20)) async {
         guard !isDraining else { return }
         isDraining = true
+        postHealth()
         log.info("the relay comes to its end", ["in-flight": .whole(machine.inFlight)])
         housekeeping?.cancel()
         for listener in listeners { listener.close(grace: limit) {} }

@@ -10,11 +10,14 @@ package struct APICall<Service: Sendable>: Sendable {
     private let query: [(name: String, value: String)]
     /// The request's fields.
     package let fields: HTTPFields
-    /// The request's body.
+    /// The request's body; empty when it is in ``stream``.
     package let body: [UInt8]
+    /// The body, for a route that reads it while it arrives; nil when it is in ``body``.
+    package let stream: HTTP1Body?
 
     init(
         _ request: HTTPRequest,
+        _ stream: HTTP1Body?,
         _ route: Route<Service>,
         arguments: [String: String],
         _ service: Service
@@ -24,6 +27,7 @@ package struct APICall<Service: Sendable>: Sendable {
         query = request.query
         fields = request.fields
         body = request.body
+        self.stream = stream
         var seen: Set<String> = []
         for (name, _) in query {
             guard route.parameters.contains(where: { $0.name == name }) else {

@@ -13,6 +13,8 @@ package struct Route<Service: Sendable>: Sendable {
     package var summary: String
     /// What may stand after the `?`.
     package var parameters: [RouteParameter]
+    /// Whether the body is read while it arrives, through ``APICall/stream``.
+    package var streamsBody: Bool
     /// Answers a call.
     package var answer: @Sendable (APICall<Service>) async throws(APIProblem) -> HTTP1Answer
 
@@ -22,12 +24,14 @@ package struct Route<Service: Sendable>: Sendable {
         path: String,
         summary: String,
         parameters: [RouteParameter] = [],
+        streamsBody: Bool = false,
         answer: @escaping @Sendable (APICall<Service>) async throws(APIProblem) -> HTTP1Answer
     ) {
         self.method = method
         self.path = path
         self.summary = summary
         self.parameters = parameters
+        self.streamsBody = streamsBody
         self.answer = answer
     }
 

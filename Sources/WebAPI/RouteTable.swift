@@ -17,6 +17,11 @@ package struct RouteTable<Service: Sendable>: Sendable {
         best(among: routes(at: request.path), for: request)?.0.path
     }
 
+    /// Whether the route that a request asks for reads the body while it arrives.
+    package func streamsBody(of request: HTTPRequest) -> Bool {
+        best(among: routes(at: request.path), for: request)?.0.streamsBody ?? false
+    }
+
     private typealias Match = (Route<Service>, arguments: [String: String])
 
     private func routes(at path: String) -> [Match] {
@@ -30,7 +35,12 @@ package struct RouteTable<Service: Sendable>: Sendable {
     }
 
     /// Answers a request with the route that it asks for.
-    package func answer(_ request: HTTPRequest, _ service: Service) async -> HTTP1Answer {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - stream: The body, for a route that reads it while it arrives; nil when it is in the request.
+    ///   - service: The service that is asked.
+    package func answer(_ request: HTTPRequest, _ stream: HTTP1Body? = nil, _ service: Service) async -> HTTP1Answer {
         let path = request.path
         let here = routes(at: path)
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
@@ -39,7 +49,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
             return APIProblem(405, "\(path) only answers to \(methods)").answer
         }
         do throws(APIProblem) {
-            let answer = try await route.answer(try APICall(request, route, arguments: arguments, service))
+            let answer = try await route.answer(try APICall(request, stream, route, arguments: arguments, service))
             // A body that goes on is none that could be left out.
             guard request.method == "HEAD", case .pieces(let fields, _) = answer else { return answer }
             return .whole(HTTPResponse(status: 200, fields: fields))

@@ -46,6 +46,7 @@ private struct RelayService {
 
     func run() async throws {
         let signals = try await ServiceSignal.watch()
+        DescriptorLimit.raise()
         let configuration = try options.configuration()
         let direct = logger(for: configuration)
         let output = LogOutput(through: direct)

@@ -168,8 +168,8 @@ import Wire
 
     @Test func `how pushes end is told to whoever listens, and again to whoever comes back`() async throws {
         let bench = try await RelayBench()
-        let listening = try #require(await bench.relay.listen(to: ["orders"], after: nil))
-        let elsewhere = try #require(await bench.relay.listen(to: ["rides"], after: nil))
+        let listening = try #require(await bench.relay.listen(for: RelayBench.listener(to: "orders"), after: nil))
+        let elsewhere = try #require(await bench.relay.listen(for: RelayBench.listener(to: "rides"), after: nil))
         var first = listening.makeAsyncIterator()
         let posted = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
         let id = posted.json["id"]?.stringValue ?? "?"
@@ -177,9 +177,9 @@ import Wire
         #expect(event.hasPrefix("event: outcome\nid: ") && event.contains(id) && event.contains("delivered"))
         let eventID = event.split(separator: "\n")[1].dropFirst(4)
         _ = await ask(bench, "POST", "/v1/pushes?wait=10", Self.order)
-        var back = try #require(await bench.relay.listen(to: ["orders"], after: String(eventID))).makeAsyncIterator()
+        var back = try #require(await bench.relay.listen(for: RelayBench.listener(to: "orders"), after: String(eventID))).makeAsyncIterator()
         #expect(await Self.told(&back) == Self.told(&first))
-        var lost = try #require(await bench.relay.listen(to: ["orders"], after: "1-1")).makeAsyncIterator()
+        var lost = try #require(await bench.relay.listen(for: RelayBench.listener(to: "orders"), after: "1-1")).makeAsyncIterator()
         #expect(String(decoding: await Self.told(&lost) ?? [], as: UTF8.self).hasPrefix("event: gap"))
         #expect(String(decoding: await Self.told(&lost) ?? [], as: UTF8.self) == event)
         await bench.stop()

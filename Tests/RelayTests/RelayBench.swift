@@ -83,6 +83,11 @@ struct RelayBench {
         return try PushClient(await endpoint, authentication: .token(key ?? self.key), configuration: configuration)
     }
 
+    /// A caller that reads events of an app.
+    static func listener(to app: String) -> Callers.Caller {
+        Callers.Caller(name: "listener of \(app)", apps: [app], scopes: [.read], tokenIssuedAt: nil)
+    }
+
     func stop() async {
         await relay.stop()
         await apple.stop()

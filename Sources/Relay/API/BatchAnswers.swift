@@ -2,62 +2,94 @@ internal import APNs
 internal import Outbox
 internal import WebAPI
 
-/// The answers to a batch, line by line as the outbox has them.
+/// The answers to a batch, line by line as the outbox has stored the pushes.
+///
+/// A batch is read while it arrives, as fast as its pushes are stored, so its length takes no memory. At most
+/// ``together`` destinations, or those of one line, wait for the disk at a time.
 struct BatchAnswers: AsyncSequence, Sendable {
-    /// Lines whose pushes are kept together.
-    private static let together = 500
+    /// The number of destinations that are stored together.
+    private static let together = 2_000
+    /// The time that pushes may wait for room beside those of others.
+    private static let patience = Duration.seconds(30)
 
     private let call: RelayAPI.Call
     private let desk: OrderDesk
-    private let lines: [ArraySlice<UInt8>]
 
-    init(_ call: RelayAPI.Call, _ desk: OrderDesk, _ lines: [ArraySlice<UInt8>]) {
+    init(_ call: RelayAPI.Call, _ desk: OrderDesk) {
         self.call = call
         self.desk = desk
-        self.lines = lines
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(batch: self) }
 
-    /// Takes so many lines at a time.
+    /// Takes some lines at a time.
     struct Iterator: AsyncIteratorProtocol {
-        fileprivate let batch: BatchAnswers
+        private let batch: BatchAnswers
         private var desk: OrderDesk
-        private var next = 0
+        private var lines: LineReader
+        private var lineNumber = 0
+        private var hasFailed = false
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
             desk = batch.desk
+            lines = LineReader(batch.call.body, batch.call.stream)
         }
 
         mutating func next() async -> [UInt8]? {
-            guard next < batch.lines.count else { return nil }
-            let end = Swift.min(next + BatchAnswers.together, batch.lines.count)
-            defer { next = end }
-            return await batch.answers(to: batch.lines[next..<end], at: &desk)
+            guard !hasFailed else { return nil }
+            do throws(LineReader.Failure) {
+                var part = Part()
+                while part.pushes.count < BatchAnswers.together, let line = try await lines.next(after: part.count) {
+                    part.add(line, number: lineNumber, to: &desk)
+                    lineNumber += 1
+                }
+                return part.count == 0 ? nil : await batch.answers(to: part, &desk)
+            } catch {
+                hasFailed = true
+                return error.problem.map { $0.json.encoded() + [UInt8(ascii: "\n")] }
+            }
         }
     }
 
-    private func answers(to lines: ArraySlice<ArraySlice<UInt8>>, at desk: inout OrderDesk) async -> [UInt8] {
-        let relay = call.service.relay
+    /// Lines whose pushes are stored together.
+    fileprivate struct Part {
         var pushes: [OutboxPush] = []
-        var parts: [Result<Range<Int>, APIProblem>] = []
-        for (index, line) in zip(lines.indices, lines) {
+        /// The pushes of each line, or what is wrong with it.
+        var lines: [Result<Range<Int>, APIProblem>] = []
+
+        var count: Int { lines.count }
+
+        mutating func add(_ line: [UInt8], number: Int, to desk: inout OrderDesk) {
             do throws(APIProblem) {
-                let made = try desk.pushes(of: try PushOrder(try RelayAPI.json(of: Array(line))), line: index)
-                parts.append(.success(pushes.count..<pushes.count + made.count))
+                let made = try desk.pushes(of: try PushOrder(try RelayAPI.json(of: line)), line: number)
+                lines.append(.success(pushes.count..<pushes.count + made.count))
                 pushes += made
             } catch {
-                parts.append(.failure(error))
+                lines.append(.failure(error))
             }
         }
-        let results = await relay.accept(pushes)
-        let now = relay.now
+    }
+
+    private func answers(to part: Part, _ desk: inout OrderDesk) async -> [UInt8] {
+        let service = call.service
+        // Rights may have been taken away since the batch began.
+        guard service.relay.callers.mayStillSend(service.caller) else {
+            let problem = APIProblem(403, "this key may not send any more").json.encoded() + [UInt8(ascii: "\n")]
+            return Array(repeatElement(problem, count: part.count).joined())
+        }
+        let results = await service.relay.accept(
+            part.pushes,
+            from: service.caller,
+            waitingForRoom: BatchAnswers.patience
+        )
+        let now = service.relay.now
+        desk.now = now
         var bytes: [UInt8] = []
-        for part in parts {
-            switch part {
+        for line in part.lines {
+            switch line {
             case .success(let range):
-                let answers = range.map { PushAnswer(results[$0], pushes[$0], at: now).json }
+                let answers = range.map { PushAnswer(results[$0], part.pushes[$0], at: now).json }
                 bytes += (answers.count == 1 ? answers[0] : ["pushes": .array(answers)]).encoded()
             case .failure(let problem): bytes += problem.json.encoded()
             }

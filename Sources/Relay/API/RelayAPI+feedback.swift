@@ -15,8 +15,8 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let lastID = call.fields["last-event-id"]
-            guard let events = await call.service.relay.listen(to: call.service.caller.apps, after: lastID) else {
-                throw APIProblem(503, "too many listen already: come again when some have ended", retryAfter: 30)
+            guard let events = await call.service.relay.listen(for: call.service.caller, after: lastID) else {
+                throw APIProblem(429, "too many event streams are open; close one, or retry later", retryAfter: 30)
             }
             return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
         },

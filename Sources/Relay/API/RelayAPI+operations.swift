@@ -4,27 +4,29 @@ internal import WebAPI
 internal import Wire
 
 extension RelayAPI {
-    /// How long the loop may take to answer before the relay counts as dead.
-    private static let lifeSign = Duration.seconds(1)
-
-    /// What anybody may ask.
-    static let healthPaths = ["/livez", "/readyz"]
-
-    /// What is told of the relay's health, to anybody; nil for another path.
-    func health(_ request: HTTPRequest) async -> HTTP1Answer? {
+    /// The answer about the relay's health, for every caller; nil for another path.
+    func health(_ request: HTTPRequest) -> HTTPResponse? {
         switch request.path {
         case "/livez":
-            guard await relay.answers(within: RelayAPI.lifeSign) else {
-                return .text("the relay's loop does not answer\n", status: 503)
-            }
-            return .text("ok\n")
+            let isAlive = relay.health.isAlive()
+            return RelayAPI.text(isAlive ? "ok" : "the relay's loop does not answer", status: isAlive ? 200 : 503)
         case "/readyz":
-            let problem = await relay.readinessProblem
+            let report = relay.health.isAlive() ? relay.health.report : RelayAPI.unknownHealth
             let isVerbose = request.query.contains { $0.name == "verbose" && $0.value != "false" }
-            let text = isVerbose ? await relay.readinessReport : (problem ?? "ok") + "\n"
-            return .text(text, status: problem == nil ? 200 : 503)
+            let text = isVerbose ? report.lines.joined(separator: "\n") : report.problem ?? "ok"
+            return RelayAPI.text(text, status: report.problem == nil ? 200 : 503)
         default: return nil
         }
+    }
+
+    private static let unknownHealth = HealthBoard.Report(problem: "the relay's loop does not answer")
+
+    private static func text(_ text: String, status: Int) -> HTTPResponse {
+        HTTPResponse(
+            status: status,
+            fields: ["content-type": "text/plain; charset=utf-8", "cache-control": "no-store"],
+            body: Array((text + "\n").utf8)
+        )
     }
 
     /// What whoever runs the relay asks it.

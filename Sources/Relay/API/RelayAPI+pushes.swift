@@ -8,8 +8,6 @@ extension RelayAPI {
         name: "wait",
         summary: "Seconds to wait for the end, as in 5 or 5s; 60 at most"
     )
-    /// Lines that one batch may have.
-    private static let longestBatch = 100_000
 
     /// Pushes: handing them in, asking after them, taking them back.
     static let pushRoutes: [Route] = [
@@ -22,8 +20,10 @@ extension RelayAPI {
             try call.service.demand(.send)
             var desk = try await call.service.relay.desk(for: call)
             let pushes = try desk.pushes(of: try PushOrder(try call.json()))
-            let answers = await call.service.relay.accept(pushes)
-            let statuses = try await call.service.relay.statuses(of: pushes, answers, waiting: try call.waitingTime())
+            let caller = call.service.caller
+            let time = try call.waitingTime()
+            let answers = await call.service.relay.accept(pushes, from: caller)
+            let statuses = try await call.service.relay.statuses(of: pushes, answers, for: caller, waiting: time)
             guard let first = statuses.first, statuses.count == 1 else {
                 if case .problem(let problem)? = statuses.first(where: { !$0.isKept }),
                     !statuses.contains(where: \.isKept)
@@ -42,15 +42,12 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/pushes:batch",
-            summary: "Takes pushes, a line of JSON each, and answers with a line for each"
+            summary: "Takes pushes, a line of JSON each, and answers with a line for each",
+            streamsBody: true
         ) { (call) throws(APIProblem) in
             try call.service.demand(.send)
-            let lines = lines(of: call.body)
-            guard lines.count <= longestBatch else {
-                throw APIProblem(413, "\(lines.count) lines are too many: \(longestBatch) are taken at once")
-            }
             let desk = try await call.service.relay.desk(for: call)
-            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, desk, lines))
+            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, desk))
         },
         Route(
             method: "GET",
@@ -61,7 +58,8 @@ extension RelayAPI {
             try call.service.demand(.read)
             let known = try await find(call)
             guard !known.hasEnded, let time = try call.waitingTime() else { return .json(known.json) }
-            _ = await call.service.relay.outcome(of: known.id, of: known.lane.app, within: time)
+            let caller = call.service.caller
+            _ = await call.service.relay.outcome(of: known.id, of: known.lane.app, for: caller, within: time)
             return .json(try await find(call).json)
         },
         Route(method: "DELETE", path: "/v1/pushes/{id}", summary: "Takes a push back that has not been sent") {
@@ -78,19 +76,6 @@ extension RelayAPI {
             return .json(status.json)
         },
     ]
-
-    /// The lines of a batch that are not empty.
-    private static func lines(of body: [UInt8]) -> [ArraySlice<UInt8>] {
-        var lines: [ArraySlice<UInt8>] = []
-        var start = 0
-        // By hand, which takes a tenth of what `split` does.
-        for index in body.indices where body[index] == UInt8(ascii: "\n") {
-            if index > start { lines.append(body[start..<index]) }
-            start = index + 1
-        }
-        if start < body.count { lines.append(body[start...]) }
-        return lines
-    }
 
     /// The push in the path, among the caller's apps.
     private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {

@@ -54,32 +54,44 @@ struct RelayAPI: Sendable {
 
     /// The decision about a request by its head: the body of a caller without a valid key is not read.
     func admission(of request: HTTPRequest) -> HTTP1Admission {
+        if let health = measuredHealth(request) { return .answer(health) }
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
-        let isRefused = hasBody && relay.refuses(request.fields["authorization"])
-        return isRefused ? .answer(RelayAPI.stranger.response) : .whole
+        guard hasBody else { return .whole }
+        guard !relay.refuses(request.fields["authorization"]) else { return .answer(RelayAPI.stranger.response) }
+        return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
+    }
+
+    private func measuredHealth(_ request: HTTPRequest) -> HTTPResponse? {
+        let start = ContinuousClock.now
+        guard let health = health(request) else { return nil }
+        relay.noteAnswer(request.method, request.path, status: health.status, ContinuousClock.now - start)
+        return health
     }
 
     private static let stranger = APIProblem(401, "authorization must be bearer and a key of this relay")
 
     /// Answers a request, and measures how long that took.
-    func answer(_ request: HTTPRequest) async -> HTTP1Answer {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - body: The body, for a route that reads it while it arrives; nil when it is in the request.
+    func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil) async -> HTTP1Answer {
+        if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
-        let answer = await unmeasuredAnswer(to: request)
+        let answer = await unmeasuredAnswer(to: request, body)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
-        let isHealth = RelayAPI.healthPaths.contains(request.path)
-        let route = isHealth ? request.path : RelayAPI.table.path(of: request) ?? "other"
+        let route = RelayAPI.table.path(of: request) ?? "other"
         relay.noteAnswer(request.method, route, status: status, ContinuousClock.now - start)
         return answer
     }
 
-    private func unmeasuredAnswer(to request: HTTPRequest) async -> HTTP1Answer {
-        if let health = await health(request) { return health }
+    private func unmeasuredAnswer(to request: HTTPRequest, _ body: HTTP1Body?) async -> HTTP1Answer {
         // The page shows nothing before somebody has given a key.
         if let page = RelayAPI.page.answer(request) { return page }
         guard let caller = await relay.caller(request.fields["authorization"]) else {
             return RelayAPI.stranger.answer
         }
-        return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
+        return await RelayAPI.table.answer(request, body, Desk(relay: relay, caller: caller))
     }
 }
 

@@ -119,8 +119,10 @@ package struct RelayConfiguration: Sendable {
     package var listeners: [PushEnvironment: Address]
     /// Where the interface in JSON is, over HTTP/1.1 in the clear; nil for none.
     package var http: Address?
-    /// Bytes that one request in JSON may have.
-    package var longestBatch = 32 << 20
+    /// Bytes that one request in JSON may have, except batches, which are read while they arrive.
+    var longestBody = 4 << 20
+    /// Connections over HTTP/1.1 at once, as far as the process may have so many descriptors.
+    var connections = 16_384
     /// The certificate and key that the relay shows; nil for HTTP/2 in the clear.
     package var identity: TLSContext.Identity?
     /// Stand-ins for Apple's servers; Apple's own by default.

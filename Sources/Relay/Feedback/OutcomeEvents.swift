@@ -2,31 +2,34 @@ internal import APNs
 internal import Outbox
 internal import WebAPI
 
-/// Tells whoever listens how pushes end, as server-sent events.
+/// Reports the outcomes of pushes to listeners, as server-sent events.
 ///
-/// The last ones are kept for listeners that come back. One that reads too slowly is let go, and comes back by itself.
+/// The last events are stored for listeners that come back. A listener that reads too slowly is dropped, and comes back
+/// by itself.
 struct OutcomeEvents {
-    /// Events that are kept.
+    /// The number of events that are stored.
     private static let kept = 10_000
     /// Listeners at once.
-    static let listenerLimit = 100
+    static let listenerLimit = 200
+    /// Listeners of one caller at once.
+    static let listenersPerCaller = 20
 
     private struct Event {
         var number: Int
         var push: PushStatus
 
-        /// As a listener gets it, which costs more than all else: it is done for those alone who listen.
+        /// The event as a listener gets it, which costs more than all else and is only made for listeners.
         func bytes(run: Int64) -> [UInt8] { ServerSentEvent.bytes("outcome", push.json, id: "\(run)-\(number)") }
     }
 
     private struct Listener {
+        var caller: String
         var apps: Set<String>
         var continuation: AsyncStream<[UInt8]>.Continuation
     }
 
-    /// Tells the events of this run of the relay from those of others.
+    /// The start of this run of the relay, which is part of the events' identifiers.
     private let run: Int64
-    /// The kept events; what is before `first` has been let go.
     private var events: [Event] = []
     private var lastNumber = 0
     private var listeners: [Int: Listener] = [:]
@@ -37,10 +40,16 @@ struct OutcomeEvents {
         self.run = run
     }
 
-    /// Whether another one may listen.
-    var hasRoom: Bool { listeners.count < OutcomeEvents.listenerLimit }
+    /// The number of listeners.
+    var listenerCount: Int { listeners.count }
 
-    /// A push has ended.
+    /// Whether a caller may have another listener.
+    func hasRoom(for caller: String) -> Bool {
+        listeners.count < OutcomeEvents.listenerLimit
+            && listeners.values.count { $0.caller == caller } < OutcomeEvents.listenersPerCaller
+    }
+
+    /// Reports a push that has ended.
     mutating func note(_ status: PushStatus) {
         lastNumber += 1
         let event = Event(number: lastNumber, push: status)
@@ -52,46 +61,61 @@ struct OutcomeEvents {
         for (key, listener) in listeners where listener.apps.contains(status.lane.app) { tell(key, listener, bytes) }
     }
 
-    /// Lets everybody know that the relay is still there.
+    /// Sends every listener a sign that the relay is still there.
     mutating func sign() {
         for (key, listener) in listeners { tell(key, listener, ServerSentEvent.sign) }
     }
 
-    /// Somebody listens from now on, or from after the event that it has seen last.
+    /// Adds a listener.
     ///
     /// - Parameters:
-    ///   - apps: Whose pushes.
-    ///   - lastID: The identifier of the last event that was seen; nil for none.
-    /// - Returns: The events, a `gap` before them when some were missed that are not kept.
-    mutating func listen(to apps: Set<String>, after lastID: String?) -> AsyncStream<[UInt8]> {
+    ///   - apps: The apps whose pushes it hears of.
+    ///   - caller: The caller that listens.
+    ///   - lastID: The identifier of the last event that it has seen; nil for none.
+    ///   - onEnd: Called with the listener's number when its client has gone, on any thread.
+    /// - Returns: The events, a `gap` before them when some were missed that are not stored any more.
+    mutating func listen(
+        to apps: Set<String>,
+        by caller: String,
+        after lastID: String?,
+        onEnd: @escaping @Sendable (Int) -> Void
+    ) -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [UInt8].self,
             bufferingPolicy: .bufferingOldest(2 * OutcomeEvents.kept)
         )
         lastListener += 1
-        let listener = Listener(apps: apps, continuation: continuation)
-        listeners[lastListener] = listener
+        let number = lastListener
+        continuation.onTermination = { _ in onEnd(number) }
+        listeners[number] = Listener(caller: caller, apps: apps, continuation: continuation)
         guard let lastID else { return stream }
         let parts = lastID.split(separator: "-")
         let seen = parts.count == 2 && parts[0] == String(run) ? Int(parts[1]) : nil
         let first = events.first?.number ?? lastNumber + 1
-        if (seen ?? -1) + 1 < first { continuation.yield(ServerSentEvent.bytes("gap", [:])) }
+        if seen.map({ $0 < first - 1 }) ?? true { continuation.yield(ServerSentEvent.bytes("gap", [:])) }
         for event in events where event.number > seen ?? 0 && apps.contains(event.push.lane.app) {
             continuation.yield(event.bytes(run: run))
         }
         return stream
     }
 
-    /// Everybody is let go.
-    mutating func finish() {
-        for listener in listeners.values { listener.continuation.finish() }
-        listeners = [:]
+    /// Removes a listener whose client has gone.
+    mutating func remove(_ number: Int) {
+        listeners[number] = nil
+    }
+
+    /// Ends the streams of some callers, or all of them.
+    mutating func finish(where isUnwanted: (_ caller: String, _ apps: Set<String>) -> Bool = { _, _ in true }) {
+        for (number, listener) in listeners where isUnwanted(listener.caller, listener.apps) {
+            listeners[number] = nil
+            listener.continuation.finish()
+        }
     }
 
     private mutating func tell(_ key: Int, _ listener: Listener, _ bytes: [UInt8]) {
         guard case .enqueued = listener.continuation.yield(bytes) else {
-            listener.continuation.finish()
             listeners[key] = nil
+            listener.continuation.finish()
             return
         }
     }

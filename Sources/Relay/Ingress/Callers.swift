@@ -16,6 +16,9 @@ struct Callers: Sendable {
         /// When the provider token was issued that it has shown, in seconds since 1970; nil with a key of the relay's.
         var tokenIssuedAt: Int64?
 
+        /// The name of a caller that signs with an app's own key.
+        static func name(ofKey keyID: String) -> String { "key \(keyID)" }
+
         /// Whether it is still one: a provider token grows old.
         func isCurrent(at now: Int64) -> Bool {
             guard let tokenIssuedAt else { return true }
@@ -67,6 +70,22 @@ struct Callers: Sendable {
     /// The app that a bundle identifier belongs to; nil when it is none of this relay's.
     func app(ofBundle bundle: String) -> String? { appsByBundleID[bundle] }
 
+    /// The apps of each caller, by its name.
+    var appsByCaller: [String: Set<String>] {
+        var apps: [String: Set<String>] = [:]
+        for key in keys { apps[key.name] = key.apps }
+        for (keyID, keys) in appKeys { apps[Caller.name(ofKey: keyID)] = Set(keys.map(\.app)) }
+        return apps
+    }
+
+    /// Whether a caller that was known before may still send for its apps.
+    func mayStillSend(_ caller: Caller) -> Bool {
+        if let key = keys.first(where: { $0.name == caller.name }) {
+            return key.scopes.contains(.send) && caller.apps.isSubset(of: key.apps)
+        }
+        return caller.apps.isSubset(of: appsByCaller[caller.name] ?? [])
+    }
+
     /// Who shows this in `authorization`; nil when nobody does who is known.
     func caller(_ authorization: String?) -> Caller? {
         guard let authorization, let space = authorization.firstIndex(of: " "),
@@ -92,7 +111,7 @@ struct Callers: Sendable {
         }
         guard !keys.isEmpty else { return nil }
         return Caller(
-            name: "key \(token.claims.keyID)",
+            name: Caller.name(ofKey: token.claims.keyID),
             apps: Set(keys.map(\.app)),
             scopes: [.send],
             tokenIssuedAt: token.claims.issuedAtSeconds

@@ -3,7 +3,7 @@ internal import Outbox
 
 /// Pushes that came in together, until the outbox has answered for them.
 struct IncomingPushes {
-    /// Who is told what the outbox says: an answer for each push of theirs.
+    /// Receives the outbox's answers: one for each push of the group.
     typealias Completion = (Result<ArraySlice<Acceptance>, OutboxError>) -> Void
 
     /// Pushes of one caller.
@@ -12,37 +12,55 @@ struct IncomingPushes {
         var completion: Completion
     }
 
+    /// Pushes that the outbox was given together.
+    struct Commit {
+        fileprivate let number: Int
+        var pushes: [OutboxPush]
+        var groups: [Group]
+    }
+
     private(set) var pushes: [OutboxPush] = []
     private(set) var groups: [Group] = []
-    /// Pushes that the outbox has been given and not answered for.
-    private var underWay = 0
-    /// When each commit was begun that has not been answered, the first one first.
-    private var begun: [Int64] = []
+    /// The number of pushes that the outbox has not answered for, by app.
+    private(set) var counts: [String: Int] = [:]
+    /// The number of pushes that the outbox has not answered for.
+    private(set) var count = 0
+    /// The commits that have not been answered, by number, with their starts.
+    private var commits: [Int: Int64] = [:]
+    private var lastCommit = 0
 
-    /// Pushes that have not been answered for.
-    var count: Int { pushes.count + underWay }
-    /// When the commit was begun that has been waited for longest; nil when the outbox owes no answer.
-    var waitsSince: Int64? { begun.first }
+    /// The start of the oldest commit that has not been answered; nil when there is none.
+    var waitsSince: Int64? { commits.values.min() }
 
     mutating func add(_ more: [OutboxPush], _ completion: @escaping Completion) {
         pushes += more
         groups.append(Group(count: more.count, completion: completion))
+        change(by: 1, for: more)
     }
 
-    /// Everything that has come in since the last time.
-    mutating func take(at now: Int64) -> (pushes: [OutboxPush], groups: [Group]) {
-        defer {
-            underWay += pushes.count
-            begun.append(now)
-            pushes = []
-            groups = []
+    /// Takes everything that has come in since the last time.
+    mutating func take(at now: Int64) -> Commit {
+        lastCommit += 1
+        commits[lastCommit] = now
+        defer { (pushes, groups) = ([], []) }
+        return Commit(number: lastCommit, pushes: pushes, groups: groups)
+    }
+
+    /// Notes that the outbox has answered for a commit.
+    mutating func answered(_ commit: Commit) {
+        commits[commit.number] = nil
+        change(by: -1, for: commit.pushes)
+    }
+
+    private mutating func change(by sign: Int, for pushes: [OutboxPush]) {
+        count += sign * pushes.count
+        // Most pushes are for the app of the one before.
+        var rest = pushes[...]
+        while let app = rest.first?.lane.app {
+            let run = rest.prefix { $0.lane.app == app }
+            let total = counts[app, default: 0] + sign * run.count
+            counts[app] = total > 0 ? total : nil
+            rest = rest.dropFirst(run.count)
         }
-        return (pushes, groups)
-    }
-
-    /// The outbox has answered for what was taken first.
-    mutating func answered(_ count: Int) {
-        underWay -= count
-        begun.removeFirst()
     }
 }

@@ -1,36 +1,54 @@
-/// Decides what is taken when more comes in than can be kept: a value without I/O.
+/// Decides what is taken when more comes in than can be stored: a value without I/O.
 ///
-/// What is refused is refused before it is looked at, so that this costs little, and told when to come again. What
-/// has been taken is kept, and waits as long as it has to.
+/// A refusal comes before the push is looked at, so that it costs little, and says when to come again. Apps share the
+/// room: an app that uses less than its share is never refused because another one uses more.
 struct LoadGate {
-    /// Bounds of what may be under way.
+    /// The bounds of what may be under way.
     struct Limits: Sendable {
         /// Pushes that wait for the disk.
         var incoming = 20_000
-        /// How long the disk may take before no more are handed to it, in milliseconds.
+        /// The time that the disk may take before no more is handed to it, in milliseconds.
         var commitTime: Int64 = 2_000
-        /// Callers that wait for Apple's answer; others are told at once that their push is kept.
+        /// Requests that wait for Apple's answer; others are answered at once that their push is stored.
         var waiting = 50_000
+        /// Requests of one caller that wait for Apple's answer.
+        var waitingPerCaller = 5_000
     }
 
-    /// What is under way.
+    /// The pushes and requests under way.
     struct Load {
         /// Pushes that wait for the disk.
         var incoming: Int
-        /// Since when the disk has been at those that it was given first; nil when it has none.
+        /// Those of the app that sends; nil when it is not known yet.
+        var incomingOfApp: Int?
+        /// The number of apps with pushes that wait for the disk, besides this one.
+        var otherApps = 0
+        /// The start of the oldest commit that the disk is at; nil when it has none.
         var waitsSince: Int64?
-        /// Callers that wait for Apple's answer.
+        /// Requests that wait for Apple's answer.
         var waiting: Int
+        /// Those of the caller.
+        var waitingOfCaller = 0
     }
 
-    /// What is to be done with pushes that come in.
+    /// A decision about pushes that come in.
     enum Verdict: Equatable {
-        /// They are taken; their caller may wait for Apple's answer, or has to be told that they are kept.
+        /// They are taken; their caller may wait for Apple's answer, or has to be told that they are stored.
         case take(mayWait: Bool)
-        /// They are not taken now, and may come again after so many seconds.
-        case refuse(retryAfter: Int)
+        /// They are not taken now, and may come again after a number of seconds.
+        case refuse(Refusal, retryAfter: Int)
 
         var isTaken: Bool { if case .take = self { true } else { false } }
+    }
+
+    /// The reasons of a refusal.
+    enum Refusal: Equatable {
+        /// The outbox has reached its limit.
+        case outboxIsFull
+        /// The disk or the database has not answered since a time in milliseconds since 1970.
+        case storeDoesNotAnswer(since: Int64)
+        /// More pushes come in than can be stored.
+        case tooManyIncoming
     }
 
     /// Milliseconds after which an outbox that was full is asked again.
@@ -44,18 +62,29 @@ struct LoadGate {
         self.limits = limits
     }
 
-    /// The outbox has taken no more, since so many pushes wait in it.
+    /// Notes that the outbox has refused pushes because of its limit.
     mutating func outboxIsFull(at now: Int64) {
         fullUntil = now + LoadGate.fullTime
     }
 
-    /// What is to be done with pushes that come in together.
+    /// Decides about pushes that come in together, of one app.
     func verdict(on count: Int, _ load: Load, at now: Int64) -> Verdict {
-        // A clock that was set back makes nobody wait.
-        if let fullUntil, (1...LoadGate.fullTime).contains(fullUntil - now) { return .refuse(retryAfter: 30) }
-        if let since = load.waitsSince, now - since > limits.commitTime { return .refuse(retryAfter: 5) }
-        // What is more than all that may wait is taken when nothing else does.
-        guard load.incoming == 0 || load.incoming + count <= limits.incoming else { return .refuse(retryAfter: 1) }
-        return .take(mayWait: load.waiting < limits.waiting)
+        // A clock that was set back makes no caller wait.
+        if let fullUntil, (1...LoadGate.fullTime).contains(fullUntil - now) {
+            return .refuse(.outboxIsFull, retryAfter: 30)
+        }
+        if let since = load.waitsSince, now - since > limits.commitTime {
+            return .refuse(.storeDoesNotAnswer(since: since), retryAfter: 5)
+        }
+        guard hasRoom(for: count, load) else { return .refuse(.tooManyIncoming, retryAfter: 1) }
+        let mayWait = load.waiting < limits.waiting && load.waitingOfCaller < limits.waitingPerCaller
+        return .take(mayWait: mayWait)
+    }
+
+    private func hasRoom(for count: Int, _ load: Load) -> Bool {
+        if load.incoming == 0 || load.incoming + count <= limits.incoming { return true }
+        // With all shares in use, that is twice the limit at most.
+        guard let own = load.incomingOfApp else { return load.incoming < 2 * limits.incoming }
+        return own + count <= limits.incoming / (load.otherApps + 1)
     }
 }

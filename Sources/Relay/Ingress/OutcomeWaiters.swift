@@ -2,9 +2,9 @@ internal import APNs
 internal import Outbox
 internal import Wire
 
-/// Callers that wait to hear how their push has ended, each for a bounded time: a value without a clock.
+/// Callers that wait for the outcome of a push, each for a bounded time: a value without a clock.
 struct OutcomeWaiters {
-    /// Told how the push ended; nil when the time is over.
+    /// Receives the outcome of the push; nil when the time is over.
     typealias Completion = (Outcome?) -> Void
 
     private struct Name: Hashable {
@@ -13,69 +13,100 @@ struct OutcomeWaiters {
     }
 
     private struct Waiter {
+        var name: Name
+        var caller: String
         var deadline: MonotonicTime
         var completion: Completion
     }
 
-    private var waiters: [Name: [Waiter]] = [:]
-    /// Who gives up when; most have heard long before.
-    private var deadlines = TimeHeap<Name>()
+    private var waiters: [Int: Waiter] = [:]
+    private var numbers: [Name: [Int]] = [:]
+    private var counts: [String: Int] = [:]
+    private var deadlines = TimeHeap<Int>()
     private var deadlineCount = 0
-    /// Who waits.
-    private(set) var count = 0
+    private var lastNumber = 0
 
-    /// When somebody may have waited for long enough; nil when nobody waits.
-    var nextDeadline: MonotonicTime? { count > 0 ? deadlines.earliest : nil }
+    /// The number of waiters.
+    var count: Int { waiters.count }
 
-    /// Has somebody told how a push ends, or that it had not by a time.
+    /// The number of waiters of a caller.
+    func count(of caller: String) -> Int { counts[caller, default: 0] }
+
+    /// The next time at which ``giveUp(at:)`` may have something to do; nil when there are no waiters.
+    var nextDeadline: MonotonicTime? { waiters.isEmpty ? nil : deadlines.earliest }
+
+    /// The pushes that are waited for.
+    var names: some Collection<(app: String, id: APNsID)> { numbers.keys.lazy.map { ($0.app, $0.id) } }
+
+    /// A number for ``add(_:for:of:by:until:_:)`` that no other waiter has.
+    mutating func makeNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Adds a waiter.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the waiter, for ``cancel(_:)``.
+    ///   - id: The push.
+    ///   - app: The app of the push.
+    ///   - caller: The caller that waits.
+    ///   - deadline: The end of its wait.
+    ///   - completion: Called once, unless the waiter is cancelled.
     mutating func add(
+        _ number: Int,
         for id: APNsID,
         of app: String,
+        by caller: String,
         until deadline: MonotonicTime,
         _ completion: @escaping Completion
     ) {
         let name = Name(app: app, id: id)
-        waiters[name, default: []].append(Waiter(deadline: deadline, completion: completion))
-        count += 1
-        deadlines.insert(name, due: deadline)
+        waiters[number] = Waiter(name: name, caller: caller, deadline: deadline, completion: completion)
+        numbers[name, default: []].append(number)
+        counts[caller, default: 0] += 1
+        deadlines.insert(number, due: deadline)
         deadlineCount += 1
-        if deadlineCount > 2 * count + 1_000 { forgetDeadlines() }
+        if deadlineCount > 2 * waiters.count + 1_000 { forgetDeadlines() }
     }
 
-    /// The pushes that somebody waits for.
-    var names: some Collection<(app: String, id: APNsID)> { waiters.keys.lazy.map { ($0.app, $0.id) } }
-
-    /// A push has ended.
+    /// Completes the waiters for a push that has ended.
     mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome) {
-        guard count > 0, let told = waiters.removeValue(forKey: Name(app: app, id: id)) else { return }
-        count -= told.count
-        for waiter in told { waiter.completion(outcome) }
+        guard !waiters.isEmpty, let ended = numbers[Name(app: app, id: id)] else { return }
+        for number in ended { remove(number)?.completion(outcome) }
     }
 
-    /// Lets those go whose time is over.
+    /// Completes a waiter at once, as if its time were over: its client has gone.
+    mutating func cancel(_ number: Int) {
+        remove(number)?.completion(nil)
+    }
+
+    /// Completes the waiters whose time is over.
     mutating func giveUp(at now: MonotonicTime) {
-        while let name = deadlines.removeDue(by: now) {
+        while let number = deadlines.removeDue(by: now) {
             deadlineCount -= 1
-            guard let all = waiters[name] else { continue }
-            let patient = all.filter { $0.deadline > now }
-            waiters[name] = patient.isEmpty ? nil : patient
-            count -= all.count - patient.count
-            for waiter in all where waiter.deadline <= now { waiter.completion(nil) }
+            remove(number)?.completion(nil)
         }
     }
 
-    /// Nobody will hear any more.
-    mutating func giveUpAll() {
-        for waiter in waiters.values.joined() { waiter.completion(nil) }
-        self = OutcomeWaiters()
+    /// Completes the waiters of some callers, or all of them.
+    mutating func giveUpAll(where isUnwanted: (_ caller: String) -> Bool = { _ in true }) {
+        for (number, waiter) in waiters where isUnwanted(waiter.caller) { remove(number)?.completion(nil) }
     }
 
-    /// Keeps the deadlines of those alone who still wait.
+    private mutating func remove(_ number: Int) -> Waiter? {
+        guard let waiter = waiters.removeValue(forKey: number) else { return nil }
+        numbers[waiter.name]?.removeAll { $0 == number }
+        if numbers[waiter.name]?.isEmpty ?? false { numbers[waiter.name] = nil }
+        let rest = counts[waiter.caller, default: 0] - 1
+        counts[waiter.caller] = rest > 0 ? rest : nil
+        return waiter
+    }
+
+    /// Drops the deadlines of waiters that were completed before their time.
     private mutating func forgetDeadlines() {
         deadlines = TimeHeap()
-        for (name, waiting) in waiters {
-            for waiter in waiting { deadlines.insert(name, due: waiter.deadline) }
-        }
-        deadlineCount = count
+        for (number, waiter) in waiters { deadlines.insert(number, due: waiter.deadline) }
+        deadlineCount = waiters.count
     }
 }

@@ -1,6 +1,5 @@
 internal import APNs
 internal import Outbox
-internal import Synchronization
 internal import Wire
 
 /// What is known of the file that pushes are kept in.
@@ -19,8 +18,8 @@ struct StoreHealth {
 extension PushRelay {
     /// How often the loop is asked how late it is.
     private static let pulse = Duration.milliseconds(250)
-    /// How often it is looked whether a loop that does not answer takes requests.
-    private static let glance = Duration.milliseconds(50)
+    /// The time that a commit may take before the relay counts as not ready, in milliseconds.
+    private static let longestCommit: Int64 = 3_000
     /// How long it may be since the outbox was written to, before that is tried, in milliseconds.
     private static let storeCheckInterval: Int64 = 10_000
 
@@ -29,11 +28,14 @@ extension PushRelay {
     /// That Apple cannot be reached is none of the reasons: pushes are kept meanwhile.
     var readinessProblem: String? {
         if isDraining { return "the relay is coming to its end" }
+        if let since = incoming.waitsSince, now - since > PushRelay.longestCommit {
+            return "pushes cannot be stored: the storage has not answered for \((now - since) / 1_000) s"
+        }
         return store.problem.map { "pushes cannot be kept: \($0)" }
     }
 
-    /// What there is to say about readiness, a line each.
-    var readinessReport: String {
+    /// The facts about readiness, a line each.
+    private var readinessLines: [String] {
         var lines = [
             "outbox: \(store.problem ?? "ok")",
             "taking pushes: \(isDraining ? "no, the relay is coming to its end" : "ok")",
@@ -43,29 +45,17 @@ extension PushRelay {
             let rest = state.pausedUntil.map { "rests for \(max(0, $0 - now) / 1_000) s" } ?? "ok"
             lines.append("\(lane.app) \(lane.environment.rawValue): \(rest)")
         }
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
-    /// Whether the relay's loop runs what it is given within a time, or has so many requests to take that it gets to
-    /// nothing else.
-    nonisolated func answers(within limit: Duration) async -> Bool {
-        let taken = requestsTaken.load(ordering: .relaxed)
-        return await withCheckedContinuation { continuation in
-            let once = OnceOnly(continuation)
-            loop.execute { once.resume(true) }
-            Task {
-                let end = ContinuousClock.now + limit
-                while ContinuousClock.now < end {
-                    try? await Task.sleep(for: min(limit, PushRelay.glance))
-                    if requestsTaken.load(ordering: .relaxed) != taken { return once.resume(true) }
-                }
-                once.resume(false)
-            }
-        }
+    /// Posts the relay's health for other threads.
+    func postHealth() {
+        health.post(HealthBoard.Report(problem: readinessProblem, lines: readinessLines))
     }
 
-    /// Begins to measure how late the loop is.
+    /// Posts the relay's health at intervals, and measures how late the loop is.
     func watchPulse() {
+        postHealth()
         let due = loop.now.advanced(by: PushRelay.pulse)
         loop.schedule(after: PushRelay.pulse) { [weak self] in
             self?.assumeIsolated { relay in
@@ -87,6 +77,7 @@ extension PushRelay {
     /// Notes whether the outbox could be written to.
     func noteStore(_ error: OutboxError?) {
         store.triedAt = now
+        defer { postHealth() }
         guard let error else {
             // One part of a damaged file may still be good: that is no reason to trust it with more.
             guard !store.isDamaged else { return }
@@ -112,18 +103,5 @@ extension PushRelay {
         } catch {
             noteStore(error)
         }
-    }
-}
-
-/// Resumes a continuation for the first that asks for it.
-private final class OnceOnly: Sendable {
-    private let waiting: Mutex<CheckedContinuation<Bool, Never>?>
-
-    init(_ continuation: CheckedContinuation<Bool, Never>) {
-        waiting = Mutex(continuation)
-    }
-
-    func resume(_ value: Bool) {
-        waiting.withLock { $0.take() }?.resume(returning: value)
     }
 }

@@ -35,6 +35,10 @@ extension PushRelay {
         self.callers = callers
         // Who was known has to be looked at again.
         for connection in connections.values { connection.authorization = nil }
+        // A caller that is gone, or is for fewer apps, hears no more.
+        let apps = callers.appsByCaller
+        events.finish { name, heard in !heard.isSubset(of: apps[name] ?? []) }
+        waiters.giveUpAll { apps[$0] == nil }
         if let tls { for listener in listeners { listener.use(tls) } }
         await replaceKeys(of: old, but: Set(clients.keys))
         open(clients, configuration)

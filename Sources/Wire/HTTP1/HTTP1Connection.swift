@@ -51,6 +51,8 @@ final class HTTP1Connection {
     private static let readAhead = 64 * 1024
     /// Bytes of output that wait before ``write(_:then:)`` waits, too.
     private static let outputRoom = 64 * 1024
+    /// The same while the request's body still arrives: many clients read nothing before they have sent everything.
+    private static let outputRoomAhead = 16 << 20
     /// The time that a client has to close after the last answer.
     private static let drainingTime = Duration.seconds(2)
     /// Reads in a row before other connections have their turn.
@@ -431,6 +433,10 @@ final class HTTP1Connection {
         output += head.bytes
     }
 
+    private var outputRoom: Int {
+        if case .arriving = incoming { HTTP1Connection.outputRoomAhead } else { HTTP1Connection.outputRoom }
+    }
+
     private func flush() {
         while written < output.count {
             switch output[written...].withUnsafeBytes({ transport.write($0) }) {
@@ -438,7 +444,11 @@ final class HTTP1Connection {
                 written += count
                 lastMoved = loop.now
             case .mustWait:
-                if output.count - written < HTTP1Connection.outputRoom { whenRoom.take()?() }
+                if written > output.count / 2 {
+                    output.removeFirst(written)
+                    written = 0
+                }
+                if output.count - written < outputRoom { whenRoom.take()?() }
                 return watch()
             case .ended, .failed:
                 return clientBroke()

@@ -24,7 +24,7 @@ import Wire
     @Test func `each is told the end of its push once, or that its time is over`() {
         var waiters = OutcomeWaiters()
         for (name, number, seconds) in [("a", 1, 10), ("b", 1, 20), ("c", 2, 10), ("d", 3, 5)] {
-            waiters.add(for: id(UInt64(number)), of: "orders", until: time(Int64(seconds))) { [told] in
+            waiters.add(waiters.makeNumber(), for: id(UInt64(number)), of: "orders", by: "x", until: time(Int64(seconds))) { [told] in
                 told.note(name, $0)
             }
         }
@@ -41,9 +41,9 @@ import Wire
 
     @Test func `deadlines of those who have heard do not pile up, and others keep theirs`() {
         var waiters = OutcomeWaiters()
-        waiters.add(for: id(0), of: "orders", until: time(100_000)) { [told] in told.note("first", $0) }
+        waiters.add(waiters.makeNumber(), for: id(0), of: "orders", by: "x", until: time(100_000)) { [told] in told.note("first", $0) }
         for number in 1...10_000 as ClosedRange<UInt64> {
-            waiters.add(for: id(number), of: "orders", until: time(Int64(number))) { _ in }
+            waiters.add(0, for: id(number), of: "orders", by: "x", until: time(Int64(number))) { _ in }
             waiters.ended(id(number), of: "orders", Outcome(.delivered))
         }
         // Some are left from after the last time that they were looked through.
@@ -52,5 +52,20 @@ import Wire
         #expect(waiters.nextDeadline == time(100_000) && told.words.withLock { $0.isEmpty })
         waiters.giveUp(at: time(100_000))
         #expect(told.words.withLock { $0 } == ["first gives up"])
+    }
+
+    @Test func `a waiter whose client has gone makes room for others of its caller`() {
+        var waiters = OutcomeWaiters()
+        for (name, number, caller) in [("a", 1, "x"), ("b", 2, "x"), ("c", 3, "y")] {
+            waiters.add(number, for: id(7), of: "orders", by: caller, until: time(10)) { [told] in told.note(name, $0) }
+        }
+        #expect(waiters.count == 3 && waiters.count(of: "x") == 2)
+        waiters.cancel(2)
+        waiters.cancel(2)
+        #expect(waiters.count(of: "x") == 1 && told.words.withLock { $0 } == ["b gives up"])
+        waiters.giveUpAll { $0 == "y" }
+        waiters.ended(id(7), of: "orders", Outcome(.delivered))
+        #expect(told.words.withLock { $0 } == ["b gives up", "c gives up", "a delivered"])
+        #expect(waiters.count == 0 && waiters.count(of: "x") == 0 && waiters.names.isEmpty)
     }
 }
