@@ -29,25 +29,34 @@ extension PushRelay {
         )
     }
 
-    /// The pushes and requests under way, as they concern an app and a caller.
-    func load(of app: String?, by caller: Callers.Caller) -> LoadGate.Load {
-        let own = app.map { incoming.counts[$0, default: 0] }
-        return LoadGate.Load(
+    /// The pushes and requests under way.
+    var load: LoadGate.Load {
+        LoadGate.Load(
             incoming: incoming.count,
-            incomingOfApp: own,
-            otherApps: incoming.counts.count - (own ?? 0 > 0 ? 1 : 0),
+            otherApps: incoming.counts.count,
             waitsSince: incoming.waitsSince,
-            waiting: waiters.count,
-            waitingOfCaller: waiters.count(of: caller.name)
+            waiting: waiters.count
         )
     }
 
-    /// Hands pushes to the outbox; one answer for each, once they are stored.
+    /// The pushes and requests under way, as they concern an app and a caller.
+    func load(of app: String?, by caller: Callers.Caller) -> LoadGate.Load {
+        var load = load
+        load.waitingOfCaller = waiters.count(of: caller.name)
+        guard let app else { return load }
+        let own = incoming.counts[app, default: 0]
+        load.incomingOfApp = own
+        if own > 0 { load.otherApps -= 1 }
+        return load
+    }
+
+    /// Hands pushes to the outbox.
     ///
     /// - Parameters:
     ///   - pushes: The pushes, those of a batch only in part, as they wait for the disk together.
     ///   - caller: The caller that sends them.
-    ///   - limit: The time that they may wait for room.
+    ///   - limit: The time that they may wait for room, for parts of batches.
+    /// - Returns: An answer for each push, once they are stored.
     func accept(
         _ pushes: [OutboxPush],
         from caller: Callers.Caller,
@@ -78,7 +87,7 @@ extension PushRelay {
         let end = ContinuousClock.now + limit
         while true {
             if isDraining { return OutboxError(.closed, "the relay is shutting down") }
-            guard let refusal = refusal(of: pushes, from: caller) else { return nil }
+            guard let refusal = refusal(of: pushes, from: caller, isBatch: limit > .zero) else { return nil }
             guard ContinuousClock.now < end, !Task.isCancelled else {
                 return OutboxError(.full, refusal.message(at: now))
             }
@@ -86,12 +95,15 @@ extension PushRelay {
         }
     }
 
-    private func refusal(of pushes: [OutboxPush], from caller: Callers.Caller) -> LoadGate.Refusal? {
+    private func refusal(
+        of pushes: [OutboxPush],
+        from caller: Callers.Caller,
+        isBatch: Bool
+    ) -> LoadGate.Refusal? {
         let counts = pushes.reduce(into: [:]) { $0[$1.lane.app, default: 0] += 1 }
         for (app, count) in counts {
-            if case .refuse(let refusal, _) = gate.verdict(on: count, load(of: app, by: caller), at: now) {
-                return refusal
-            }
+            let verdict = gate.verdict(on: count, load(of: app, by: caller), isBatch: isBatch, at: now)
+            if case .refuse(let refusal, _) = verdict { return refusal }
         }
         return nil
     }
@@ -184,8 +196,8 @@ extension PushRelay {
     /// Returns the events about a caller's pushes; nil when too many streams are open already.
     func listen(for caller: Callers.Caller, after lastID: String?) -> AsyncStream<[UInt8]>? {
         guard events.hasRoom(for: caller.name) else { return nil }
-        return events.listen(to: caller.apps, by: caller.name, after: lastID) { [weak self] number in
-            self?.loop.execute { self?.assumeIsolated { $0.events.remove(number) } }
+        return events.listen(to: caller.apps, by: caller.name, after: lastID) { [weak self, loop] number in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.events.remove(number) } }
         }
     }
 

@@ -38,9 +38,10 @@ package struct RouteTable<Service: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - stream: The body, for a route that reads it while it arrives; nil when it is in the request.
     ///   - service: The service that is asked.
-    package func answer(_ request: HTTPRequest, _ stream: HTTP1Body? = nil, _ service: Service) async -> HTTP1Answer {
+    ///   - stream: The body, for a route that reads it while it arrives; nil when it is in the request.
+    /// - Returns: The answer.
+    package func answer(_ request: HTTPRequest, _ service: Service, stream: HTTP1Body? = nil) async -> HTTP1Answer {
         let path = request.path
         let here = routes(at: path)
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }

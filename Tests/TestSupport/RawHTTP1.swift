@@ -14,7 +14,7 @@ package enum RawHTTP1 {
             self.body = body
         }
 
-        fileprivate func bytes(isLast: Bool) -> [UInt8] {
+        package func bytes(isLast: Bool) -> [UInt8] {
             let all =
                 ["\(method) \(path) HTTP/1.1", "host: localhost", "content-length: \(body.utf8.count)"] + fields
                 + (isLast ? ["connection: close"] : [])

@@ -20,7 +20,8 @@ struct OrderDesk {
     /// The text of `Idempotency-Key`, from which identifiers are made that are the same the next time.
     let idempotencyKey: String?
     let traceParent: String?
-    let now: Int64
+    /// The time in milliseconds since 1970, brought up to date in long batches.
+    var now: Int64
     /// Where identifiers come from that nobody has chosen.
     var generator: SplitMix64
 

@@ -75,6 +75,7 @@ struct RelayAPI: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - body: The body, for a route that reads it while it arrives; nil when it is in the request.
+    /// - Returns: The answer.
     func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil) async -> HTTP1Answer {
         if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
@@ -91,7 +92,7 @@ struct RelayAPI: Sendable {
         guard let caller = await relay.caller(request.fields["authorization"]) else {
             return RelayAPI.stranger.answer
         }
-        return await RelayAPI.table.answer(request, body, Desk(relay: relay, caller: caller))
+        return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller), stream: body)
     }
 }
 

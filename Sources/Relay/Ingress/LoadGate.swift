@@ -68,7 +68,14 @@ struct LoadGate {
     }
 
     /// Decides about pushes that come in together, of one app.
-    func verdict(on count: Int, _ load: Load, at now: Int64) -> Verdict {
+    ///
+    /// - Parameters:
+    ///   - count: The number of pushes.
+    ///   - load: The pushes and requests under way.
+    ///   - isBatch: Whether they are a part of a batch, which can wait and uses half of the room at most.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: The decision.
+    func verdict(on count: Int, _ load: Load, isBatch: Bool = false, at now: Int64) -> Verdict {
         // A clock that was set back makes no caller wait.
         if let fullUntil, (1...LoadGate.fullTime).contains(fullUntil - now) {
             return .refuse(.outboxIsFull, retryAfter: 30)
@@ -76,15 +83,16 @@ struct LoadGate {
         if let since = load.waitsSince, now - since > limits.commitTime {
             return .refuse(.storeDoesNotAnswer(since: since), retryAfter: 5)
         }
-        guard hasRoom(for: count, load) else { return .refuse(.tooManyIncoming, retryAfter: 1) }
+        let room = isBatch ? limits.incoming / 2 : limits.incoming
+        guard hasRoom(for: count, load, in: room) else { return .refuse(.tooManyIncoming, retryAfter: 1) }
         let mayWait = load.waiting < limits.waiting && load.waitingOfCaller < limits.waitingPerCaller
         return .take(mayWait: mayWait)
     }
 
-    private func hasRoom(for count: Int, _ load: Load) -> Bool {
-        if load.incoming == 0 || load.incoming + count <= limits.incoming { return true }
-        // With all shares in use, that is twice the limit at most.
-        guard let own = load.incomingOfApp else { return load.incoming < 2 * limits.incoming }
-        return own + count <= limits.incoming / (load.otherApps + 1)
+    private func hasRoom(for count: Int, _ load: Load, in room: Int) -> Bool {
+        if load.incoming == 0 || load.incoming + count <= room { return true }
+        // With all shares in use, that is twice the room at most.
+        guard let own = load.incomingOfApp else { return load.incoming < 2 * room }
+        return own + count <= room / (load.otherApps + 1)
     }
 }

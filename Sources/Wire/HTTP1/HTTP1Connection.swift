@@ -3,25 +3,6 @@
 /// It reads one request at a time, hands it to its owner, and writes the answer. While the owner is at work it keeps
 /// reading a little ahead, which is how it notices that the client has gone.
 final class HTTP1Connection {
-    /// The reports to the owner, and the questions that it answers at once.
-    struct Owner {
-        /// Decides about a request by its head.
-        var admit: (HTTPRequest) -> HTTP1Admission
-        /// Reserves memory for a piece of a body; false when there is none.
-        var reserve: (Int) -> Bool
-        /// Gives such memory back.
-        var release: (Int) -> Void
-        /// Takes a request, to be answered with ``HTTP1Connection/answer(_:)``; the body of a streamed one follows
-        /// through ``HTTP1Connection/readBody(_:)``.
-        var received: (HTTPRequest, _ isStreamed: Bool) -> Void
-        /// The client has gone while its request was handled, or takes nothing any more.
-        var clientLeft: () -> Void
-        /// An answer is written, and the connection waits for the next request.
-        var answered: () -> Void
-        /// The connection is closed: nothing follows.
-        var closed: () -> Void
-    }
-
     /// The phases of a connection.
     private enum State {
         /// Reading a request, or waiting for one.
@@ -39,7 +20,7 @@ final class HTTP1Connection {
     }
 
     /// The phases of a body that the owner reads while it arrives.
-    private enum Incoming {
+    enum Incoming {
         /// There is no such body, or its end was read.
         case none
         case arriving
@@ -58,22 +39,22 @@ final class HTTP1Connection {
     /// Reads in a row before other connections have their turn.
     private static let readsPerTurn = 4
 
-    private let loop: EventLoop
+    let loop: EventLoop
     private let transport: Transport
     private let limits: HTTP1Listener.Limits
     private let clock: () -> String
     private var watcher: SocketWatcher?
-    private var owner: Owner?
+    var owner: Owner?
     private var state = State.reading
     private var parser = HTTP1RequestParser()
 
     /// The request whose body is being read.
     private var head: HTTP1RequestHead?
-    private var body: [UInt8] = []
+    var body: [UInt8] = []
     /// The progress of a body that the owner reads while it arrives.
-    private var incoming = Incoming.none
+    var incoming = Incoming.none
     /// Takes the next piece of such a body, once it is there.
-    private var bodyReader: ((Result<[UInt8]?, HTTP1Body.Broken>) -> Void)?
+    var bodyReader: ((Result<[UInt8]?, HTTP1Body.Broken>) -> Void)?
     /// The connection options of the request that is being answered.
     private var keepsAlive = false
     private var isHTTP10 = false
@@ -89,7 +70,7 @@ final class HTTP1Connection {
     /// The start of the request, or of its answer, or of the wait for the next request.
     private var phaseBegan: MonotonicTime
     /// The last time at which bytes moved.
-    private var lastMoved: MonotonicTime
+    var lastMoved: MonotonicTime
 
     init(
         _ socket: Box<Socket>,
@@ -159,15 +140,6 @@ final class HTTP1Connection {
         flush()
     }
 
-    /// Reads the next piece of a streamed body, nil at its end.
-    func readBody(_ reader: @escaping (Result<[UInt8]?, HTTP1Body.Broken>) -> Void) {
-        bodyReader = reader
-        lastMoved = loop.now
-        passBody()
-        parse()
-        watch()
-    }
-
     /// Closes after what is being handled or written has been answered.
     func closeInOrder() {
         keepsAlive = false
@@ -234,7 +206,7 @@ final class HTTP1Connection {
         }
     }
 
-    private func watch() {
+    func watch() {
         var interest: SocketWatcher.Readiness = mayRead ? .readable : []
         if written < output.count { interest.insert(.writable) }
         watcher?.wait(for: interest)
@@ -288,7 +260,7 @@ final class HTTP1Connection {
     }
 
     /// Takes requests from what has arrived, as long as none is under way.
-    private func parse() {
+    func parse() {
         // Answering at once would parse within parsing.
         guard !isParsing else { return }
         isParsing = true
@@ -365,37 +337,6 @@ final class HTTP1Connection {
             enter(.handling)
             owner?.received(request, false)
         }
-    }
-
-    /// Hands what has arrived of a streamed body to its reader.
-    private func passBody() {
-        guard let reader = bodyReader else { return }
-        let piece = body
-        switch incoming {
-        case _ where !piece.isEmpty:
-            dropBody()
-            bodyReader = nil
-            reader(.success(piece))
-        case .arriving: break
-        case .broken:
-            bodyReader = nil
-            reader(.failure(HTTP1Body.Broken()))
-        case .none, .complete:
-            bodyReader = nil
-            reader(.success(nil))
-        }
-    }
-
-    /// The rest of a streamed body will not arrive.
-    private func breakBody() {
-        guard case .arriving = incoming else { return }
-        incoming = .broken
-        passBody()
-    }
-
-    private func dropBody() {
-        owner?.release(body.count)
-        body = []
     }
 
     // MARK: Writing
@@ -477,16 +418,5 @@ final class HTTP1Connection {
         enter(.reading)
         owner?.answered()
         parse()
-    }
-}
-
-extension HTTPResponse {
-    /// A response in plain text.
-    init(status: Int, text: String) {
-        self.init(
-            status: status,
-            fields: ["content-type": "text/plain; charset=utf-8"],
-            body: Array((text + "\n").utf8)
-        )
     }
 }

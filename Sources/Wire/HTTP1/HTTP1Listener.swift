@@ -65,9 +65,13 @@ package final class HTTP1Listener: Sendable {
         limits: Limits = Limits(),
         handler: @escaping @Sendable (HTTPRequest) async -> HTTP1Answer
     ) throws(WireError) {
-        try self.init(host: host, port: port, limits: limits, admission: { _ in .whole }) { request, _ in
-            await handler(request)
-        }
+        try self.init(
+            host: host,
+            port: port,
+            limits: limits,
+            admission: { _ in .whole },
+            handler: { request, _ in await handler(request) }
+        )
     }
 
     deinit {

@@ -29,11 +29,12 @@ struct ConnectionSlots<ID> {
     /// - Parameters:
     ///   - now: The time.
     ///   - idle: All connections that are idle.
+    /// - Returns: The connection.
     mutating func victim(at now: MonotonicTime, among idle: () -> [Idle]) -> ID? {
-        if let id = victims.popLast() { return id }
-        guard now >= nextScan else { return nil }
-        nextScan = now.advanced(by: Self.scanInterval)
-        victims = Self.ordered(idle())
+        if now >= nextScan {
+            nextScan = now.advanced(by: Self.scanInterval)
+            victims = Self.ordered(idle())
+        }
         return victims.popLast()
     }
 

@@ -16,7 +16,8 @@ import Wire
             $0.http = RelayConfiguration.Address(port: 0)
             change(&$0)
         }
-        return (bench, try #require(await bench.relay.httpPort))
+        let port = try #require(await bench.relay.httpPort)
+        return (bench, port)
     }
 
     /// Sends a request, without waiting for its answer.
@@ -31,14 +32,14 @@ import Wire
         let id = await bench.ask("POST", "/v1/pushes", Self.later).json["id"]?.stringValue ?? ""
         var waiting: [RawClient] = []
         for _ in 0..<20 { waiting.append(try open("GET", "/v1/pushes/\(id)?wait=60", at: port)) }
-        while await bench.relay.waiters.count < 20 { await Task.yield() }
+        while await bench.relay.load.waiting < 20 { await Task.yield() }
         // A further one is answered at once.
         let further = await RawHTTP1.ask([.init("GET", "/v1/pushes/\(id)?wait=60", Self.key)], at: port).first
         #expect(further?.status == 200 && further?.body.contains("accepted") == true)
         let alive = await RawHTTP1.ask([.init("GET", "/livez"), .init("GET", "/readyz")], at: port)
         #expect(alive.map(\.status) == [200, 200])
         waiting = []
-        while await bench.relay.waiters.count > 0 { await Task.yield() }
+        while await bench.relay.load.waiting > 0 { await Task.yield() }
         await bench.stop()
     }
 
@@ -57,7 +58,7 @@ import Wire
     @Test func `callers that wait are answered when the relay stops`() async throws {
         let (bench, port) = try await bench()
         let client = try open("POST", "/v1/pushes?wait=60", at: port, body: Self.later)
-        while await bench.relay.waiters.count == 0 { await Task.yield() }
+        while await bench.relay.load.waiting == 0 { await Task.yield() }
         async let answer = client.read()
         await bench.stop()
         #expect(await answer.hasPrefix("HTTP/1.1 202"))
@@ -69,13 +70,13 @@ import Wire
         let id = await bench.ask("POST", "/v1/pushes", Self.later).json["id"]?.stringValue ?? ""
         let waiting = try open("GET", "/v1/pushes/\(id)?wait=60", at: port)
         while await bench.relay.events.listenerCount == 0 { await Task.yield() }
-        while await bench.relay.waiters.count == 0 { await Task.yield() }
+        while await bench.relay.load.waiting == 0 { await Task.yield() }
         var configuration = await bench.relay.configuration
         configuration.callers = []
         try await bench.relay.reload(configuration)
         #expect(await listening.read().hasSuffix("0\r\n\r\n"))
         _ = await waiting.read()
-        #expect(await bench.relay.waiters.count == 0)
+        #expect(await bench.relay.load.waiting == 0)
         await bench.stop()
     }
 
@@ -95,7 +96,7 @@ import Wire
     }
 
     @Test func `a batch waits for room instead of taking that of others`() async throws {
-        let (bench, port) = try await bench { $0.loadLimits.incoming = 2_000 }
+        let (bench, port) = try await bench { $0.loadLimits.incoming = 8_000 }
         let tokens = (0..<1_000).map { #""\#(String(0xA000 + $0, radix: 16))""# }.joined(separator: ",")
         let line = #"{"to":[\#(tokens)],"not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"# + "\n"
         let batch = RawHTTP1.Request("POST", "/v1/pushes:batch", Self.key, body: String(repeating: line, count: 40))

@@ -7,7 +7,9 @@ import Wire
     private func lines(_ text: String) async throws -> [String] {
         var reader = LineReader(Array(text.utf8), nil)
         var lines: [String] = []
-        while let line = try await reader.next(after: lines.count) { lines.append(String(decoding: line, as: UTF8.self)) }
+        while let line = try await reader.next(after: lines.count) {
+            lines.append(String(decoding: line, as: UTF8.self))
+        }
         return lines
     }
 

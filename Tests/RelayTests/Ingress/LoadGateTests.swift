@@ -41,9 +41,18 @@ import Testing
         #expect(verdict == (isTaken ? .take(mayWait: true) : .refuse(.tooManyIncoming, retryAfter: 1)))
     }
 
+    @Test func `parts of batches leave half of the room to others`() {
+        #expect(gate.verdict(on: 50, load(1), isBatch: true, at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
+        #expect(gate.verdict(on: 49, load(1), isBatch: true, at: 0).isTaken)
+        #expect(gate.verdict(on: 500, load(0), isBatch: true, at: 0).isTaken)
+    }
+
     @Test func `a disk that does not come back is not given more`() {
         #expect(gate.verdict(on: 1, load(1, since: 1_000), at: 3_000).isTaken)
-        #expect(gate.verdict(on: 1, load(1, since: 1_000), at: 3_001) == .refuse(.storeDoesNotAnswer(since: 1_000), retryAfter: 5))
+        #expect(
+            gate.verdict(on: 1, load(1, since: 1_000), at: 3_001)
+                == .refuse(.storeDoesNotAnswer(since: 1_000), retryAfter: 5)
+        )
     }
 
     @Test func `callers beyond the bound do not wait for Apple`() {

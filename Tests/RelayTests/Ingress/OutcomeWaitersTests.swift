@@ -24,7 +24,13 @@ import Wire
     @Test func `each is told the end of its push once, or that its time is over`() {
         var waiters = OutcomeWaiters()
         for (name, number, seconds) in [("a", 1, 10), ("b", 1, 20), ("c", 2, 10), ("d", 3, 5)] {
-            waiters.add(waiters.makeNumber(), for: id(UInt64(number)), of: "orders", by: "x", until: time(Int64(seconds))) { [told] in
+            waiters.add(
+                waiters.makeNumber(),
+                for: id(UInt64(number)),
+                of: "orders",
+                by: "x",
+                until: time(Int64(seconds))
+            ) { [told] in
                 told.note(name, $0)
             }
         }
@@ -41,7 +47,9 @@ import Wire
 
     @Test func `deadlines of those who have heard do not pile up, and others keep theirs`() {
         var waiters = OutcomeWaiters()
-        waiters.add(waiters.makeNumber(), for: id(0), of: "orders", by: "x", until: time(100_000)) { [told] in told.note("first", $0) }
+        waiters.add(waiters.makeNumber(), for: id(0), of: "orders", by: "x", until: time(100_000)) { [told] in
+            told.note("first", $0)
+        }
         for number in 1...10_000 as ClosedRange<UInt64> {
             waiters.add(0, for: id(number), of: "orders", by: "x", until: time(Int64(number))) { _ in }
             waiters.ended(id(number), of: "orders", Outcome(.delivered))

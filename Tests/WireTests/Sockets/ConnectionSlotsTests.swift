@@ -18,6 +18,15 @@ import Testing
         #expect(victims == [2, 3, 1, 4, 5, nil])
     }
 
+    @Test func `an order that is old is made anew`() {
+        var slots = ConnectionSlots<Int>(limit: 2)
+        let first = slots.victim(at: .zero, among: { [idle(1, "a", since: 1), idle(2, "a", since: 2)] })
+        #expect(first == 1)
+        slots.putBack(1)
+        let later = MonotonicTime(nanoseconds: 20_000_000)
+        #expect(slots.victim(at: later, among: { [idle(1, "a", since: 3), idle(2, "a", since: 2)] }) == 2)
+    }
+
     @Test func `all connections are looked at no more often than a hundred times a second`() {
         var slots = ConnectionSlots<Int>(limit: 1)
         var scans = 0
