@@ -36,8 +36,8 @@ package final class HTTP1Listener: Sendable {
     ///   - limits: The bounds of what clients may do.
     ///   - admission: Called on the listener's loop when a request's fields have arrived, so it must be quick.
     ///   - handler: Answers one request; many may run at once.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is not one
-    ///   of this machine.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is
+    ///   not one of this machine.
     package init(
         host: String,
         port: UInt16,
@@ -57,8 +57,8 @@ package final class HTTP1Listener: Sendable {
     ///   - port: The port, or 0 for any that is free.
     ///   - limits: The bounds of what clients may do.
     ///   - handler: Answers one request; many may run at once.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is not one
-    ///   of this machine.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is
+    ///   not one of this machine.
     package convenience init(
         host: String,
         port: UInt16,

@@ -72,7 +72,7 @@ import Testing
         let client = try RawClient(port: listener.port)
         let count = 30_000_000
         let isSent = Gate()
-        async let sending: Void = {
+        async let upload: Void = {
             await client.sendAll(
                 Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(count)\r\nConnection: close\r\n\r\n".utf8)
                     + [UInt8](repeating: 65, count: count)
@@ -88,7 +88,7 @@ import Testing
         }
         #expect(!isSent.isOpen)
         gate.open()
-        await sending
+        await upload
         #expect(await client.read().hasSuffix("\(count)"))
     }
 
