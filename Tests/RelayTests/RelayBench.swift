@@ -23,6 +23,7 @@ struct RelayBench {
         faults: [Fault] = [],
         directory: ScratchDirectory? = nil,
         data: OutboxPlace? = nil,
+        clock: WallClock = .system,
         log: Logger = .silent,
         _ change: (inout RelayConfiguration) -> Void = { _ in }
     ) async throws {
@@ -47,7 +48,7 @@ struct RelayBench {
             RelayConfiguration.Caller(name: "back end", hash: try Self.hash(Self.callerKey), apps: ["orders"])
         ]
         change(&configuration)
-        relay = try await PushRelay.start(configuration, log: log)
+        relay = try await PushRelay.start(configuration, clock: clock, log: log)
     }
 
     private init(_ other: RelayBench, _ relay: PushRelay) {

@@ -67,7 +67,11 @@ import Testing
         await raw.sendAll(Array(text().utf8))
         raw.finish()
         let answer = await received
-        if let status { #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer.prefix(100))") }
+        if let status {
+            // A relay refuses the body of a caller without a key before it looks at its length.
+            let expected = status == 413 && target == .relay ? 401 : status
+            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 \(expected)"), "\(answer.prefix(100))")
+        }
         #expect(!answer.hasPrefix("HTTP/1.1 2"), "\(answer.prefix(100))")
         let alive = try await ProgramRun.curl(["http://localhost:\(witness.httpPort)/livez"])
         #expect(alive.text == "ok\n")
