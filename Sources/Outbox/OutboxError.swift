@@ -4,8 +4,10 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// It is full, or the disk below it is: the same may go well when there is room again.
         case full
-        /// It cannot be written to, or reached.
+        /// It cannot be written to.
         case unavailable
+        /// The database does not answer: what was under way may have been stored.
+        case unreachable
         /// What it holds is damaged.
         case damaged
         /// Another process has it.

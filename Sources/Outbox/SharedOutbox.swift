@@ -53,6 +53,8 @@ package enum OutboxNews: Sendable, Hashable {
     case claimsLost
     /// Who is there: so many nodes, and whether this one does what one alone may do.
     case fleet(nodes: Int, leads: Bool)
+    /// A connection to the database was lost.
+    case unreachable(OutboxError)
     /// Somebody asks this process to come to its end.
     case drainAsked
 }

@@ -7,7 +7,9 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
     package enum Kind: Sendable, Hashable {
         /// There is no connection, or no more: what was asked may have been done.
         case disconnected
-        /// The server does not take changes: it is a standby, or starts, or ends.
+        /// The server keeps the connection and does not answer: what was asked may have been done.
+        case noAnswer
+        /// The server does not take changes, as it is a standby, starts or shuts down; or the statement took too long.
         case unavailable
         /// Others were in the way (deadlock, serialization): the same may go well at once.
         case conflict
@@ -30,23 +32,40 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
 
     /// A failure that the server tells.
     init(state: String?, _ message: String) {
-        self.state = state
-        description = state.map { "\(message) (\($0))" } ?? message
-        kind =
+        let description = state.map { "\(message) (\($0))" } ?? message
+        let kind: Kind =
             switch state {
             case nil: .disconnected
             case "40001", "40P01", "55P03": .conflict
             case "53100", "53200", "53400": .full
             case "XX001", "XX002": .corrupt
             case "42P01", "42883", "3F000", "42703": .undefined
-            case "25006", "57P01", "57P02", "57P03", "53300": .unavailable
+            case "25006", "57P01", "57P02", "57P03", "53300", "57014": .unavailable
             case .some(let state) where state.hasPrefix("08"): .disconnected
             default: .other
             }
+        self.init(kind, state: state, description)
+    }
+
+    private init(_ kind: Kind, state: String?, _ description: String) {
+        self.kind = kind
+        self.state = state
+        self.description = description
     }
 
     /// There is no connection.
     package static func disconnected(_ message: String) -> PostgreSQLError {
         PostgreSQLError(state: nil, message)
+    }
+
+    /// The server has not answered for a time.
+    package static func noAnswer(for time: Duration) -> PostgreSQLError {
+        let milliseconds = time.components.seconds * 1_000 + time.components.attoseconds / 1_000_000_000_000_000
+        return PostgreSQLError(.noAnswer, state: nil, "no answer for \(milliseconds) ms")
+    }
+
+    /// The tables are of another version, which `advice` explains.
+    package static func wrongTables(_ advice: String) -> PostgreSQLError {
+        PostgreSQLError(.other, state: nil, advice)
     }
 }

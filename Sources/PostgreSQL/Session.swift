@@ -64,6 +64,9 @@ package final class Session {
         PQfinish(connection)
     }
 
+    /// The number of the server's process for this connection; 0 behind poolers that do not report it.
+    package var serverProcess: Int64 { Int64(PQbackendPID(connection)) }
+
     /// Where to wait for the server.
     package var descriptor: CInt { PQsocket(connection) }
 

@@ -88,6 +88,7 @@ extension PushRelay {
     func noteEnd(of push: PushStatus) {
         guard case .ended(let outcome, _) = push.place else { return }
         counts.ended(outcome, push.lane)
+        earlyOutcomes.note(push)
         waiters.ended(push.id, of: push.lane.app, outcome)
         events.note(push)
     }
@@ -122,16 +123,9 @@ extension PushRelay {
     private func acceptIncoming() {
         let commit = incoming.take(at: now)
         let pushes = commit.pushes
+        let start = earlyOutcomes.beginAcceptance()
         Task {
-            let result: Result<[Acceptance], OutboxError>
-            do throws(OutboxError) {
-                if store.isDamaged { throw OutboxError(.damaged, store.problem ?? "") }
-                result = .success(try await outbox.accept(pushes, at: now))
-                noteStore(nil)
-            } catch {
-                result = .failure(error)
-                noteStore(error)
-            }
+            let result = await writeToOutbox(pushes)
             incoming.answered(commit)
             note(result, of: pushes)
             var next = 0
@@ -139,7 +133,23 @@ extension PushRelay {
                 group.completion(result.map { $0[next..<next + group.count] })
                 next += group.count
             }
+            for push in earlyOutcomes.endAcceptance(begunAt: start) {
+                guard case .ended(let outcome, _) = push.place else { continue }
+                waiters.ended(push.id, of: push.lane.app, outcome)
+            }
             carryOutSoon()
+        }
+    }
+
+    private func writeToOutbox(_ pushes: [OutboxPush]) async -> Result<[Acceptance], OutboxError> {
+        if let refusal = store.refusal { return .failure(refusal) }
+        do throws(OutboxError) {
+            let answers = try await outbox.accept(pushes, at: now)
+            noteStore(nil)
+            return .success(answers)
+        } catch {
+            noteStore(error)
+            return .failure(OutboxError(error.kind, store.problem ?? "\(error)"))
         }
     }
 

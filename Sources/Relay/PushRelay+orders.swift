@@ -15,7 +15,7 @@ extension PushRelay {
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         if case .refuse(let refusal, let seconds) = gate.verdict(on: 1, load(of: app, by: caller), at: now) {
             counts.shed += 1
-            throw APIProblem(503, refusal.message(at: now), retryAfter: seconds)
+            throw APIProblem(503, message(of: refusal), retryAfter: seconds)
         }
         return OrderDesk(
             callers: callers,
@@ -89,7 +89,7 @@ extension PushRelay {
             if isDraining { return OutboxError(.closed, "the relay is shutting down") }
             guard let refusal = refusal(of: pushes, from: caller, isBatch: limit > .zero) else { return nil }
             guard ContinuousClock.now < end, !Task.isCancelled else {
-                return OutboxError(.full, refusal.message(at: now))
+                return OutboxError(.full, message(of: refusal))
             }
             try? await Task.sleep(for: PushRelay.roomInterval)
         }
@@ -207,16 +207,5 @@ extension PushRelay {
         for lane in clients.keys where lane.app == app { machine.stir(lane) }
         carryOutSoon()
         return count
-    }
-}
-
-extension LoadGate.Refusal {
-    /// The refusal in words for the caller.
-    func message(at now: Int64) -> String {
-        switch self {
-        case .outboxIsFull: "too many pushes are stored already"
-        case .storeDoesNotAnswer(let since): "the storage has not answered for \(max(0, now - since) / 1_000) s"
-        case .tooManyIncoming: "more pushes come in than can be stored"
-        }
     }
 }

@@ -88,6 +88,12 @@ extension PushRelay {
         return true
     }
 
+    /// The apps that the client with an API key may read about; none without a valid key.
+    nonisolated func appsToRead(with authorization: String?) -> Set<String> {
+        guard let caller = currentCaller(authorization), caller.scopes.contains(.read) else { return [] }
+        return caller.apps
+    }
+
     private nonisolated func currentCaller(_ authorization: String?) -> Callers.Caller? {
         let caller = callers.caller(authorization)
         return caller.flatMap { $0.isCurrent(at: now / 1_000) ? $0 : nil }

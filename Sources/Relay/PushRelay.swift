@@ -44,6 +44,8 @@ package actor PushRelay {
     nonisolated let health = HealthBoard()
     /// Pushes that came in during this turn of the loop.
     var incoming = IncomingPushes()
+    /// Outcomes that came before the acceptance of their pushes was answered.
+    var earlyOutcomes = EarlyOutcomes()
     /// What is taken when too much comes in.
     var gate: LoadGate
     /// Who waits to hear how a push ended.
@@ -127,27 +129,44 @@ package actor PushRelay {
         do throws(OutboxError) {
             switch configuration.data {
             case .file(let path):
-                outbox = try await SQLiteOutbox(file: path, options: configuration.outbox)
+                var options = configuration.outbox
+                options.retriesOpening = true
+                outbox = try await SQLiteOutbox(file: path, options: options)
             case .database(let address):
-                let options = PostgreSQLOutbox.Options(limit: configuration.outbox.limit, name: configuration.node)
+                let options = PostgreSQLOutbox.Options(
+                    limit: configuration.outbox.limit,
+                    name: configuration.node,
+                    statementTime: configuration.statementTime,
+                    retriesOpening: true
+                )
                 outbox = try await PostgreSQLOutbox(address: address, options: options)
             }
         } catch {
             throw RelayError("\(error)")
         }
+        return try await start(configuration, over: outbox, clock: clock, log: log)
+    }
+
+    /// Starts a relay over an outbox.
+    static func start(
+        _ configuration: RelayConfiguration,
+        over outbox: any OutboxStore,
+        clock: WallClock = .system,
+        log: Logger = .silent
+    ) async throws(RelayError) -> PushRelay {
         let relay = try PushRelay(configuration, outbox, clock: clock, log: log)
         try await relay.begin()
         return relay
     }
 
-    private func begin() throws(RelayError) {
+    private func begin() async throws(RelayError) {
         open(try freshClients(for: configuration), configuration)
         if let telemetry = configuration.telemetry {
             exporter = try TelemetryExporter(telemetry, for: self, using: &generator)
             if telemetry.traces != nil { tracer = PushTracer(share: telemetry.share) }
         }
         try listen()
-        noteStore(nil)
+        await checkStore()
         carryOutSoon()
         watchPulse()
         followFleet()

@@ -30,16 +30,22 @@ package struct Connection: ~Copyable {
         package var busyTimeout: Duration
         /// Whether a file that is not there is an error; by default it is made, for its owner alone.
         package var mustExist: Bool
+        /// Whether no other connection may use the file while this one is open; false by default.
+        ///
+        /// The index of the log is in memory then, so that a file can be opened where the disk has no room for an index.
+        package var isExclusive: Bool
 
         /// The defaults, save what is given.
         package init(
             synchronous: Synchronous = .full,
             busyTimeout: Duration = .seconds(5),
-            mustExist: Bool = false
+            mustExist: Bool = false,
+            isExclusive: Bool = false
         ) {
             self.synchronous = synchronous
             self.busyTimeout = busyTimeout
             self.mustExist = mustExist
+            self.isExclusive = isExclusive
         }
     }
 
@@ -97,6 +103,8 @@ package struct Connection: ~Copyable {
         let milliseconds = min(seconds, 86_400) * 1_000 + attoseconds / 1_000_000_000_000_000
         sqlite3_busy_timeout(opened, CInt(clamping: milliseconds))
         do throws(SQLiteError) {
+            // Before the first use of the log, as an index on disk stays otherwise.
+            if options.isExclusive { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
             let mode = try connection.firstText("PRAGMA journal_mode = WAL")
             guard mode == "wal" else {
                 throw SQLiteError(SQLITE_CANTOPEN, "there can be no write-ahead log beside it, only \(mode)")
@@ -223,6 +231,13 @@ package struct Connection: ~Copyable {
     package func checkIntegrity() throws(SQLiteError) {
         let finding = try firstText("PRAGMA integrity_check(1)")
         guard finding == "ok" else { throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(finding)") }
+    }
+
+    /// Moves the content of the log into the file, and makes the log empty.
+    ///
+    /// - Throws: ``SQLiteError`` of kind `.full` when the file has to grow and the disk has no room.
+    package func emptyLog() throws(SQLiteError) {
+        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     private func firstText(_ sql: String) throws(SQLiteError) -> String {

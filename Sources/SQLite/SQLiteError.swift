@@ -26,7 +26,9 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         case constraint
         /// The file cannot be opened or made.
         case cannotOpen
-        /// Anything else, such as a mistake in the SQL or a disk that fails.
+        /// The disk fails, or the system has no room for a file that SQLite needs.
+        case disk
+        /// Anything else, such as a mistake in the SQL.
         case other
     }
 
@@ -70,6 +72,7 @@ extension SQLiteError.Kind {
             case SQLITE_CORRUPT: .corrupt
             case SQLITE_NOTADB: .notADatabase
             case SQLITE_CONSTRAINT: .constraint
+            case SQLITE_IOERR: .disk
             case SQLITE_CANTOPEN, SQLITE_PERM: .cannotOpen
             default: .other
             }

@@ -51,7 +51,8 @@ struct RelayBench {
         relay = try await PushRelay.start(configuration, clock: clock, log: log)
     }
 
-    private init(_ other: RelayBench, _ relay: PushRelay) {
+    /// The bench of another relay.
+    init(_ other: RelayBench, _ relay: PushRelay) {
         apple = other.apple
         self.relay = relay
         key = other.key

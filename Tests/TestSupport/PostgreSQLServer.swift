@@ -1,11 +1,15 @@
 import Foundation
+import Synchronization
 
 /// A PostgreSQL of Debian's packages on a free port of this machine, stopped with this object, or with the process.
 package final class PostgreSQLServer: Sendable {
     /// The one that tests of one process share, each with a database of its own.
     package static let shared = Task { try await PostgreSQLServer() }
 
-    private let process: ChildProcess
+    private let process: Mutex<ChildProcess>
+    private let options: [String]
+    /// Processes of the server that were stopped with SIGSTOP.
+    private let frozen = Mutex<[pid_t]>([])
     private let scratch: ScratchDirectory
     package let port: UInt16
     /// The certificate that it shows for 127.0.0.1; nil when it speaks in the clear.
@@ -30,17 +34,70 @@ package final class PostgreSQLServer: Sendable {
         let encryption = [
             "ssl=on", "ssl_cert_file=\(scratch.path)/certificate.pem", "ssl_key_file=\(scratch.path)/key.pem",
         ]
-        let options = options + (isEncrypted ? encryption.flatMap { ["-c", $0] } : [])
-        let script = FileManager.default.currentDirectoryPath + "/Scripts/postgresql"
-        process = try ChildProcess(
-            script,
-            [scratch.path, String(port), own] + options,
-            complaints: scratch.path + "/complaints"
-        )
-        while process.isRunning {
-            if (try? await ask("SELECT 1", of: "postgres")) == "1\n" { return }
+        self.options =
+            [scratch.path, String(port), own] + options + (isEncrypted ? encryption.flatMap { ["-c", $0] } : [])
+        process = Mutex(try Self.launch(self.options, scratch))
+        guard await isAnswering() else {
+            throw MissingProgram(name: "postgresql, which says: \((try? scratch.read("complaints")) ?? "")")
         }
-        throw MissingProgram(name: "postgresql, which says: \((try? scratch.read("complaints")) ?? "")")
+    }
+
+    private static func launch(_ arguments: [String], _ scratch: ScratchDirectory) throws -> ChildProcess {
+        let script = FileManager.default.currentDirectoryPath + "/Scripts/postgresql"
+        return try ChildProcess(script, arguments, complaints: scratch.path + "/complaints")
+    }
+
+    /// Waits for the first answer; false when the server has ended.
+    private func isAnswering() async -> Bool {
+        while process.withLock(\.isRunning) {
+            if (try? await ask("SELECT 1", of: "postgres")) == "1\n" { return true }
+        }
+        return false
+    }
+
+    /// Stops every process of the server with SIGSTOP: it keeps its connections, and answers nothing.
+    package func freeze() async throws {
+        let main = try mainProcess()
+        frozen.withLock { $0 = [main] }
+        kill(main, SIGSTOP)
+        for child in try await children(of: main) {
+            frozen.withLock { $0.append(child) }
+            kill(child, SIGSTOP)
+        }
+    }
+
+    /// Continues what ``freeze()`` has stopped.
+    package func thaw() {
+        for process in frozen.withLock({ exchange(&$0, with: []) }) { kill(process, SIGCONT) }
+    }
+
+    /// Ends the server with SIGKILL, and waits until all its processes are gone.
+    package func crash() async throws {
+        let main = try mainProcess()
+        let all = try await children(of: main) + [main]
+        kill(main, SIGKILL)
+        while all.contains(where: { kill($0, 0) == 0 }) { await Task.yield() }
+        _ = process.withLock { $0.wait() }
+    }
+
+    /// Starts the server again after ``crash()``, and waits until it answers.
+    package func restart() async throws {
+        for _ in 0..<20 {
+            let next = try Self.launch(options, scratch)
+            process.withLock { $0 = next }
+            if await isAnswering() { return }
+        }
+        throw MissingProgram(name: "postgresql, which says: \((try? scratch.read("server.log")) ?? "")")
+    }
+
+    private func mainProcess() throws -> pid_t {
+        let first = try scratch.read("data/postmaster.pid").split(separator: "\n").first
+        guard let number = first.flatMap({ pid_t($0) }) else { throw MissingProgram(name: "postgresql") }
+        return number
+    }
+
+    private func children(of process: pid_t) async throws -> [pid_t] {
+        try await ProgramRun("pgrep", ["-P", String(process)]).text.split(separator: "\n").compactMap { pid_t($0) }
     }
 
     private static func makeCertificate(in scratch: ScratchDirectory) async throws {
@@ -60,8 +117,11 @@ package final class PostgreSQLServer: Sendable {
     }
 
     deinit {
-        process.signal(SIGTERM)
-        _ = process.wait()
+        thaw()
+        process.withLock { process in
+            process.signal(SIGTERM)
+            _ = process.wait()
+        }
     }
 
     /// Where libpq finds a database.

@@ -1,52 +1,66 @@
 internal import PostgreSQL
 internal import Wire
 
-/// One connection to the database, with whoever waits for its answers; lives on its loop.
+/// One connection to the database and the callers that wait for its answers; lives on its loop.
 final class Link {
     typealias Completion = (Result<Rows, PostgreSQLError>) -> Void
 
-    /// How long the database may leave questions without an answer, before the connection counts as lost.
-    private static let patience = Duration.seconds(60)
+    /// A question without an answer.
+    private struct Question {
+        var askedAt: MonotonicTime
+        var completion: Completion
+    }
 
     private let session: Session
     private let loop: EventLoop
+    /// How long the server may take for the next answer before the connection is dropped.
+    private let answerTime: Duration
     private var watcher: SocketWatcher?
-    private var waiting: [Completion] = []
-    private var answered = 0
+    private var waiting: [Question] = []
+    private var answeredAt: MonotonicTime
+    private var deadline: LoopTimer?
     private var willFlush = false
-    private var isWatched = false
-    /// Told when there is something to be heard (`NOTIFY`).
+    /// Called when a notification has arrived (`NOTIFY`).
     var onNotice: () -> Void = {}
-    /// Told once, when the connection is no more.
+    /// Called once, when the connection is closed or lost.
     var onEnd: (PostgreSQLError) -> Void = { _ in }
+    /// The number of the server's process for this connection.
+    var serverProcess: Int64 { session.serverProcess }
 
-    /// Takes over a session that waits for nothing.
-    init(_ session: Session, on loop: EventLoop) throws(WireError) {
+    /// Takes over a session without open questions.
+    ///
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - loop: Where it lives.
+    ///   - answerTime: How long the server may take for the next answer before the connection is dropped.
+    init(_ session: Session, on loop: EventLoop, answerTime: Duration) throws(WireError) {
         self.session = session
         self.loop = loop
-        // Who lets go of it without closing it shuts the loop down, which may still have heard something by then.
+        self.answerTime = answerTime
+        answeredAt = loop.now
+        // Shutting the loop down releases the link without `close()`, and an event may have arrived by then.
         watcher = try SocketWatcher(descriptor: session.descriptor, on: loop) { [weak self] _ in self?.becameReady() }
         watcher?.wait(for: .readable)
     }
 
-    /// Asks the database; what is asked in one turn of the loop goes in one write.
+    /// Asks the database; the questions of one turn of the loop go in one write.
     func ask(_ sql: String, _ parameters: [Parameter], _ completion: @escaping Completion) {
         guard watcher != nil else { return completion(.failure(.disconnected("the connection was closed"))) }
-        waiting.append(completion)
+        waiting.append(Question(askedAt: loop.now, completion: completion))
         do throws(PostgreSQLError) {
             try session.ask(sql, parameters)
         } catch {
             return end(error)
         }
-        watchPatience()
+        watchAnswers()
         guard !willFlush else { return }
         willFlush = true
         loop.atEndOfTurn { [weak self] in self?.flush() }
     }
 
-    /// Lets go of the connection; whoever waits is told that it was lost.
-    func close() {
-        end(.disconnected("the connection was closed"))
+    /// Closes the connection; every open question fails with the error.
+    func close(_ error: PostgreSQLError = .disconnected("the connection was closed")) {
+        end(error)
     }
 
     private func flush() {
@@ -63,8 +77,8 @@ final class Link {
         do throws(PostgreSQLError) {
             try session.receive()
             while let answer = try session.nextAnswer(), !waiting.isEmpty {
-                let completion = waiting.removeFirst()
-                answered += 1
+                let completion = waiting.removeFirst().completion
+                answeredAt = loop.now
                 switch answer {
                 case .rows(let rows): completion(.success(rows))
                 case .failed(let error): completion(.failure(error))
@@ -79,26 +93,31 @@ final class Link {
         }
     }
 
-    /// Sees to it that nobody waits for ever.
-    private func watchPatience() {
-        guard !isWatched, !waiting.isEmpty, watcher != nil else { return }
-        isWatched = true
-        let before = answered
-        loop.schedule(after: Link.patience) { [weak self] in
+    /// Drops the connection when the next answer takes too long: a server that hangs keeps its sockets open.
+    private func watchAnswers() {
+        guard deadline == nil, let time = nextDeadline else { return }
+        deadline = loop.schedule(after: time.duration(since: loop.now)) { [weak self] in
             guard let self else { return }
-            isWatched = false
-            guard answered == before, !waiting.isEmpty else { return watchPatience() }
-            end(.disconnected("the database has not answered for \(Link.patience.components.seconds) seconds"))
+            deadline = nil
+            guard let time = nextDeadline, time <= loop.now else { return watchAnswers() }
+            end(.noAnswer(for: answerTime))
         }
+    }
+
+    /// When the next answer is due; nil when none is.
+    private var nextDeadline: MonotonicTime? {
+        guard watcher != nil, let first = waiting.first else { return nil }
+        return max(first.askedAt, answeredAt).advanced(by: answerTime)
     }
 
     private func end(_ error: PostgreSQLError) {
         guard let watcher else { return }
         watcher.close()
         self.watcher = nil
+        deadline?.cancel()
         let waiting = self.waiting
         self.waiting = []
-        for completion in waiting { completion(.failure(error)) }
+        for question in waiting { question.completion(.failure(error)) }
         onEnd(error)
     }
 }

@@ -24,7 +24,7 @@ extension PostgreSQLOutbox {
 
     package func expire(at now: Int64, limit: Int) async throws(OutboxError) -> [PushStatus] {
         let ended = try await inquire(
-            .watching,
+            .maintaining,
             "SELECT * FROM martlet.expire($1, $2)",
             [.integer(now), .integer(Int64(limit))]
         ) { rows in
@@ -52,13 +52,14 @@ extension PostgreSQLOutbox {
     }
 
     package func forgetOutcomes(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
-        try await inquire(.watching, "SELECT martlet.forget($1, $2)", [.integer(time), .integer(Int64(limit))]) {
+        try await inquire(.maintaining, "SELECT martlet.forget($1, $2)", [.integer(time), .integer(Int64(limit))]) {
             Int($0.first?.integer(at: 0) ?? 0)
         }
     }
 
     package func backlog() async throws(OutboxError) -> [Backlog] {
         guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        if let openingProblem { throw openingProblem }
         if ContinuousClock.now < nextCount { return countedBacklog }
         do throws(PostgreSQLError) {
             try await countPushes()
@@ -72,7 +73,7 @@ extension PostgreSQLOutbox {
     func countPushes() async throws(PostgreSQLError) {
         let start = ContinuousClock.now
         countedBacklog = try await ask(
-            .watching,
+            .maintaining,
             """
             SELECT a.name, q.is_production, count(*), min(q.ready_at)
             FROM martlet.queue q JOIN martlet.app a ON a.number = q.app GROUP BY 1, 2
@@ -112,7 +113,7 @@ extension PostgreSQLOutbox {
     package func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter] {
         let number = try await number(of: app)
         return try await inquire(
-            .watching,
+            .maintaining,
             """
             SELECT p.number, 0, o.attempts, o.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token, p.channel,
                 p.bundle, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace, p.order_key,
@@ -141,7 +142,7 @@ extension PostgreSQLOutbox {
         let names = ids.map { $0.map(\.bytes) }
         let question = "SELECT martlet.requeue($1, \(names == nil ? "NULL" : "$3"), $2)"
         let parameters: [Parameter] = [.integer(number), .integer(now)] + (names.map { [.identifiers($0)] } ?? [])
-        let moved = try await inquire(.watching, question, parameters) { Int($0.first?.integer(at: 0) ?? 0) }
+        let moved = try await inquire(.maintaining, question, parameters) { Int($0.first?.integer(at: 0) ?? 0) }
         count += moved
         return moved
     }

@@ -67,7 +67,7 @@ extension PostgreSQLOutbox {
         }
         let apps = shelves.map { number(ofKnown: $0.shelf.lane.app) ?? 0 }
         let places = try await inquire(
-            .watching,
+            isThorough ? .maintaining : .watching,
             """
             SELECT place FROM martlet.arrived($1, $2, $3, $4, martlet.milliseconds(clock_timestamp()))
             """,
@@ -90,7 +90,7 @@ extension PostgreSQLOutbox {
         let parameters: [Parameter] = [
             .text(options.name), .text(MartletVersion.current), .integer(options.lease.components.seconds),
         ]
-        node = try await ask(.watching, "SELECT martlet.register($1, $2, $3)", parameters) {
+        node = try await ask(.maintaining, "SELECT martlet.register($1, $2, $3)", parameters) {
             $0.first?.integer(at: 0) ?? 0
         }
     }
@@ -111,7 +111,7 @@ extension PostgreSQLOutbox {
             .integer(node), .integer(options.lease.components.seconds), .flag(isResting), .text(facts),
         ]
         do throws(PostgreSQLError) {
-            let state = try await ask(.watching, "SELECT * FROM martlet.beat($1, $2, $3, $4)", parameters) { rows in
+            let state = try await ask(.maintaining, "SELECT * FROM martlet.beat($1, $2, $3, $4)", parameters) { rows in
                 rows.first.map(NodeState.init)
             }
             guard let state else { return }

@@ -4,8 +4,8 @@ internal import Wire
 /// The outbox of several machines: a PostgreSQL database that their relays share.
 ///
 /// What must hold between them is written in the database's own functions (``Schema``); this asks for it, many pushes
-/// at a time, over three connections without waiting in line: one takes pushes in, one gives them out and writes down
-/// what became of them, one watches. Each relay is a node with a lease, which it renews. What a node has claimed is its
+/// at a time, over four connections without waiting in line: one takes pushes in, one gives them out and writes down
+/// what became of them, one watches, and one has the statements that may take long. Each relay is a node with a lease, which it renews. What a node has claimed is its
 /// own until its lease ends; then whoever notices takes over, and notes that it may have been sent.
 package actor PostgreSQLOutbox {
     /// How a database is used.
@@ -16,12 +16,30 @@ package actor PostgreSQLOutbox {
         package var lease: Duration
         /// What people know this node by.
         package var name: String
+        /// How long a statement that needs a few rows may take; 3 seconds by default.
+        ///
+        /// The server cancels one that takes longer. A server that answers none of them for half a second more is taken
+        /// for hung: all connections are dropped, and what was under way fails. Statements that write many pushes may
+        /// take 6 times as long, and those that read whole tables 20 times.
+        package var statementTime: Duration
+        /// Whether opening succeeds while the database is away or full; false by default.
+        ///
+        /// Every call fails then until a later attempt to open succeeds.
+        package var retriesOpening: Bool
 
         /// The defaults, save what is given.
-        package init(limit: Int = 10_000_000, lease: Duration = .seconds(15), name: String = "relay") {
+        package init(
+            limit: Int = 10_000_000,
+            lease: Duration = .seconds(15),
+            name: String = "relay",
+            statementTime: Duration = .seconds(3),
+            retriesOpening: Bool = false
+        ) {
             self.limit = limit
             self.lease = lease
             self.name = name
+            self.statementTime = statementTime
+            self.retriesOpening = retriesOpening
         }
     }
 
@@ -29,7 +47,19 @@ package actor PostgreSQLOutbox {
     enum Purpose: String, CaseIterable {
         case accepting
         case delivering
+        /// Statements that need a few rows: a server that does not answer them is taken for hung.
         case watching
+        /// Statements that may read whole tables, and the sign of life, which may take over what another node had.
+        case maintaining
+
+        /// How many times ``Options/statementTime`` a statement may take.
+        var patience: Int {
+            switch self {
+            case .watching: 1
+            case .accepting, .delivering: 6
+            case .maintaining: 20
+            }
+        }
     }
 
     /// One urgency of one lane, in which this node delivers.
@@ -39,13 +69,19 @@ package actor PostgreSQLOutbox {
     }
 
     nonisolated let loop: EventLoop
-    private let connections: Connections
+    let connections: Connections
     /// Part of `Actor`.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let address: String
     let options: Options
-    private var problems: [Purpose: PostgreSQLError] = [:]
+    /// Why there is no connection for a purpose.
+    var problems: [Purpose: PostgreSQLError] = [:]
+    /// The server's processes of connections that were lost, which may still run what they were asked.
+    var lostProcesses: [Purpose: Int64] = [:]
+    /// Why the outbox is not open yet; nil once it is.
+    var openingProblem: OutboxError?
+    var isOpen = false
     var isClosed = false
     /// What the others are told of this node.
     var facts = "{}"
@@ -61,7 +97,7 @@ package actor PostgreSQLOutbox {
     /// Claims that the database has not answered.
     var claimsUnderWay = 0
     /// Until when a claim may still come true whose connection was lost.
-    private var lostClaimsUntil = ContinuousClock.now
+    var lostClaimsUntil = ContinuousClock.now
     /// How far each shelf has been given out.
     var watermarks: [Shelf: Watermark] = [:]
     /// The time that was handed in last.
@@ -81,7 +117,7 @@ package actor PostgreSQLOutbox {
     /// - Parameters:
     ///   - address: What libpq takes: `postgresql://…` or `host=… dbname=…`, with any number of hosts.
     ///   - options: How it is used.
-    /// - Throws: ``OutboxError`` of kind `.unavailable`, which says what to do.
+    /// - Throws: ``OutboxError`` of kind `.unavailable` or `.unreachable`, which says what to do.
     package init(address: String, options: Options = Options()) async throws(OutboxError) {
         self.address = address
         self.options = options
@@ -93,24 +129,16 @@ package actor PostgreSQLOutbox {
         }
         loop = connections.loop
         do throws(PostgreSQLError) {
-            for purpose in Purpose.allCases { try await connect(purpose) }
-            try await begin()
+            try await open()
         } catch {
-            disconnect()
-            throw OutboxError(error, "the outbox in PostgreSQL cannot be used")
+            let problem = OutboxError(error, "the outbox in PostgreSQL cannot be used")
+            guard options.retriesOpening, error.kind.mayPass else {
+                disconnect()
+                throw problem
+            }
+            openingProblem = problem
+            retryOpening(after: Self.firstRetry)
         }
-    }
-
-    private func begin() async throws(PostgreSQLError) {
-        let version = try await ask(.watching, "SELECT number FROM martlet.version") { $0.first?.integer(at: 0) }
-        guard version == Int64(Schema.migrations.count) else {
-            throw PostgreSQLError.wrongVersion(version ?? 0)
-        }
-        try await register()
-        try await readApps()
-        try await countPushes()
-        beatLater()
-        pollLater()
     }
 
     package func close(isInOrder: Bool) async {
@@ -119,78 +147,6 @@ package actor PostgreSQLOutbox {
         // Should that fail, the lease ends by itself.
         try? await ask(.watching, "SELECT martlet.leave($1, $2)", [.integer(node), .flag(!isInOrder)]) { _ in }
         disconnect()
-    }
-
-    // MARK: Connections
-
-    private func connect(_ purpose: Purpose) async throws(PostgreSQLError) {
-        let session: Session
-        do throws(PostgreSQLError) {
-            session = try await withTaskExecutorPreference(LoopTaskExecutor(connections.connecting)) {
-                () async throws(PostgreSQLError) in
-                try await Session.connected(to: address, name: "martlet \(options.name) \(purpose)")
-            }
-        } catch {
-            problems[purpose] = error
-            throw error
-        }
-        let link: Link
-        do throws(WireError) {
-            link = try Link(session, on: loop)
-        } catch {
-            throw .disconnected("\(error)")
-        }
-        link.onEnd = { [weak self] error in self?.assumeIsolated { $0.lost(purpose, error) } }
-        connections.links[purpose] = link
-        if purpose == .watching {
-            link.onNotice = { [weak self] in self?.assumeIsolated { $0.poll() } }
-            link.ask("LISTEN martlet", []) { _ in }
-        }
-        if purpose == .delivering, node != 0 {
-            lostClaimsUntil = .now + .seconds(120)
-            releaseLostClaims()
-        }
-    }
-
-    /// Leaves to everybody what was claimed when the connection was lost, and never came here.
-    ///
-    /// No claim may be under way, as nobody would know of what it gives. The server may notice late that we have gone,
-    /// and finish what it was asked, so that this is done again for a while.
-    func releaseLostClaims() {
-        guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = connections.links[.delivering]
-        else { return }
-        let known = held.map { Optional($0) }
-        link.ask("SELECT martlet.release($1, $2, false)", [.integer(node), .integers(known)]) { _ in }
-    }
-
-    private func lost(_ purpose: Purpose, _ error: PostgreSQLError) {
-        connections.links[purpose] = nil
-        problems[purpose] = error
-        reconnect(purpose)
-    }
-
-    private func reconnect(_ purpose: Purpose) {
-        loop.schedule(after: .milliseconds(250)) { [weak self] in
-            guard let self else { return }
-            Task(executorPreference: LoopTaskExecutor(loop)) { await self.tryToReconnect(purpose) }
-        }
-    }
-
-    private func tryToReconnect(_ purpose: Purpose) async {
-        guard !isClosed, connections.links[purpose] == nil else { return }
-        do throws(PostgreSQLError) {
-            try await connect(purpose)
-        } catch {
-            reconnect(purpose)
-        }
-    }
-
-    private func disconnect() {
-        isClosed = true
-        let open = connections.links.values
-        connections.links = [:]
-        for link in open { link.close() }
-        newsOut.finish()
     }
 
     // MARK: Questions
@@ -237,6 +193,7 @@ package actor PostgreSQLOutbox {
         _ read: @escaping @Sendable (Rows) -> Value
     ) async throws(OutboxError) -> Value {
         guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        if let openingProblem { throw openingProblem }
         do throws(PostgreSQLError) {
             return try await ask(purpose, sql, parameters, read)
         } catch {
@@ -259,7 +216,7 @@ package actor PostgreSQLOutbox {
     /// The number of an app that has been heard of; nil for others.
     func number(ofKnown app: String) -> Int64? { apps[app] }
 
-    private func readApps() async throws(PostgreSQLError) {
+    func readApps() async throws(PostgreSQLError) {
         let all = try await ask(.watching, "SELECT name, number FROM martlet.app") { rows in
             rows.all.map { ($0.text(at: 0), $0.integer(at: 1)) }
         }
@@ -277,28 +234,6 @@ package actor PostgreSQLOutbox {
     }
 }
 
-extension Session {
-    /// A session that waits for nothing but its connection.
-    @concurrent
-    fileprivate static func connected(to address: String, name: String) async throws(PostgreSQLError) -> sending Session
-    {
-        let session = try Session(address, name: name)
-        try session.beginPipeline()
-        return session
-    }
-}
-
-extension PostgreSQLError {
-    fileprivate static func wrongVersion(_ version: Int64) -> PostgreSQLError {
-        let known = Schema.migrations.count
-        return .disconnected(
-            version < known
-                ? "its tables have version \(version) and not \(known): run martlet relay migrate"
-                : "its tables have version \(version), this program knows those up to \(known): use a newer one"
-        )
-    }
-}
-
 extension OutboxError {
     /// What PostgreSQL says, in the outbox's words.
     init(_ error: PostgreSQLError, _ what: String) {
@@ -306,7 +241,8 @@ extension OutboxError {
             switch error.kind {
             case .full: .full
             case .corrupt: .damaged
-            case .disconnected, .unavailable, .conflict, .undefined, .other: .unavailable
+            case .disconnected, .noAnswer: .unreachable
+            case .unavailable, .conflict, .undefined, .other: .unavailable
             }
         let advice = error.kind == .undefined ? ": run martlet relay migrate" : ""
         self.init(kind, "\(what): \(error)\(advice)")

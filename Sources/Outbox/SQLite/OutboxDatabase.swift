@@ -80,10 +80,16 @@ final class OutboxDatabase {
         """,
     ]
 
+    /// The size of the log after a checkpoint, in bytes: a large batch makes it longer until the next change.
+    private static let longestLog = 32 << 20
+    /// The interval between attempts to find room on a full disk.
+    private static let roomInterval = Duration.seconds(1)
+
     let connection: Connection
     let statements: OutboxStatements
     let limit: Int
     var known = Knowledge()
+    private var nextSearchForRoom = ContinuousClock.now
 
     /// Pushes that have not ended.
     var count: Int { known.counts.values.reduce(0, +) }
@@ -93,13 +99,16 @@ final class OutboxDatabase {
         var opening = Connection.Options(synchronous: options.durability == .full ? .full : .normal)
         opening.busyTimeout = .seconds(1)
         opening.mustExist = mustExist
-        connection = try Connection(path: file, options: opening)
         // Two relays would send everything twice.
-        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA wal_autocheckpoint = 4000;")
+        opening.isExclusive = true
+        connection = try Connection(path: file, options: opening)
+        try connection.execute(
+            "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = \(OutboxDatabase.longestLog);"
+        )
         try connection.migrate(OutboxDatabase.migrations)
         statements = try OutboxStatements(connection)
         limit = options.limit
-        try connection.transaction { () throws(SQLiteError) in try doubt() }
+        try change { (database) throws(SQLiteError) in try database.doubt() }
         try learn()
     }
 
@@ -146,7 +155,26 @@ final class OutboxDatabase {
     }
 
     /// Makes a change: all of it is kept, or nothing has happened.
+    ///
+    /// When the disk is full, it is tried again after a checkpoint, which may make room in the log.
     func change<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+        do throws(SQLiteError) {
+            return try changeOnce(body)
+        } catch {
+            guard error.kind == .full, findRoom() else { throw error }
+            return try changeOnce(body)
+        }
+    }
+
+    private func findRoom() -> Bool {
+        guard ContinuousClock.now >= nextSearchForRoom else { return false }
+        nextSearchForRoom = ContinuousClock.now + OutboxDatabase.roomInterval
+        return (try? connection.emptyLog()) != nil
+    }
+
+    private func changeOnce<Value>(
+        _ body: (OutboxDatabase) throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value {
         let before = known
         do throws(SQLiteError) {
             return try connection.transaction { () throws(SQLiteError) in try body(self) }
@@ -190,7 +218,7 @@ extension OutboxError {
             case .full: .full
             case .corrupt, .notADatabase: .damaged
             case .busy: .inUse
-            case .readOnly, .constraint, .cannotOpen, .other: .unavailable
+            case .readOnly, .constraint, .cannotOpen, .disk, .other: .unavailable
             }
         self.init(kind, "\(what): \(error)")
     }

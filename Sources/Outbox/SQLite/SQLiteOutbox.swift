@@ -22,11 +22,16 @@ package actor SQLiteOutbox: OutboxStore {
         package var durability: Durability
         /// Pushes that may wait at once; 10 million by default.
         package var limit: Int
+        /// Whether opening succeeds while another process has the file or its disk is full; false by default.
+        ///
+        /// Every call fails then until a later attempt to open succeeds.
+        package var retriesOpening: Bool
 
         /// The defaults, save what is given.
-        package init(durability: Durability = .full, limit: Int = 10_000_000) {
+        package init(durability: Durability = .full, limit: Int = 10_000_000, retriesOpening: Bool = false) {
             self.durability = durability
             self.limit = limit
+            self.retriesOpening = retriesOpening
         }
     }
 
@@ -49,7 +54,10 @@ package actor SQLiteOutbox: OutboxStore {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let options: Options
+    private let file: String
     private var database: OutboxDatabase?
+    /// Why the file is not open yet.
+    private var openingProblem: OutboxError?
     private var work: [Work] = []
     package private(set) var measures = OutboxMeasures()
 
@@ -62,25 +70,51 @@ package actor SQLiteOutbox: OutboxStore {
     ///   another process has, `.unavailable` for one that cannot be written to.
     package init(file: String, options: Options = Options()) async throws(OutboxError) {
         self.options = options
+        self.file = file
         do {
             loop = try EventLoop()
         } catch {
             throw OutboxError(.unavailable, "\(error)")
         }
-        try open(file)
+        do throws(SQLiteError) {
+            try open()
+        } catch {
+            let problem = describe(error)
+            guard options.retriesOpening, error.kind.mayPass else { throw problem }
+            openingProblem = problem
+            retryOpening()
+        }
     }
 
     deinit {
         loop.shutdown()
     }
 
-    private func open(_ file: String) throws(OutboxError) {
-        do {
-            database = try OutboxDatabase(file: file, options: options)
+    private func open() throws(SQLiteError) {
+        database = try OutboxDatabase(file: file, options: options)
+    }
+
+    private func retryOpening() {
+        loop.schedule(after: SQLiteOutbox.retryInterval) { [weak self] in self?.assumeIsolated { $0.tryToOpen() } }
+    }
+
+    private func tryToOpen() {
+        // Closing forgets the problem.
+        guard openingProblem != nil else { return }
+        do throws(SQLiteError) {
+            try open()
+            openingProblem = nil
         } catch {
-            let problem = error.kind == .busy ? "is in use by another process" : "cannot be used"
-            throw OutboxError(error, "the outbox \(file) \(problem)")
+            openingProblem = describe(error)
+            retryOpening()
         }
+    }
+
+    private static let retryInterval = Duration.seconds(1)
+
+    private func describe(_ error: SQLiteError) -> OutboxError {
+        guard error.kind == .busy else { return OutboxError(error, "the outbox \(file) cannot be used") }
+        return OutboxError(.inUse, "another relay has the outbox \(file) open: stop it, or set data to another file")
     }
 
     package func close(isInOrder: Bool) {
@@ -88,6 +122,7 @@ package actor SQLiteOutbox: OutboxStore {
         // Should that fail, what is left is taken for what may have been sent, which does no harm.
         if isInOrder { try? database?.endInOrder() }
         database = nil
+        openingProblem = nil
     }
 
     // MARK: Writing, many at once
@@ -134,6 +169,7 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     private func read<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
+        if let openingProblem { throw openingProblem }
         guard let database else { throw OutboxError(.closed, "the outbox is closed") }
         do throws(SQLiteError) {
             return try body(database)
@@ -199,5 +235,15 @@ package actor SQLiteOutbox: OutboxStore {
         at now: Int64
     ) throws(OutboxError) -> Int {
         try change { (database) throws(SQLiteError) in try database.requeueDeadLetters(ids, of: app, at: now) }
+    }
+}
+
+extension SQLiteError.Kind {
+    /// Whether opening may succeed later without a change of the configuration or of the file.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .busy, .full, .disk: true
+        case .readOnly, .corrupt, .notADatabase, .constraint, .cannotOpen, .other: false
+        }
     }
 }

@@ -13,8 +13,13 @@ extension RelayAPI {
         case "/readyz":
             let report = relay.health.isAlive() ? relay.health.report : RelayAPI.unknownHealth
             let isVerbose = request.query.contains { $0.name == "verbose" && $0.value != "false" }
-            let text = isVerbose ? report.lines.joined(separator: "\n") : report.problem ?? "ok"
-            return RelayAPI.text(text, status: report.problem == nil ? 200 : 503)
+            guard isVerbose else {
+                return RelayAPI.text(report.problem ?? "ok", status: report.problem == nil ? 200 : 503)
+            }
+            // Names of apps are shown to a client with an API key for them.
+            let apps = relay.appsToRead(with: request.fields["authorization"])
+            let lines = report.lines + report.lanes.filter { apps.contains($0.app) }.map(\.line)
+            return RelayAPI.text(lines.joined(separator: "\n"), status: report.problem == nil ? 200 : 503)
         default: return nil
         }
     }

@@ -111,6 +111,8 @@ package struct RelayConfiguration: Sendable {
     package var node = "relay"
     /// How they are kept.
     package var outbox = SQLiteOutbox.Options()
+    /// How long a statement that needs a few rows of the database may take; 3 seconds by default.
+    package var statementTime = Duration.seconds(3)
     /// The apps.
     package var apps: [App]
     /// The callers.

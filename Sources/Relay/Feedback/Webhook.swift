@@ -121,7 +121,8 @@ struct WebhookSchedule {
 
     /// Whether it is time for a call, which then counts as under way.
     mutating func mayCall(at now: Int64) -> Bool {
-        guard !isUnderWay, now >= nextTime else { return false }
+        // A clock that was set back must not hold it up for longer.
+        guard !isUnderWay, now >= nextTime || now < nextTime - WebhookSchedule.longestPause else { return false }
         isUnderWay = true
         return true
     }

@@ -14,6 +14,11 @@ struct FleetView {
     /// What relays have done that are there no more, so that sums only grow.
     private var gone: [Lane: LaneFacts] = [:]
 
+    /// Relays that are running under this relay's name.
+    private var namesakes: Set<Int64> = []
+    /// Those of them that nobody has been told of.
+    private var newNamesakes: [Int64] = []
+
     /// Whether there may be others.
     var isShared: Bool { !nodes.isEmpty }
 
@@ -25,6 +30,7 @@ struct FleetView {
 
     /// These are there, and have told this.
     mutating func learn(_ nodes: [OutboxNode]) {
+        learnNamesakes(nodes)
         self.nodes = nodes
         let before = others
         others = [:]
@@ -32,6 +38,25 @@ struct FleetView {
         for (number, lanes) in before where others[number] == nil {
             for (lane, facts) in lanes { gone[lane] = (gone[lane] ?? LaneFacts()) + facts.done }
         }
+    }
+
+    /// Relays under this relay's name that were not returned before.
+    mutating func takeNamesakes() -> [Int64] {
+        defer { newNamesakes = [] }
+        return newNamesakes
+    }
+
+    /// Finds relays under this relay's name that have renewed their lease since the last time.
+    ///
+    /// One that has not may be what a relay left that was killed and started again, until its lease ends.
+    private mutating func learnNamesakes(_ now: [OutboxNode]) {
+        let before = Dictionary(nodes.map { ($0.number, $0) }) { first, _ in first }
+        let name = now.first(where: \.isOwn)?.name
+        let running = now.filter { node in
+            guard !node.isOwn, node.name == name, let last = before[node.number] else { return false }
+            return node.silence < last.silence
+        }
+        for node in running where namesakes.insert(node.number).inserted { newNamesakes.append(node.number) }
     }
 
     /// A relay's part of what all may do together.

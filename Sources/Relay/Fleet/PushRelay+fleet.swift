@@ -30,6 +30,8 @@ extension PushRelay {
             fleet.learn(size: nodes, leads: leads)
             log.info("relays share the outbox", ["relays": .whole(nodes), "leads": .string(leads ? "yes" : "no")])
             shareLimits()
+        case .unreachable(let error):
+            noteStore(error)
         case .drainAsked:
             guard !isDraining else { return }
             askToDrain()
@@ -52,7 +54,18 @@ extension PushRelay {
     func meetOthers() async {
         guard let shared else { return }
         await shared.publish(FleetView.text(of: ownFacts))
-        if let nodes = try? await shared.nodes() { fleet.learn(nodes) }
+        do throws(OutboxError) {
+            fleet.learn(try await shared.nodes())
+            store.answeredAt = now
+        } catch {
+            noteStore(error)
+        }
+        for number in fleet.takeNamesakes() {
+            log.warning(
+                "another relay has the same name: set node to a name of its own for each",
+                ["name": .string(configuration.node), "relay": .whole(number)]
+            )
+        }
     }
 
     private func lookForEndsLater() {

@@ -3,14 +3,15 @@ struct LogThrottle {
     /// The while, in milliseconds.
     static let interval: Int64 = 1_000
 
-    private var nextAt = Int64.min
+    private var nextAt = Int64.min / 2
     private var heldBack = 0
 
     /// Something is to be told.
     ///
     /// - Returns: How many were held back since the last one that was told; nil when this one is held back, too.
     mutating func take(at now: Int64) -> Int? {
-        guard now >= nextAt else {
+        // A clock that was set back must not hold lines back for longer.
+        guard now >= nextAt || now < nextAt - LogThrottle.interval else {
             heldBack += 1
             return nil
         }

@@ -6,8 +6,10 @@ final class HealthBoard: Sendable {
     struct Report: Sendable {
         /// The reason why no pushes are taken; nil when they are.
         var problem: String?
-        /// All facts about readiness, a line each.
+        /// The facts about readiness, a line each.
         var lines: [String] = []
+        /// The state of each lane, with its app.
+        var lanes: [(app: String, line: String)] = []
     }
 
     /// The time without a report after which the relay counts as dead.

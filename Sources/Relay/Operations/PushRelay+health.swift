@@ -2,16 +2,33 @@ internal import APNs
 internal import Outbox
 internal import Wire
 
-/// What is known of the file that pushes are kept in.
+/// What is known of the outbox.
 struct StoreHealth {
     /// Why it could not be written to the last time; nil when it could.
     var problem: String?
     /// Whether what it holds is damaged, which no further try can mend.
     var isDamaged = false
+    /// Whether the database does not answer.
+    var isUnreachable = false
+    /// When it answered last; nil when it never did.
+    var answeredAt: Int64?
     /// When it was written to, or that was tried, the last time.
     var triedAt: Int64 = 0
     /// Lines about it in the log.
     var throttle = LogThrottle()
+
+    /// The error for pushes that need not be tried, as the next check finds out whether the outbox works again.
+    var refusal: OutboxError? {
+        guard isDamaged || isUnreachable else { return nil }
+        return OutboxError(isDamaged ? .damaged : .unreachable, problem ?? "")
+    }
+
+    /// The description of an error of the outbox.
+    fileprivate func describe(_ error: OutboxError) -> String {
+        guard error.kind == .unreachable else { return "\(error)" }
+        let since = answeredAt.map { "since " + Timestamp.text($0) } ?? "yet"
+        return "the database has not answered \(since): \(error)"
+    }
 }
 
 /// Whether the relay is well.
@@ -29,28 +46,41 @@ extension PushRelay {
     var readinessProblem: String? {
         if isDraining { return "the relay is coming to its end" }
         if let since = incoming.waitsSince, now - since > PushRelay.longestCommit {
-            return "pushes cannot be stored: the storage has not answered for \((now - since) / 1_000) s"
+            return "pushes cannot be stored: " + message(of: .storeDoesNotAnswer(since: since))
         }
         return store.problem.map { "pushes cannot be kept: \($0)" }
     }
 
-    /// The facts about readiness, a line each.
+    /// A refusal in words for the caller.
+    func message(of refusal: LoadGate.Refusal) -> String {
+        switch refusal {
+        case .outboxIsFull: return "too many pushes are stored already"
+        case .storeDoesNotAnswer(let since):
+            return "the \(shared == nil ? "disk" : "database") has not answered since \(Timestamp.text(since))"
+        case .tooManyIncoming: return "more pushes come in than can be stored"
+        }
+    }
+
+    /// The facts about readiness, a line each, without the lanes.
     private var readinessLines: [String] {
-        var lines = [
+        [
             "outbox: \(store.problem ?? "ok")",
             "taking pushes: \(isDraining ? "no, the relay is coming to its end" : "ok")",
             "keys: \(configuration.apps.count) loaded",
         ]
-        for (lane, state) in machine.lanes.sorted(by: { $0.key.app < $1.key.app }) {
-            let rest = state.pausedUntil.map { "rests for \(max(0, $0 - now) / 1_000) s" } ?? "ok"
-            lines.append("\(lane.app) \(lane.environment.rawValue): \(rest)")
+    }
+
+    /// The state of each lane, a line each.
+    private var laneLines: [(app: String, line: String)] {
+        lanes(of: apps).map { lane in
+            let rest = machine.lanes[lane]?.pausedUntil.map { "rests for \(max(0, $0 - now) / 1_000) s" } ?? "ok"
+            return (lane.app, "\(lane.app) \(lane.environment.rawValue): \(rest)")
         }
-        return lines
     }
 
     /// Posts the relay's health for other threads.
     func postHealth() {
-        health.post(HealthBoard.Report(problem: readinessProblem, lines: readinessLines))
+        health.post(HealthBoard.Report(problem: readinessProblem, lines: readinessLines, lanes: laneLines))
     }
 
     /// Posts the relay's health at intervals, and measures how late the loop is.
@@ -79,24 +109,29 @@ extension PushRelay {
         store.triedAt = now
         defer { postHealth() }
         guard let error else {
+            store.answeredAt = now
+            store.isUnreachable = false
             // One part of a damaged file may still be good: that is no reason to trust it with more.
             guard !store.isDamaged else { return }
             if store.problem != nil { log.info("pushes can be kept again") }
             store.problem = nil
             return
         }
-        store.problem = "\(error)"
+        store.problem = store.describe(error)
+        store.isUnreachable = error.kind == .unreachable
         store.isDamaged = store.isDamaged || error.kind == .damaged
         guard let heldBack = store.throttle.take(at: now) else { return }
         log.error(
             "pushes cannot be kept",
-            ["error": .string("\(error)"), "not-logged": heldBack > 0 ? .whole(heldBack) : nil]
+            ["error": .string(store.problem ?? ""), "not-logged": heldBack > 0 ? .whole(heldBack) : nil]
         )
     }
 
     /// Writes to the outbox when nobody has for a while, or when it failed.
     func checkStore() async {
-        guard store.problem != nil || now - store.triedAt >= PushRelay.storeCheckInterval else { return }
+        // A clock that was set back must not stop the checks.
+        let isRecent = (0..<PushRelay.storeCheckInterval).contains(now - store.triedAt)
+        guard store.problem != nil || !isRecent else { return }
         do throws(OutboxError) {
             try await outbox.setCursor(now, of: "health")
             noteStore(nil)

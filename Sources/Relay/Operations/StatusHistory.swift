@@ -26,7 +26,7 @@ struct StatusHistory {
 
     /// Whether it is time for a sample.
     func wants(at now: Int64) -> Bool {
-        samples.last.map { now - $0.time >= StatusHistory.interval * 1_000 } ?? true
+        samples.last.map { !(0..<StatusHistory.interval * 1_000).contains(now - $0.time) } ?? true
     }
 
     /// Adds a sample; the oldest one goes when there are many.

@@ -3,7 +3,6 @@ import APNsClient
 import Foundation
 import Outbox
 import Simulator
-import Synchronization
 import TestSupport
 import Testing
 
@@ -152,6 +151,30 @@ import Testing
         await stop(benches)
     }
 
+    @Test func `a relay that runs under the name of this one is reported once, and what is left of one is not`() {
+        func node(_ number: Int64, silence: Int64, name: String = "a", isOwn: Bool = false) -> OutboxNode {
+            OutboxNode(
+                number: number,
+                name: name,
+                version: "1",
+                startedAt: 0,
+                silence: silence,
+                isToDrain: false,
+                isOwn: isOwn,
+                facts: "[]"
+            )
+        }
+        var view = FleetView()
+        let own = node(3, silence: 100, isOwn: true)
+        view.learn([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own])
+        view.learn([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own])
+        #expect(view.takeNamesakes() == [], "a lease that nobody renews, and another name")
+        view.learn([node(1, silence: 300), node(2, silence: 400, name: "b"), own])
+        #expect(view.takeNamesakes() == [1])
+        view.learn([node(1, silence: 100), own])
+        #expect(view.takeNamesakes() == [])
+    }
+
     @Test func `what others tell of their lanes is added up, and sums only grow`() {
         var view = FleetView()
         let lane = Lane(app: "orders", environment: .production)
@@ -179,12 +202,4 @@ import Testing
         view.learn(size: 3, leads: false)
         #expect(view.share(of: 100) == 33 && view.share(of: 2) == 1)
     }
-}
-
-/// A clock that a test moves by hand.
-private final class TestClock: Sendable {
-    private let seconds = Mutex<Int64>(1_795_000_000)
-    var wall: WallClock { WallClock { self.seconds.withLock { $0 } } }
-
-    func advance(by time: Int64) { seconds.withLock { $0 += time } }
 }

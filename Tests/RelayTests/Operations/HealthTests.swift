@@ -45,8 +45,14 @@ import Wire
         let lane = Lane(app: "orders", environment: .production)
         while await bench.relay.machine.lanes[lane]?.pausedUntil == nil { await Task.yield() }
         await bench.relay.postHealth()
-        let ready = await bench.ask("GET", "/readyz?verbose", key: nil)
+        let ready = await bench.ask("GET", "/readyz?verbose")
         #expect(ready.status == 200 && ready.text.contains("orders production: rests for "), "\(ready.text)")
+        #expect(!ready.text.contains("rides"), "the key is not for this app")
+        for key in [nil, "wrong"] {
+            let anonymous = await bench.ask("GET", "/readyz?verbose", key: key)
+            #expect(anonymous.status == 200 && anonymous.text.contains("outbox: ok"), "\(anonymous.text)")
+            #expect(!anonymous.text.contains("orders"), "\(anonymous.text)")
+        }
         let status = await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first
         #expect(status?["backlog"] == 1 && status?["paused-until"] != nil && status?["in-flight"] == 0)
         await bench.stop()
