@@ -201,6 +201,14 @@ extension PushRelay {
         }
     }
 
+    /// Copies the outbox to a file beside its own.
+    ///
+    /// - Returns: The path of the copy; nil for an outbox without a file.
+    /// - Throws: ``OutboxError`` when it cannot be copied.
+    func backUp() async throws(OutboxError) -> String? {
+        try await (outbox as? SQLiteOutbox)?.backUp()
+    }
+
     /// Has pushes tried again that were given up.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String) async throws(OutboxError) -> Int {
         let count = try await outbox.requeueDeadLetters(ids, of: app, at: now)

@@ -32,7 +32,7 @@ package struct Connection: ~Copyable {
         package var mustExist: Bool
         /// Whether no other connection may use the file while this one is open; false by default.
         ///
-        /// The index of the log is in memory then, so that a file can be opened where the disk has no room for an index.
+        /// The index of the log is in memory then, so that a file can be opened where the disk has no room for one.
         package var isExclusive: Bool
 
         /// The defaults, save what is given.
@@ -238,6 +238,14 @@ package struct Connection: ~Copyable {
     /// - Throws: ``SQLiteError`` of kind `.full` when the file has to grow and the disk has no room.
     package func emptyLog() throws(SQLiteError) {
         try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// Prepares this database to become a copy of another.
+    func beginBackup(of source: borrowing Connection) throws(SQLiteError) -> OpaquePointer {
+        guard let backup = sqlite3_backup_init(raw, "main", source.raw, "main") else {
+            throw SQLiteError(sqlite3_errcode(raw), on: raw, during: "cannot copy the database")
+        }
+        return backup
     }
 
     private func firstText(_ sql: String) throws(SQLiteError) -> String {

@@ -41,7 +41,8 @@ extension ExitStatus {
             case let error as APNsError: ExitStatus(of: error.code)
             case let error as WireError: ExitStatus(of: error.kind)
             case let error as HealthcheckError: error.isAnswer ? .failure : .unreachable
-            case let error as OutboxError: error.kind == .unavailable ? .unreachable : .failure
+            case let error as OutboxError:
+                error.kind == .unavailable || error.kind == .unreachable ? .unreachable : .failure
             default: .failure
             }
     }

@@ -22,7 +22,8 @@ struct Martlet {
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
             .simulate, .relay, .relayCheck, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps, .relayDeadLetters,
-            .relayDrain, .authorityPath, .authorityPrint, .healthcheck, .token, .doctor, .completion, .manual, .version,
+            .relayDrain, .relayBackup, .authorityPath, .authorityPrint, .healthcheck, .token, .doctor, .completion,
+            .manual, .version,
         ],
         groups: [
             CommandGroup("live", "Start, update and end Live Activities"),

@@ -5,7 +5,7 @@ import Wire
 
 /// The options that select a relay, and the API key for it.
 struct RelayCaller: Sendable {
-    private static let timeout = Duration.seconds(30)
+    static let timeout = Duration.seconds(30)
 
     private var relay: InterfaceAddress
     private var authorities: InputFile?
@@ -22,11 +22,16 @@ struct RelayCaller: Sendable {
         Option<InputFile>("--key-file", "File whose first line is an API key", variable: "MARTLET_RELAY_KEY_FILE")
     ) { RelayCaller(relay: $0, authorities: $1, keyFile: $2) }
 
-    /// Sends one request.
+    /// Sends one request, and waits 30 seconds for the answer unless another limit is given.
     ///
     /// - Returns: The JSON of the answer.
     /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``WireError`` when there is none.
-    func ask(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
+    func ask(
+        _ method: String,
+        _ path: String,
+        _ body: JSONValue? = nil,
+        within limit: Duration = RelayCaller.timeout
+    ) async throws -> JSONValue {
         let key = try keyFile.firstLine()
         let loop = try EventLoop()
         defer { loop.shutdown() }
@@ -40,7 +45,7 @@ struct RelayCaller: Sendable {
             relay.path + path,
             fields: fields,
             body: body?.encoded() ?? [],
-            within: RelayCaller.timeout,
+            within: limit,
             on: loop
         )
         let json = try? JSONReader.read(answer.body)

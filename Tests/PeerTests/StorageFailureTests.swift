@@ -45,15 +45,47 @@ import Testing
         #expect(run.complaint.contains(trouble.rawValue), "\(run.complaint)")
     }
 
-    @Test func `a file that another relay has is refused, and the other goes on`() async throws {
+    @Test func `a relay whose file another relay has says so, and takes over when that one stops`() async throws {
         let scratch = try ScratchDirectory()
         let first = try await relay(in: scratch.path)
         let second = try await relay(in: scratch.path)
         try await first.start()
-        let run = try await ProgramRun(MartletProcess.program, second.arguments)
-        #expect(run.status == 1 && run.complaint.contains("database is locked"), "\(run.complaint)")
+        #expect(await keep(3, in: first).count == 3)
+        try await second.start()
+        let ready = await second.ask([RawHTTP1.Request("GET", "/readyz")]).first
+        #expect(ready?.status == 503 && ready?.body.contains("another relay has the outbox") == true, "\(ready as Any)")
+        #expect(await keep(1, in: second).isEmpty)
         #expect(await first.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status == 200)
         #expect(await first.stop() == 0)
+        while await second.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status != 200 {}
+        let status = try #require(await second.ask([RawHTTP1.Request("GET", "/v1/status")]).first)
+        #expect(status.body.contains(#""backlog":3"#), "\(status.body)")
+        #expect(await second.stop() == 0)
+    }
+
+    @Test(.enabled(if: mayMount, "only root can make a disk that is small enough to fill"))
+    func `a relay that was killed on a full disk starts, says so, and loses nothing`() async throws {
+        let disk = try ScratchDirectory()
+        let mount = try await ProgramRun("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk.path])
+        try #require(mount.status == 0, "\(mount.complaint)")
+        defer { _ = try? ChildProcess("umount", ["--lazy", disk.path]).wait() }
+        let relay = try await relay(in: disk.path)
+        try await relay.start()
+        var kept: [String] = []
+        while case let more = await keep(10, in: relay), !more.isEmpty { kept += more }
+        relay.kill()
+        let filler = try #require(FileHandle(forWritingAtPath: try disk.write("", to: "filler")))
+        while (try? filler.write(contentsOf: Data(count: 1))) != nil {}
+        try await relay.start()
+        let ready = try #require(await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first)
+        #expect(ready.status == 503 && ready.body.contains("full"), "\(ready)")
+        #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
+        #expect(await keep(1, in: relay).isEmpty)
+        #expect(try await ProgramRun("mount", ["-o", "remount,size=64m", disk.path]).status == 0)
+        while await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status != 200 {}
+        let known = await relay.ask(kept.map { RawHTTP1.Request("GET", $0) })
+        #expect(kept.count > 50 && known.count == kept.count && known.allSatisfy { $0.status == 200 })
+        #expect(await relay.stop() == 0)
     }
 
     /// Whether this process may make a disk of its own.

@@ -118,7 +118,8 @@ import Wire
             case "/openapi.json": continue
             case "/v1/pushes/{id}": #expect(answer.status == 404, "\(answer.text)")
             case "/v1/pushes:batch", "/v1/events": continue
-            case _ where route.path.contains("{app}"), "/v1/pushes", "/v1/drain", "/v1/nodes/{node}/drain":
+            case _ where route.path.contains("{app}"), "/v1/pushes", "/v1/drain", "/v1/backup",
+                "/v1/nodes/{node}/drain":
                 #expect(answer.status == 403, "\(route.method) \(path): \(answer.text)")
             default:
                 #expect(answer.status == 200, "\(route.method) \(path): \(answer.text)")

@@ -33,6 +33,7 @@ final class Link {
     ///   - session: The session.
     ///   - loop: Where it lives.
     ///   - answerTime: How long the server may take for the next answer before the connection is dropped.
+    /// - Throws: ``WireError`` when the loop cannot wait for the socket.
     init(_ session: Session, on loop: EventLoop, answerTime: Duration) throws(WireError) {
         self.session = session
         self.loop = loop

@@ -4,9 +4,10 @@ internal import Wire
 /// The outbox of several machines: a PostgreSQL database that their relays share.
 ///
 /// What must hold between them is written in the database's own functions (``Schema``); this asks for it, many pushes
-/// at a time, over four connections without waiting in line: one takes pushes in, one gives them out and writes down
-/// what became of them, one watches, and one has the statements that may take long. Each relay is a node with a lease, which it renews. What a node has claimed is its
-/// own until its lease ends; then whoever notices takes over, and notes that it may have been sent.
+/// at a time, over four connections without waiting in line: one takes pushes in, one gives them out and stores their
+/// outcomes, one watches, and one has the statements that may take long. Each relay is a node with a lease, which it
+/// renews. What a node has claimed is its own until its lease ends; then the node that notices takes over, and notes
+/// that it may have been sent.
 package actor PostgreSQLOutbox {
     /// How a database is used.
     package struct Options: Sendable {

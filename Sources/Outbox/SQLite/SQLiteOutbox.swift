@@ -54,10 +54,11 @@ package actor SQLiteOutbox: OutboxStore {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let options: Options
-    private let file: String
+    let file: String
     private var database: OutboxDatabase?
     /// Why the file is not open yet.
     private var openingProblem: OutboxError?
+    var isBackingUp = false
     private var work: [Work] = []
     package private(set) var measures = OutboxMeasures()
 
@@ -169,13 +170,19 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     private func read<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
-        if let openingProblem { throw openingProblem }
-        guard let database else { throw OutboxError(.closed, "the outbox is closed") }
+        let database = try openDatabase()
         do throws(SQLiteError) {
             return try body(database)
         } catch {
             throw OutboxError(error, "the outbox cannot be used")
         }
+    }
+
+    /// The open file.
+    func openDatabase() throws(OutboxError) -> OutboxDatabase {
+        if let openingProblem { throw openingProblem }
+        guard let database else { throw OutboxError(.closed, "the outbox is closed") }
+        return database
     }
 
     // MARK: Everything else

@@ -69,6 +69,18 @@ extension RelayAPI {
         },
         Route(
             method: "POST",
+            path: "/v1/backup",
+            summary: "Copy the file of the relay while it runs, to a file beside it: for a key of all its apps"
+        ) { (call) throws(APIProblem) in
+            try await call.service.demandAll()
+            let file = try await outboxCall { () throws(OutboxError) in try await call.service.relay.backUp() }
+            guard let file else {
+                throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
+            }
+            return .json(["file": .string(file)])
+        },
+        Route(
+            method: "POST",
             path: "/v1/nodes/{node}/drain",
             summary: "Has one of the relays that share a database come to its end: for a key of all its apps"
         ) { (call) throws(APIProblem) in

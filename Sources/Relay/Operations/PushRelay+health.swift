@@ -10,6 +10,8 @@ struct StoreHealth {
     var isDamaged = false
     /// Whether the database does not answer.
     var isUnreachable = false
+    /// Whether a check is scheduled because the database does not answer.
+    var isCheckScheduled = false
     /// When it answered last; nil when it never did.
     var answeredAt: Int64?
     /// When it was written to, or that was tried, the last time.
@@ -39,6 +41,8 @@ extension PushRelay {
     private static let longestCommit: Int64 = 3_000
     /// How long it may be since the outbox was written to, before that is tried, in milliseconds.
     private static let storeCheckInterval: Int64 = 10_000
+    /// The time between two checks of a database that does not answer.
+    private static let recheckInterval = Duration.seconds(1)
 
     /// Why no pushes are taken; nil when they are.
     ///
@@ -120,11 +124,32 @@ extension PushRelay {
         store.problem = store.describe(error)
         store.isUnreachable = error.kind == .unreachable
         store.isDamaged = store.isDamaged || error.kind == .damaged
+        if store.isUnreachable { recheckStore() }
         guard let heldBack = store.throttle.take(at: now) else { return }
         log.error(
             "pushes cannot be kept",
             ["error": .string(store.problem ?? ""), "not-logged": heldBack > 0 ? .whole(heldBack) : nil]
         )
+    }
+
+    /// Checks a database that does not answer until it does.
+    ///
+    /// Pushes are refused until then, so this does not wait for the housekeeping, whose statements may take long.
+    private func recheckStore() {
+        guard !store.isCheckScheduled, !isDraining else { return }
+        store.isCheckScheduled = true
+        loop.schedule(after: PushRelay.recheckInterval) { [weak self] in
+            guard let self else { return }
+            Task {
+                await self.checkStore()
+                await self.endRecheck()
+            }
+        }
+    }
+
+    private func endRecheck() {
+        store.isCheckScheduled = false
+        if store.isUnreachable { recheckStore() }
     }
 
     /// Writes to the outbox when nobody has for a while, or when it failed.

@@ -1,4 +1,5 @@
 import APNs
+import APNsClient
 import Outbox
 import OutboxModel
 import TestSupport
@@ -21,8 +22,9 @@ import Testing
         )
     }
 
-    /// Several acceptances at once; each is committed and then answered, and each push ends at any time after the
-    /// commit. Whatever the order, each client hears exactly once.
+    /// Runs several acceptances at once, which are committed and then answered; each push ends after its commit.
+    ///
+    /// Whatever the order, each client hears exactly once.
     private func run(_ seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         var early = EarlyOutcomes()

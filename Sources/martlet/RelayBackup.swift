@@ -1,0 +1,46 @@
+import APNs
+import Commands
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Command {
+    /// The time in which a relay has to copy its file: enough for some hundred gigabytes.
+    private static let backupTime = Duration.seconds(3_600)
+
+    /// Copies the file of a relay.
+    static let relayBackup = Command(
+        "relay backup",
+        "Copy the file of a running relay, which must be on this machine",
+        examples: ["relay backup relay-backup.sqlite --key-file operator.key"],
+        Argument<FilePath>("file", "File of the copy, which must not exist"),
+        RelayCaller.declared,
+        OutputFormat.declared
+    ) { file, relay, output in
+        guard !FileManager.default.fileExists(atPath: file.path) else {
+            throw UsageError("\(file.path) exists: choose another file")
+        }
+        let answer = try await relay.ask("POST", "/v1/backup", within: backupTime)
+        let copy = answer["file"]?.stringValue ?? ""
+        do {
+            try FileManager.default.moveItem(atPath: copy, toPath: file.path)
+        } catch {
+            throw BackupError(copy: copy, file: file.path, reason: "\(error)")
+        }
+        output.write(json: ["file": .string(file.path)], text: "The backup is in \(file.path).\n")
+    }
+}
+
+/// A backup that was made and cannot be moved to its place.
+private struct BackupError: Error, CustomStringConvertible {
+    let copy: String
+    let file: String
+    let reason: String
+
+    var description: String {
+        "the relay has written \(copy), which cannot be moved to \(file): move it on the relay's machine (\(reason))"
+    }
+}
