@@ -73,11 +73,28 @@ package final class Session {
     /// Runs a script and waits for it; all of it counts, or nothing.
     ///
     /// It has to come before ``beginPipeline()``.
-    package func execute(_ script: String) throws(PostgreSQLError) {
-        let result = PQexec(connection, script)
-        defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else { throw failure(result) }
+    ///
+    /// - Parameters:
+    ///   - script: The statements.
+    ///   - limit: How long the server may take.
+    /// - Throws: ``PostgreSQLError``, of kind `.noAnswer` when the server takes longer: then the script may have run.
+    package func execute(_ script: String, within limit: Duration) throws(PostgreSQLError) {
+        let end = ContinuousClock.now + limit
+        guard PQsendQuery(connection, script) == 1 else { throw .disconnected(Session.message(connection)) }
+        var error: PostgreSQLError?
+        while true {
+            while PQisBusy(connection) == 1 {
+                let left = CInt(clamping: Int64((end - .now) / .milliseconds(1)))
+                var socket = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                guard left > 0, poll(&socket, 1, left) >= 0 || errno == EINTR else { throw .noAnswer(for: limit) }
+                if socket.revents != 0 { try receive() }
+            }
+            guard let result = PQgetResult(connection) else { break }
+            let status = PQresultStatus(result)
+            if status != PGRES_COMMAND_OK, status != PGRES_TUPLES_OK { error = error ?? failure(result) }
+            PQclear(result)
+        }
+        if let error { throw error }
     }
 
     /// From now on nothing waits.

@@ -233,11 +233,13 @@ package struct Connection: ~Copyable {
         guard finding == "ok" else { throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(finding)") }
     }
 
-    /// Moves the content of the log into the file, and makes the log empty.
+    /// Moves the content of the log into the file, so that the next change is written to the start of the log.
+    ///
+    /// The log keeps its size, and with it the room that it has on the disk.
     ///
     /// - Throws: ``SQLiteError`` of kind `.full` when the file has to grow and the disk has no room.
-    package func emptyLog() throws(SQLiteError) {
-        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    package func restartLog() throws(SQLiteError) {
+        try execute("PRAGMA wal_checkpoint(RESTART)")
     }
 
     /// Prepares this database to become a copy of another.

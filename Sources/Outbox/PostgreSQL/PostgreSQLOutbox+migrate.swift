@@ -2,6 +2,9 @@ internal import PostgreSQL
 internal import Wire
 
 extension PostgreSQLOutbox {
+    /// The time in which the server has to run one script.
+    private static let migrationTime = Duration.seconds(600)
+
     /// Makes the tables and functions in a database, or brings older ones up to date; does nothing where they are.
     ///
     /// Whoever connects has to be allowed to make a schema there. Relays may be running, and wait for a moment.
@@ -45,7 +48,8 @@ extension PostgreSQLOutbox {
                         UPDATE martlet.version SET number = \(version + 1);
                     END IF;
                 END $migrate$
-                """
+                """,
+                within: migrationTime
             )
         }
     }

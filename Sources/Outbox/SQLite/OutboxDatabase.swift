@@ -82,7 +82,7 @@ final class OutboxDatabase {
 
     /// The size of the log after a checkpoint, in bytes: a large batch makes it longer until the next change.
     private static let longestLog = 32 << 20
-    /// The interval between attempts to find room on a full disk.
+    /// The time before the next search for room on a full disk, after one that found none.
     private static let roomInterval = Duration.seconds(1)
 
     let connection: Connection
@@ -168,8 +168,13 @@ final class OutboxDatabase {
 
     private func findRoom() -> Bool {
         guard ContinuousClock.now >= nextSearchForRoom else { return false }
-        nextSearchForRoom = ContinuousClock.now + OutboxDatabase.roomInterval
-        return (try? connection.emptyLog()) != nil
+        do throws(SQLiteError) {
+            try connection.restartLog()
+            return true
+        } catch {
+            nextSearchForRoom = ContinuousClock.now + OutboxDatabase.roomInterval
+            return false
+        }
     }
 
     private func changeOnce<Value>(
