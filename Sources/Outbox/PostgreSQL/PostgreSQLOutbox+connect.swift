@@ -27,7 +27,7 @@ extension PostgreSQLOutbox {
         pollLater()
     }
 
-    /// Tries to open until that succeeds.
+    /// Schedules an attempt to open, and further ones until one succeeds.
     func retryOpening(after delay: Duration) {
         loop.schedule(after: delay) { [weak self] in
             guard let self else { return }
@@ -97,10 +97,10 @@ extension PostgreSQLOutbox {
         ) { _ in }
     }
 
-    /// Leaves to everybody what was claimed when the connection was lost, and never came here.
+    /// Releases the pushes of claims whose answers were lost with their connection.
     ///
-    /// No claim may be under way, as nobody would know of what it gives. The server may notice late that we have gone,
-    /// and finish what it was asked, so that this is done again for a while.
+    /// It does nothing while a claim is under way, as the pushes of that claim are not known yet. The server may notice
+    /// the lost connection late, and finish a claim, so this is repeated for two minutes.
     func releaseLostClaims() {
         guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = connections.links[.delivering]
         else { return }

@@ -16,7 +16,7 @@ struct FleetView {
 
     /// Relays that are running under this relay's name.
     private var namesakes: Set<Int64> = []
-    /// Those of them that nobody has been told of.
+    /// Those of them that were not returned by ``takeNamesakes()`` yet.
     private var newNamesakes: [Int64] = []
 
     /// Whether there may be others.
