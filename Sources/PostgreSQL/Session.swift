@@ -188,7 +188,9 @@ package final class Session {
 
     /// What libpq says, in one line.
     private static func message(_ connection: OpaquePointer) -> String {
-        let lines = String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline)
+        let lines = String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline).map { line in
+            line.drop(while: \.isWhitespace)
+        }
         return lines.isEmpty ? "the connection was lost" : lines.joined(separator: "; ")
     }
 }
