@@ -5,16 +5,21 @@ public struct CollapseID: RawRepresentable, Sendable, Hashable {
     /// The text as it travels.
     public let rawValue: String
 
-    /// An identifier of this text; nil when it is empty or longer than ``PushLimits/collapseIDByteCount``.
+    /// An identifier of this text.
+    ///
+    /// Nil when it is empty, is longer than ``PushLimits/collapseIDByteCount``, contains a control character, or has a
+    /// space at either end.
     public init?(rawValue: String) {
-        guard (1...PushLimits.collapseIDByteCount).contains(rawValue.utf8.count) else { return nil }
+        guard (1...PushLimits.collapseIDByteCount).contains(rawValue.utf8.count), rawValue.isHeaderValue else {
+            return nil
+        }
         self.rawValue = rawValue
     }
 
     /// An identifier of this text.
     ///
-    /// - Parameter text: 1 to 64 bytes in UTF-8.
-    /// - Throws: ``CollapseIDError`` when it is empty or too long.
+    /// - Parameter text: 1 to 64 bytes in UTF-8, without control characters and without spaces at either end.
+    /// - Throws: ``CollapseIDError`` when it breaks one of these rules.
     public init(_ text: String) throws(CollapseIDError) {
         guard let identifier = CollapseID(rawValue: text) else { throw CollapseIDError(byteCount: text.utf8.count) }
         self = identifier
@@ -28,6 +33,9 @@ public struct CollapseIDError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// The rule and what was found.
     public var description: String {
-        "apns-collapse-id must have 1 to \(PushLimits.collapseIDByteCount) bytes (found \(byteCount))"
+        guard !(1...PushLimits.collapseIDByteCount).contains(byteCount) else {
+            return "apns-collapse-id must not contain control characters or have a space at either end"
+        }
+        return "apns-collapse-id must have 1 to \(PushLimits.collapseIDByteCount) bytes (found \(byteCount))"
     }
 }

@@ -71,6 +71,12 @@ extension Lint.Rule {
         .sending,
         "apns-collapse-id has more than 64 bytes"
     )
+    static let collapseIDMalformed = Lint.Rule(
+        "collapse-id-malformed",
+        .error,
+        .sending,
+        "apns-collapse-id has a control character, or a space at either end"
+    )
 }
 
 /// The rules about headers ("Sending notification requests to APNs", table of request headers).
@@ -79,8 +85,9 @@ enum HeaderRules {
         .pushTypeMissing, .pushTypeUnknown, .idNotCanonical, .idUpperCase, .backgroundPriorityMissing,
         .backgroundPriorityImmediate, .priorityUnknown, .expirationNotATime, .expirationNegative,
         .expirationInMilliseconds, .expirationPast, .topicMissing, .topicMalformed, .topicSuffixMissing,
-        .topicSuffixWrong, .topicSuffixDoubled, .topicNotForMDM, .collapseIDTooLong, .broadcastAppMalformed,
-        .broadcastAppWithSuffix, .channelMissing, .channelMalformed, .broadcastHeaderMissing, .broadcastTypeWrong,
+        .topicSuffixWrong, .topicSuffixDoubled, .topicNotForMDM, .collapseIDTooLong, .collapseIDMalformed,
+        .broadcastAppMalformed, .broadcastAppWithSuffix, .channelMissing, .channelMalformed, .broadcastHeaderMissing,
+        .broadcastTypeWrong,
     ]
 
     /// The first second after the year 5138: a time beyond it is one in milliseconds.
@@ -214,9 +221,16 @@ enum HeaderRules {
     static func collapseID(of headers: PushHeaders) -> Lint.Finding? {
         guard let text = headers.collapseID else { return nil }
         let count = headers.collapseIDByteCount ?? text.utf8.count
-        guard count > PushLimits.collapseIDByteCount else { return nil }
+        let rule: Lint.Rule
+        if count > PushLimits.collapseIDByteCount {
+            rule = .collapseIDTooLong
+        } else if !text.isHeaderValue {
+            rule = .collapseIDMalformed
+        } else {
+            return nil
+        }
         return Lint.Finding(
-            .collapseIDTooLong,
+            rule,
             .header("apns-collapse-id"),
             "\(CollapseIDError(byteCount: count))",
             reason: .badCollapseID

@@ -50,6 +50,17 @@ import Testing
         #expect(error?.byteCount == 66)
     }
 
+    @Test(arguments: ["a\r\nx-evil: 1", "a\0", "a\u{7F}", " a", "a ", "\ta"])
+    func `text that no header can carry is refused`(text: String) {
+        let error = #expect(throws: CollapseIDError.self) { try CollapseID(text) }
+        #expect(error?.description.contains("control characters") == true)
+        #expect(CollapseID(rawValue: text) == nil)
+    }
+
+    @Test func `text in any script is accepted`() throws {
+        #expect(try CollapseID("bestellung ü\t注文").rawValue == "bestellung ü\t注文")
+    }
+
     @Test func `none is none`() {
         #expect(throws: CollapseIDError.self) { try CollapseID("") }
     }

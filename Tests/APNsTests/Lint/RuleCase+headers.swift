@@ -143,6 +143,18 @@ extension RuleCase {
             collapseID(String(repeating: "\u{FFFD}", count: 65), sentBytes: 65),
             near: collapseID(String(repeating: "\u{FFFD}", count: 64), sentBytes: 64)
         ),
+        RuleCase(
+            "collapse-id-malformed",
+            "apns-collapse-id",
+            LintedPush(collapseID: "a\r\nx-evil: 1"),
+            near: LintedPush(collapseID: "a\tx-fine: 1")
+        ),
+        RuleCase(
+            "collapse-id-malformed",
+            "apns-collapse-id",
+            LintedPush(collapseID: "order 17 "),
+            near: LintedPush(collapseID: "order 17")
+        ),
         RuleCase("payload-empty", "payload", LintedPush("voip", ""), near: LintedPush("voip", "{}")),
         RuleCase("payload-too-large", "payload", filled(4_097), near: filled(4_096)),
         RuleCase(

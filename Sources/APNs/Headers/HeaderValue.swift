@@ -1,0 +1,14 @@
+extension String {
+    /// Whether HTTP/2 can carry the text as the value of a header: no control characters but the tab, and no space or
+    /// tab at either end.
+    ///
+    /// A peer treats a request with another value as malformed and resets its stream.
+    ///
+    /// Source: RFC 9113 §8.2.1, RFC 9110 §5.5.
+    package var isHeaderValue: Bool {
+        let (space, tab) = (UInt8(ascii: " "), UInt8(ascii: "\t"))
+        guard let first = utf8.first, let last = utf8.last else { return true }
+        guard first != space, first != tab, last != space, last != tab else { return false }
+        return utf8.allSatisfy { $0 >= space && $0 != 0x7F || $0 == tab }
+    }
+}
