@@ -25,6 +25,8 @@ package struct APIProblem: Error {
         var members: [JSONValue.Member] = [
             .init("status", .number(JSONNumber(status))), .init("detail", .string(detail)),
         ]
+        // In a line of a batch there is no field for it.
+        if let retryAfter { members.append(.init("retry-after", .number(JSONNumber(retryAfter)))) }
         if let pointer {
             members.append(.init("errors", [["pointer": .string(pointer), "detail": .string(detail)]]))
         }

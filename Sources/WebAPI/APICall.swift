@@ -30,8 +30,9 @@ package struct APICall<Service: Sendable>: Sendable {
         self.stream = stream
         var seen: Set<String> = []
         for (name, _) in query {
-            guard route.parameters.contains(where: { $0.name == name }) else {
-                let known = route.parameters.map(\.name).joined(separator: ", ")
+            let parameters = route.parameters.filter { $0.place == .query }
+            guard parameters.contains(where: { $0.name == name }) else {
+                let known = parameters.map(\.name).joined(separator: ", ")
                 throw APIProblem(400, "unknown parameter \(name); known: \(known.isEmpty ? "none" : known)")
             }
             guard seen.insert(name).inserted else { throw APIProblem(400, "the parameter \(name) is there twice") }
@@ -46,7 +47,7 @@ package struct APICall<Service: Sendable>: Sendable {
     /// A whole number within bounds.
     package func number(_ name: String, _ range: ClosedRange<Int>, default standard: Int) throws(APIProblem) -> Int {
         guard let text = text(name) else { return standard }
-        guard let number = Int(text), range.contains(number) else {
+        guard let number = Int(text), String(number) == text, range.contains(number) else {
             let bounds =
                 range.upperBound == .max ? "\(range.lowerBound) on" : "\(range.lowerBound) to \(range.upperBound)"
             throw APIProblem(400, "\(name) must be a number from \(bounds), not \(text)")

@@ -4,12 +4,27 @@ package import Wire
 /// Everything that an HTTP interface can be asked.
 package struct RouteTable<Service: Sendable>: Sendable {
     private let title: String
+    private let summary: String
+    private let schemas: JSONValue
     private let routes: [Route<Service>]
 
-    /// A table of routes, under a title for whoever reads its description.
-    package init(title: String, _ routes: [Route<Service>]) {
+    /// A table of routes.
+    ///
+    /// - Parameters:
+    ///   - title: The title of the interface's description.
+    ///   - summary: What the interface is for, and what its requests have in common, in Markdown.
+    ///   - schemas: An object with the JSON Schemas that routes refer to, by their names.
+    ///   - routes: The routes.
+    package init(title: String, summary: String = "", schemas: JSONValue = [:], _ routes: [Route<Service>]) {
         self.title = title
+        self.summary = summary
+        self.schemas = schemas
         self.routes = routes
+    }
+
+    /// Whether a request is for a route that needs no credentials.
+    package func isOpen(_ request: HTTPRequest) -> Bool {
+        best(among: routes(at: request.path), for: request)?.0.access == .anyone
     }
 
     /// The path of the route that a request asks for, braces and all; nil when there is none.
@@ -47,7 +62,9 @@ package struct RouteTable<Service: Sendable>: Sendable {
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
         guard let (route, arguments) = best(among: here, for: request) else {
             let methods = Set(here.map(\.0.method)).sorted().joined(separator: ", ")
-            return APIProblem(405, "\(path) only answers to \(methods)").answer
+            var response = APIProblem(405, "\(path) only answers to \(methods)").response
+            response.fields.append("allow", methods)
+            return .whole(response)
         }
         do throws(APIProblem) {
             let answer = try await route.answer(try APICall(request, stream, route, arguments: arguments, service))
@@ -61,37 +78,6 @@ package struct RouteTable<Service: Sendable>: Sendable {
 
     /// The interface as OpenAPI 3.1 describes interfaces.
     package var openAPI: JSONValue {
-        var paths: [JSONValue.Member] = []
-        for route in routes {
-            let operation = JSONValue.Member(route.method.lowercased(), description(of: route))
-            if let index = paths.firstIndex(where: { $0.name == route.path }) {
-                paths[index].value = .object((paths[index].value.members ?? []) + [operation])
-            } else {
-                paths.append(JSONValue.Member(route.path, .object([operation])))
-            }
-        }
-        return [
-            "openapi": "3.1.0", "info": ["title": .string(title), "version": "1"],
-            "paths": .object(paths),
-        ]
-    }
-
-    private func description(of route: Route<Service>) -> JSONValue {
-        let inPath = route.path.split(separator: "/").filter { $0.hasPrefix("{") }.map { part -> JSONValue in
-            [
-                "name": .string(String(part.dropFirst().dropLast())), "in": "path", "required": true,
-                "schema": ["type": "string"],
-            ]
-        }
-        let inQuery = route.parameters.map { parameter -> JSONValue in
-            [
-                "name": .string(parameter.name), "in": "query", "description": .string(parameter.summary),
-                "schema": ["type": "string"],
-            ]
-        }
-        return [
-            "summary": .string(route.summary), "parameters": .array(inPath + inQuery),
-            "responses": ["default": ["description": "JSON, or a problem as RFC 9457 has it"]],
-        ]
+        OpenAPI(title: title, summary: summary, schemas: schemas, routes: routes).document
     }
 }
