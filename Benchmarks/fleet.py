@@ -135,7 +135,8 @@ def start_relay(world, address, apple, number, http_port):
         "data": address, "node": str(number), "http": f"127.0.0.1:{http_port}", "log-level": "error",
         "apps": [{"name": "app", "bundle-ids": ["com.example.app"], "team-id": "DEF123GHIJ", "key-id": "ABC123DEFG",
                   "key-file": "fleet.p8"}],
-        "callers": [{"name": "bench", "key-sha256": hashlib.sha256(KEY.encode()).hexdigest(), "apps": ["app"]}],
+        "callers": [{"name": "bench", "key-sha256": hashlib.sha256(KEY.encode()).hexdigest(), "apps": ["app"],
+                         "scopes": ["send", "read", "manage"]}],
         "apple": {"production": {"host": "127.0.0.1", "port": apple, "clear": True}},
     }))
     return world.start(http_port, world.martlet, "relay", "--configuration", str(configuration), cores="0,1")

@@ -50,7 +50,8 @@ class Relay:
             "certificate": f"{world.directory}/certificate.pem", "certificate-key": f"{world.directory}/key.pem",
             "apps": [{"name": "app", "bundle-ids": ["com.example.app"], "team-id": "DEF123GHIJ",
                       "key-id": "ABC123DEFG", "key-file": "key.p8"}],
-            "callers": [{"name": "bench", "key-sha256": hashlib.sha256(KEY.encode()).hexdigest(), "apps": ["app"]}],
+            "callers": [{"name": "bench", "key-sha256": hashlib.sha256(KEY.encode()).hexdigest(), "apps": ["app"],
+                         "scopes": ["send", "read", "manage"]}],
             "apple": {"production": apple or {"host": "127.0.0.1", "port": free_port()}},
         }))
         self.process = world.start(

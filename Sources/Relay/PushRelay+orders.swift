@@ -18,7 +18,6 @@ extension PushRelay {
             throw APIProblem(503, message(of: refusal), retryAfter: seconds)
         }
         return OrderDesk(
-            callers: callers,
             caller: caller,
             apps: configuration.apps,
             clients: clients,

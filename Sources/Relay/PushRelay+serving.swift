@@ -29,7 +29,7 @@ extension PushRelay {
                 guard !request.isBodyTooLong else {
                     return reply.send(APIProblem(413, "the body is too long").response)
                 }
-                return answer(other, reply)
+                return answer(other, from: connections[key]?.peer, reply)
             }
             guard let connection = connections[key] else { return }
             let id = request.headers.id ?? request.requestID
@@ -51,9 +51,9 @@ extension PushRelay {
     }
 
     /// Answers a request that is none of APNs': the interface in JSON, over HTTP/2.
-    private func answer(_ request: HTTPRequest, _ reply: APNsReply) {
+    private func answer(_ request: HTTPRequest, from peer: String?, _ reply: APNsReply) {
         Task {
-            switch await RelayAPI(self).answer(request) {
+            switch await RelayAPI(self, over: .listen).answer(request, from: peer) {
             case .whole(let response): reply.send(response)
             case .pieces(let fields, let pieces) where fields["content-type"] != "text/event-stream":
                 var body: [UInt8] = []
@@ -72,34 +72,33 @@ extension PushRelay {
         }
     }
 
-    /// Who calls the interface in JSON; nil when it is nobody who may.
-    func caller(_ authorization: String?) -> Callers.Caller? {
+    /// The caller of the interface in JSON; nil, and logged, when its credentials are not valid.
+    ///
+    /// - Parameters:
+    ///   - authorization: The credentials.
+    ///   - peer: The address of the client; nil when the listener does not report it.
+    func caller(_ authorization: String?, from peer: String? = nil) -> Callers.Caller? {
         guard let caller = currentCaller(authorization) else {
-            noteRefusal(of: nil)
+            noteRefusal(of: peer)
             return nil
         }
         return caller
     }
 
-    /// Whether a request in JSON comes from nobody who may call, which is noted; known before its body has come.
-    nonisolated func refuses(_ authorization: String?) -> Bool {
+    /// Whether the credentials of a request in JSON are not valid, which is logged; known before its body has come.
+    nonisolated func refuses(_ authorization: String?, from peer: String? = nil) -> Bool {
         guard currentCaller(authorization) == nil else { return false }
-        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(of: nil) } }
+        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(of: peer) } }
         return true
     }
 
-    /// The apps that the client with an API key may read about; none without a valid key.
-    nonisolated func appsToRead(with authorization: String?) -> Set<String> {
-        guard let caller = currentCaller(authorization), caller.scopes.contains(.read) else { return [] }
-        return caller.apps
-    }
-
-    private nonisolated func currentCaller(_ authorization: String?) -> Callers.Caller? {
+    /// The caller with these credentials; nil when they are not valid.
+    nonisolated func currentCaller(_ authorization: String?) -> Callers.Caller? {
         let caller = callers.caller(authorization)
         return caller.flatMap { $0.isCurrent(at: now / 1_000) ? $0 : nil }
     }
 
-    /// Notes that somebody was refused; nil for a caller of the interface in JSON.
+    /// Counts and logs that a caller was rejected; the peer is nil when the listener does not report addresses.
     private func noteRefusal(of peer: String?) {
         counts.refusedCallers += 1
         guard let heldBack = refusals.take(at: now) else { return }

@@ -45,7 +45,12 @@ struct RelayBench {
         let endpoint = await self.apple.endpoint
         configuration.endpoints = [.production: LaneEndpoint(endpoint)]
         configuration.callers = [
-            RelayConfiguration.Caller(name: "back end", hash: try Self.hash(Self.callerKey), apps: ["orders"])
+            RelayConfiguration.Caller(
+                name: "back end",
+                hash: try Self.hash(Self.callerKey),
+                apps: ["orders"],
+                scopes: [.send, .read, .manage]
+            )
         ]
         change(&configuration)
         relay = try await PushRelay.start(configuration, clock: clock, log: log)

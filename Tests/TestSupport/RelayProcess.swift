@@ -50,7 +50,12 @@ package final class RelayProcess: Sendable {
         let members: [String: any Sendable] = [
             "data": (dataDirectory.map { $0 + "/" } ?? "") + "relay.sqlite",
             "listen": ["production": "127.0.0.1:\(port)"], "http": "127.0.0.1:\(httpPort)", "apps": [app],
-            "callers": [["name": "test", "key-sha256": Self.callerKeyHash, "apps": ["app"]] as [String: any Sendable]],
+            "callers": [
+                [
+                    "name": "test", "key-sha256": Self.callerKeyHash, "apps": ["app"],
+                    "scopes": ["send", "read", "manage"],
+                ] as [String: any Sendable]
+            ],
             "apple": ["production": apple],
         ]
         let bytes = try JSONSerialization.data(withJSONObject: members.merging(more) { $1 })

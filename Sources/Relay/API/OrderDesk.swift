@@ -13,7 +13,9 @@ internal import Wire
 
 /// Makes the pushes of an order: what it leaves open is filled in, and what Apple would refuse is refused.
 struct OrderDesk {
-    let callers: Callers
+    /// The longest time ahead that a push may be scheduled, in milliseconds: 30 days, as long as APNs stores one.
+    private static let longestDelay: Int64 = 30 * 86_400_000
+
     let caller: Callers.Caller
     let apps: [RelayConfiguration.App]
     let clients: [Lane: LaneClient]
@@ -39,6 +41,13 @@ struct OrderDesk {
         guard app.environments.contains(lane.environment), let client = clients[lane]?.client else {
             throw APIProblem(400, "\(app.name) is not sent to \(lane.environment.rawValue)", at: "/environment")
         }
+        if let time = order.notBefore, time > now + OrderDesk.longestDelay {
+            throw APIProblem(
+                400,
+                "not-before must be at most 30 days ahead, as seconds since 1970 (found \(time / 1_000))",
+                at: "/not-before"
+            )
+        }
         let bundle = order.bundleID ?? app.bundleIDs[0]
         var pushes: [OutboxPush] = []
         pushes.reserveCapacity(order.destinations.count)
@@ -47,8 +56,7 @@ struct OrderDesk {
             let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
             let (headers, payload, notBefore) = try content(of: order, for: destination, bundle, id, client)
             if let reason = refusal(of: destination, bundle, headers, payload) {
-                let why = reason.explanation.map { ": \($0)" } ?? ""
-                throw APIProblem(400, "Apple would refuse it with \(reason)\(why)", at: "/payload")
+                throw problem(reason, destination, bundle, headers, payload)
             }
             let kept = destination.kept(bundle: bundle)
             pushes.append(
@@ -69,20 +77,28 @@ struct OrderDesk {
         return pushes
     }
 
+    /// The app that an order is for.
+    ///
+    /// The answer for an app of another caller is that for an app that does not exist, so that nobody learns which apps
+    /// and bundle identifiers the relay serves.
     private func app(of order: PushOrder) throws(APIProblem) -> RelayConfiguration.App {
-        let name = order.app ?? order.bundleID.flatMap(callers.app(ofBundle:)) ?? caller.apps.first
         guard order.app != nil || order.bundleID != nil || caller.apps.count == 1 else {
-            throw APIProblem(400, "app is missing: this key is for \(caller.apps.sorted().joined(separator: ", "))")
-        }
-        guard let name, caller.apps.contains(name), let app = apps.first(where: { $0.name == name }) else {
             throw APIProblem(
-                403,
-                "this key is not for the app \(order.app ?? "of \(order.bundleID ?? "")")",
-                at: "/app"
+                400,
+                "app is missing: this key is for \(caller.apps.sorted().joined(separator: ", "))",
+                at: ""
             )
         }
-        guard order.bundleID.map(app.bundleIDs.contains) ?? true else {
-            throw APIProblem(400, "\(app.name) has no such bundle identifier", at: "/bundle-id")
+        let own = apps.lazy.filter { [apps = caller.apps] in apps.contains($0.name) }
+        if let name = order.app, !own.contains(where: { $0.name == name }) {
+            throw APIProblem(403, "this key is not for the app \(name)", at: "/app")
+        }
+        let app = own.first { app in
+            (order.app ?? app.name) == app.name && order.bundleID.map(app.bundleIDs.contains) ?? true
+        }
+        guard let app else {
+            let bundle = order.bundleID ?? ""
+            throw APIProblem(403, "this key is for no app with the bundle identifier \(bundle)", at: "/bundle-id")
         }
         return app
     }
@@ -103,9 +119,9 @@ struct OrderDesk {
             }
             var headers = PushHeaders(
                 pushType: type,
-                expiration: order.expiration,
-                priority: order.priority,
-                collapseID: order.collapseID
+                expiration: order.expiration.map { String($0) },
+                priority: order.priority.map { String($0) },
+                collapseID: order.collapseID?.rawValue
             )
             switch destination {
             case .device:
@@ -117,8 +133,8 @@ struct OrderDesk {
             return (headers, payload, order.notBefore)
         case .snapshot(let snapshot, let event):
             var delivery = SurfaceDelivery(id: id)
-            delivery.collapseID = order.collapseID.flatMap { try? CollapseID($0) }
-            delivery.expiration = order.expiration.flatMap { Int64($0) }.map(Expiration.init(secondsSince1970:))
+            delivery.collapseID = order.collapseID
+            delivery.expiration = order.expiration.map(Expiration.init(secondsSince1970:))
             // What is to be sent later is stamped with the earliest time at which it may be sent.
             delivery.timestamp = order.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
             do throws(APNsError) {
@@ -149,6 +165,38 @@ struct OrderDesk {
         case .channel(let channel):
             return Lint.firstRefusal(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
                 ?? Lint.firstRefusal(broadcastPayload: payload)
+        }
+    }
+
+    /// The problem of a push that APNs would refuse, with the rule and the member that breaks it.
+    private func problem(
+        _ reason: Reason,
+        _ destination: PushOrder.Destination,
+        _ bundle: String,
+        _ headers: PushHeaders,
+        _ payload: [UInt8]
+    ) -> APIProblem {
+        let findings =
+            switch destination {
+            case .device: Lint.check(headers: headers, payload: payload)
+            case .channel(let channel):
+                Lint.check(broadcastTo: bundle, channel: channel.rawValue, headers: headers, payload: payload)
+            }
+        let finding = findings.first { $0.reason == reason }
+        let rule = finding?.message ?? reason.explanation ?? "APNs refuses the push"
+        return APIProblem(400, "\(rule) (\(reason))", at: finding?.place.orderPointer ?? "/payload")
+    }
+}
+
+extension Lint.Place {
+    /// The member of an order that the place was made of, as a JSON pointer.
+    fileprivate var orderPointer: String {
+        switch self {
+        case .payload(let pointer): "/payload" + pointer
+        case .header("apns-channel-id"): "/channel"
+        case .header("apns-topic"), .header(":path"): "/bundle-id"
+        case .header(let name): "/" + name.replacing("apns-", with: "", maxReplacements: 1)
+        case .connection: ""
         }
     }
 }

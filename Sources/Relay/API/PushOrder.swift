@@ -31,8 +31,13 @@ struct PushOrder {
 
     /// Tokens that one order may name.
     static let longestList = 10_000
+    /// The latest time that an order may name, in seconds since 1970: a greater number is a time in milliseconds.
+    static let latestSecond: Int64 = 99_999_999_999
+    /// The events that a snapshot may be sent as.
+    static let events = ["start", "update", "end"]
 
-    private static let members = [
+    /// The members that an order may have.
+    static let members = [
         "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id", "id",
         "not-before", "payload", "payload-base64", "snapshot", "event",
     ]
@@ -42,9 +47,10 @@ struct PushOrder {
     var destinations: [Destination]
     var bundleID: String?
     var pushType: String?
-    var priority: String?
-    var expiration: String?
-    var collapseID: String?
+    var priority: Int64?
+    /// Seconds since 1970.
+    var expiration: Int64?
+    var collapseID: CollapseID?
     var id: APNsID?
     /// Milliseconds since 1970.
     var notBefore: Int64?
@@ -70,9 +76,15 @@ struct PushOrder {
         destinations = try PushOrder.destinations(json)
         bundleID = try json.orderText("bundle-id")
         pushType = try json.orderText("push-type")
-        priority = try json.orderNumber("priority")
-        expiration = try json.orderNumber("expiration")
-        collapseID = try json.orderText("collapse-id")
+        priority = try json.orderNumber("priority", 0...10)
+        expiration = try json.orderNumber("expiration", 0...PushOrder.latestSecond)
+        collapseID = try json.orderText("collapse-id").map { (text) throws(APIProblem) in
+            do throws(CollapseIDError) {
+                return try CollapseID(text)
+            } catch {
+                throw APIProblem(400, "\(error)", at: "/collapse-id")
+            }
+        }
         id = try json.orderText("id").map { (text) throws(APIProblem) in
             do throws(APNsIDError) {
                 return try APNsID(text)
@@ -83,7 +95,7 @@ struct PushOrder {
         guard id == nil || destinations.count == 1 else {
             throw APIProblem(400, "id is for a push to one destination: leave it out, and each gets its own", at: "/id")
         }
-        notBefore = try json.orderNumber("not-before").flatMap { Int64($0) }.map { min($0, .max / 1_000) * 1_000 }
+        notBefore = try json.orderNumber("not-before", 0...PushOrder.latestSecond).map { $0 * 1_000 }
         content = try PushOrder.content(json)
     }
 
@@ -117,6 +129,11 @@ struct PushOrder {
         guard let name = present.first, present.count == 1 else {
             throw APIProblem(400, "a push has one of payload, payload-base64 and snapshot", at: "")
         }
+        // A snapshot determines them, and a payload has no event.
+        let unused = name == "snapshot" ? ["push-type", "priority"] : ["event"]
+        if let member = unused.first(where: { json[$0] != nil }) {
+            throw APIProblem(400, "\(member) does not go with \(name): leave it out", at: "/\(member)")
+        }
         switch name {
         case "payload":
             guard let payload = json["payload"], payload.members != nil else {
@@ -125,6 +142,9 @@ struct PushOrder {
             return .payload(payload.encoded())
         case "snapshot":
             let event = try json.orderText("event") ?? "update"
+            guard events.contains(event) else {
+                throw APIProblem(400, "event must be start, update or end (found \"\(event)\")", at: "/event")
+            }
             do throws(SurfaceError) {
                 return .snapshot(try SurfaceSnapshot(json["snapshot"] ?? .null), event: event)
             } catch {
@@ -149,12 +169,14 @@ extension JSONValue {
         return text
     }
 
-    /// A whole number that is not negative, as a text; nil when it is not there.
-    fileprivate func orderNumber(_ name: String) throws(APIProblem) -> String? {
+    /// The integer of a member; nil when the member is missing.
+    fileprivate func orderNumber(_ name: String, _ range: ClosedRange<Int64>) throws(APIProblem) -> Int64? {
         guard let value = self[name] else { return nil }
-        guard let number = value.integerValue, number >= 0 else {
-            throw APIProblem(400, "\(name) must be a whole number that is not negative", at: "/\(name)")
+        guard let number = value.integerValue, range.contains(number) else {
+            let bounds = "\(range.lowerBound) to \(range.upperBound)"
+            let found = String(decoding: value.encoded().prefix(40), as: UTF8.self)
+            throw APIProblem(400, "\(name) must be an integer from \(bounds) (found \(found))", at: "/\(name)")
         }
-        return String(number)
+        return number
     }
 }

@@ -6,17 +6,25 @@ internal import Wire
 
 extension RelayAPI {
     private static let places = [
-        RouteParameter(name: "environment", summary: "production or development; the app's first by default"),
+        RouteParameter(
+            name: "environment",
+            summary: "Apple's environment; the app's first by default",
+            schema: ["enum": ["production", "development"]]
+        ),
         RouteParameter(name: "bundle-id", summary: "The app's first by default"),
     ]
+    private static let problems = [404, 429, 502, 503]
 
     /// Broadcast channels, which Apple keeps: every request goes through at once.
     static let channelRoutes: [Route] = [
         Route(
             method: "GET",
             path: "/v1/apps/{app}/channels",
-            summary: "The channels of an app",
-            parameters: places
+            summary: "The broadcast channels of an app",
+            access: .scope("read"),
+            parameters: places,
+            answers: [RouteAnswer(200, "The channels", .schema("Channels"))],
+            problems: problems
         ) { (call) throws(APIProblem) in
             let channels = try await channels(call, .read)
             let all = try await appleCall { () throws(APNsError) in try await channels.list() }
@@ -25,8 +33,24 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/apps/{app}/channels",
-            summary: "Makes a channel; message-storage-policy is 0 for none and 1 for the most recent push",
-            parameters: places
+            summary: "Creates a channel; message-storage-policy is 0 to store nothing and 1 for the most recent push",
+            access: .scope("manage"),
+            parameters: places,
+            body: RouteBody(
+                [
+                    "type": "object", "additionalProperties": false,
+                    "properties": ["message-storage-policy": ["enum": [0, 1], "default": 0]],
+                ],
+                isRequired: false
+            ),
+            answers: [
+                RouteAnswer(
+                    201,
+                    "The channel",
+                    ["type": "object", "required": ["channel"], "properties": ["channel": ["type": "string"]]]
+                )
+            ],
+            problems: problems
         ) { (call) throws(APIProblem) in
             let channels = try await channels(call, .manage)
             let storage = try storage(call)
@@ -37,7 +61,17 @@ extension RelayAPI {
             method: "DELETE",
             path: "/v1/apps/{app}/channels",
             summary: "Deletes a channel",
-            parameters: places + [RouteParameter(name: "channel", summary: "Which")]
+            access: .scope("manage"),
+            parameters: places + [
+                RouteParameter(
+                    name: "channel",
+                    summary: "The channel, percent-encoded",
+                    schema: ["type": "string", "minLength": 1],
+                    isRequired: true
+                )
+            ],
+            answers: [RouteAnswer(204, "The channel is deleted", type: nil)],
+            problems: problems
         ) { (call) throws(APIProblem) in
             let channels = try await channels(call, .manage)
             guard let channel = call.text("channel"), !channel.isEmpty else {
@@ -93,7 +127,7 @@ extension PushRelay {
             let client = clients[Lane(app: name, environment: environment ?? app.environments[0])]?.client
         else { throw APIProblem(404, "\(name) is not sent to \(environment?.rawValue ?? "Apple")") }
         guard bundleID.map(app.bundleIDs.contains) ?? true else {
-            throw APIProblem(400, "\(name) has no bundle identifier \(bundleID ?? "")")
+            throw APIProblem(404, "\(name) has no bundle identifier \(bundleID ?? "")")
         }
         return client.channels(of: Topic(bundleID ?? app.bundleIDs[0]))
     }

@@ -4,14 +4,35 @@ internal import WebAPI
 internal import Wire
 
 extension RelayAPI {
-    private static let limit = RouteParameter(name: "limit", summary: "How many at most, 1 to 1000; 100 by default")
+    private static let limit = RouteParameter(
+        name: "limit",
+        summary: "The most that one answer holds",
+        schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
+    )
 
     /// What comes back: tokens that are dead, and pushes that were given up.
     static let feedbackRoutes: [Route] = [
         Route(
             method: "GET",
             path: "/v1/events",
-            summary: "How pushes end from now on, as server-sent events; after Last-Event-ID, when that is sent"
+            summary: "The outcomes of pushes from now on, as server-sent events; over HTTP/1.1 only",
+            access: .scope("read"),
+            parameters: [
+                RouteParameter(
+                    .header,
+                    name: "Last-Event-ID",
+                    summary: "The last event that the client has seen: the stream begins after it"
+                )
+            ],
+            answers: [
+                RouteAnswer(
+                    200,
+                    "Events `outcome` with a PushStatus, and `gap` where events were missed",
+                    ["type": "string"],
+                    type: "text/event-stream"
+                )
+            ],
+            problems: [501, 503]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let lastID = call.fields["last-event-id"]
@@ -23,8 +44,17 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/v1/apps/{app}/dead-tokens",
-            summary: "Tokens that Apple has called dead, oldest discovery first",
-            parameters: [RouteParameter(name: "after", summary: "Only those after this cursor; 0 for all"), limit]
+            summary: "Unregistered device tokens, oldest discovery first",
+            access: .scope("read"),
+            parameters: [
+                RouteParameter(
+                    name: "after",
+                    summary: "Only tokens after this cursor; 0 for all",
+                    schema: ["type": "integer", "minimum": 0, "maximum": .number(JSONNumber(Int.max)), "default": 0]
+                ), limit,
+            ],
+            answers: [RouteAnswer(200, "The tokens", .schema("DeadTokens"))],
+            problems: [503]
         ) { (call) throws(APIProblem) in
             let app = call.arguments["app"] ?? ""
             try call.service.demand(.read, of: app)
@@ -41,7 +71,13 @@ extension RelayAPI {
         Route(
             method: "DELETE",
             path: "/v1/apps/{app}/dead-tokens/{token}",
-            summary: "Says that a device has registered again: its token gets pushes from now on"
+            summary: "Accepts pushes for a token again, since its device has registered again",
+            access: .scope("manage"),
+            parameters: [
+                RouteParameter(.path, name: "token", summary: "The device token", schema: .schema("DeviceToken"))
+            ],
+            answers: [RouteAnswer(204, "The token gets pushes again", type: nil)],
+            problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let app = call.arguments["app"] ?? ""
             try call.service.demand(.manage, of: app)
@@ -55,8 +91,11 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/v1/apps/{app}/dead-letters",
-            summary: "Pushes that were given up, newest first; without their payloads",
-            parameters: [limit]
+            summary: "Abandoned pushes, newest first; without their payloads",
+            access: .scope("manage"),
+            parameters: [limit],
+            answers: [RouteAnswer(200, "The pushes", .schema("DeadLetters"))],
+            problems: [503]
         ) { (call) throws(APIProblem) in
             let app = call.arguments["app"] ?? ""
             try call.service.demand(.manage, of: app)
@@ -69,7 +108,23 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/apps/{app}/dead-letters:requeue",
-            summary: "Has pushes tried again that were given up: those of ids, or all"
+            summary: "Sends abandoned pushes again: those of ids, or all",
+            access: .scope("manage"),
+            body: RouteBody(
+                [
+                    "type": "object", "additionalProperties": false,
+                    "properties": ["ids": ["type": "array", "items": .schema("PushID")]],
+                ],
+                isRequired: false
+            ),
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The number of pushes",
+                    ["type": "object", "required": ["requeued"], "properties": ["requeued": ["type": "integer"]]]
+                )
+            ],
+            problems: [503]
         ) { (call) throws(APIProblem) in
             let app = call.arguments["app"] ?? ""
             try call.service.demand(.manage, of: app)

@@ -5,23 +5,34 @@ internal import Wire
 
 extension RelayAPI {
     /// The answer about the relay's health, for every caller; nil for another path.
+    ///
+    /// Health is answered on the listener's loop: it waits neither for the relay nor for other callers.
     func health(_ request: HTTPRequest) -> HTTPResponse? {
         switch request.path {
-        case "/livez":
-            let isAlive = relay.health.isAlive()
-            return RelayAPI.text(isAlive ? "ok" : "the relay's loop does not answer", status: isAlive ? 200 : 503)
+        case "/livez": return RelayAPI.liveness(of: relay)
         case "/readyz":
-            let report = relay.health.isAlive() ? relay.health.report : RelayAPI.unknownHealth
             let isVerbose = request.query.contains { $0.name == "verbose" && $0.value != "false" }
-            guard isVerbose else {
-                return RelayAPI.text(report.problem ?? "ok", status: report.problem == nil ? 200 : 503)
-            }
+            guard isVerbose else { return RelayAPI.readiness(of: relay, naming: nil) }
             // Names of apps are shown to a client with an API key for them.
-            let apps = relay.appsToRead(with: request.fields["authorization"])
-            let lines = report.lines + report.lanes.filter { apps.contains($0.app) }.map(\.line)
-            return RelayAPI.text(lines.joined(separator: "\n"), status: report.problem == nil ? 200 : 503)
+            let caller = relay.currentCaller(request.fields["authorization"])
+            let apps = caller.flatMap { $0.scopes.contains(.read) ? $0.apps : nil } ?? []
+            return RelayAPI.readiness(of: relay, naming: apps)
         default: return nil
         }
+    }
+
+    private static func liveness(of relay: PushRelay) -> HTTPResponse {
+        let isAlive = relay.health.isAlive()
+        return text(isAlive ? "ok" : "the relay's loop does not answer", status: isAlive ? 200 : 503)
+    }
+
+    /// The answer about readiness; with a line for each condition, and for each lane of some apps, unless they are nil.
+    private static func readiness(of relay: PushRelay, naming apps: Set<String>?) -> HTTPResponse {
+        let report = relay.health.isAlive() ? relay.health.report : unknownHealth
+        let status = report.problem == nil ? 200 : 503
+        guard let apps else { return text(report.problem ?? "ok", status: status) }
+        let lines = report.lines + report.lanes.filter { apps.contains($0.app) }.map(\.line)
+        return text(lines.joined(separator: "\n"), status: status)
     }
 
     private static let unknownHealth = HealthBoard.Report(problem: "the relay's loop does not answer")
@@ -34,26 +45,78 @@ extension RelayAPI {
         )
     }
 
-    /// What whoever runs the relay asks it.
+    /// Health, for probes without a key.
+    static let healthRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/livez",
+            summary: "Whether the relay's loop runs",
+            answers: [RouteAnswer(200, "It runs", ["type": "string"], type: plainText)] + unhealthy
+        ) { call in .whole(liveness(of: call.service.relay)) },
+        Route(
+            method: "GET",
+            path: "/readyz",
+            summary: "Whether the relay accepts pushes",
+            parameters: [
+                RouteParameter(
+                    name: "verbose",
+                    summary: "A line for each check; with a key of scope read also for each app of the key"
+                )
+            ],
+            answers: [RouteAnswer(200, "It accepts pushes", ["type": "string"], type: plainText)] + unhealthy
+        ) { call in
+            let caller = call.service.caller
+            let apps = caller.scopes.contains(.read) ? caller.apps : []
+            let isVerbose = call.text("verbose").map { $0 != "false" } ?? false
+            return .whole(readiness(of: call.service.relay, naming: isVerbose ? apps : nil))
+        },
+    ]
+
+    private static let plainText = "text/plain"
+    private static let unhealthy = [
+        RouteAnswer(503, "It does not; the text says why", ["type": "string"], type: plainText)
+    ]
+
+    /// State, metrics, and shutting down.
     static let operationRoutes: [Route] = [
-        Route(method: "GET", path: "/metrics", summary: "Numbers of the key's apps in Prometheus' text format") {
-            (call) throws(APIProblem) in
+        Route(
+            method: "GET",
+            path: "/metrics",
+            summary: "Metrics of the key's apps in Prometheus' text format",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The metrics", ["type": "string"], type: plainText)]
+        ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let text = await call.service.relay.metrics(of: call.service.caller.apps).exposition
             return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
         },
-        Route(method: "GET", path: "/v1/status", summary: "How the relay is: lanes, apps, storage, version") {
-            (call) throws(APIProblem) in
+        Route(
+            method: "GET",
+            path: "/v1/status",
+            summary: "The state of the relay: lanes, apps, storage, version",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The state", .schema("Status"))]
+        ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             return .json(await call.service.relay.status(of: call.service.caller.apps))
         },
-        Route(method: "GET", path: "/v1/status/history", summary: "How the lanes were in the last hour") {
-            (call) throws(APIProblem) in
+        Route(
+            method: "GET",
+            path: "/v1/status/history",
+            summary: "The state of the lanes in the last hour, a sample every ten seconds",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The samples, oldest first", .schema("History"))]
+        ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             return .json(await call.service.relay.history(of: call.service.caller.apps))
         },
-        Route(method: "GET", path: "/v1/apps", summary: "The key's apps, as they are configured") {
-            (call) throws(APIProblem) in
+        Route(
+            method: "GET",
+            path: "/v1/apps",
+            summary: "The key's apps, as they are configured",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The apps", .schema("Apps"))]
+        ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let apps = await call.service.relay.appList(call.service.caller.apps)
             return .json(["apps": .array(apps)])
@@ -61,7 +124,9 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/drain",
-            summary: "Has the relay take no more, finish what is on its way, and end: for a key of all its apps"
+            summary: "Shuts the relay down after what is in flight; needs a key for all its apps",
+            access: .scope("manage"),
+            answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
             await call.service.relay.askToDrain()
@@ -82,7 +147,13 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/nodes/{node}/drain",
-            summary: "Has one of the relays that share a database come to its end: for a key of all its apps"
+            summary: "Shuts down one of the relays that share a database; needs a key for all apps",
+            access: .scope("manage"),
+            parameters: [
+                RouteParameter(.path, name: "node", summary: "The relay's number", schema: ["type": "integer"])
+            ],
+            answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))],
+            problems: [404, 503]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
             let name = call.arguments["node"] ?? ""

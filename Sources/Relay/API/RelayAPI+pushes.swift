@@ -6,16 +6,62 @@ internal import Wire
 extension RelayAPI {
     private static let wait = RouteParameter(
         name: "wait",
-        summary: "Seconds to wait for the end, as in 5 or 5s; 60 at most"
+        summary: "Seconds to wait for the outcome, as in 5 or 5s; 60 at most",
+        schema: ["type": "string", "pattern": "^(60|[1-5]?[0-9])s?$"]
     )
+    private static let pushID = RouteParameter(
+        .path,
+        name: "id",
+        summary: "The identifier of the push",
+        schema: .schema("PushID")
+    )
+    private static let app = RouteParameter(
+        name: "app",
+        summary: "The app of the push; needed when pushes of several of the key's apps have the identifier"
+    )
+    private static let requestFields = [
+        RouteParameter(
+            .header,
+            name: "Idempotency-Key",
+            summary: "Text from which the push's identifier is made: a repeated request with the same key is one push"
+        ),
+        RouteParameter(.header, name: "traceparent", summary: "W3C trace context that the push's spans belong to"),
+    ]
+    private static let orderExamples: [JSONValue.Member] = [
+        .init("alert", ["to": "5d3a6a1c8f9a42d6", "payload": ["aps": ["alert": "Order ready"]]]),
+        .init(
+            "scheduled",
+            [
+                "app": "orders", "to": ["5d3a6a1c8f9a42d6", "8f9a42d65d3a6a1c"], "collapse-id": "order-42",
+                "not-before": 1_790_000_000, "payload": ["aps": ["alert": "Your table is free"]],
+            ]
+        ),
+    ]
 
     /// Pushes: handing them in, asking after them, taking them back.
     static let pushRoutes: [Route] = [
         Route(
             method: "POST",
             path: "/v1/pushes",
-            summary: "Takes a push for one device, many or a channel: 202 once it is kept",
-            parameters: [wait]
+            summary: "Accepts a push for one device, many or a channel",
+            access: .scope("send"),
+            parameters: [wait] + requestFields,
+            body: RouteBody(.schema("PushRequest"), examples: orderExamples),
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The push has its outcome",
+                    .schema("PushStatus"),
+                    fields: [("location", "The path of the push")]
+                ),
+                RouteAnswer(
+                    202,
+                    "The push is stored, or with several tokens one at least",
+                    .schema("PushAnswer"),
+                    fields: [("location", "The path of the push; missing with several tokens")]
+                ),
+            ],
+            problems: [410, 422, 429, 503]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.send)
             var desk = try await call.service.relay.desk(for: call)
@@ -42,7 +88,31 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/pushes:batch",
-            summary: "Takes pushes, a line of JSON each, and answers with a line for each",
+            summary: "Accepts pushes, a line of JSON each, and answers with a line for each",
+            access: .scope("send"),
+            parameters: requestFields,
+            body: RouteBody(
+                ["type": "string", "description": "Lines with a PushRequest each"],
+                type: "application/x-ndjson",
+                examples: [
+                    .init(
+                        "two pushes",
+                        .string(
+                            #"{"to":"5d3a6a1c8f9a42d6","payload":{"aps":{"alert":"Hi"}}}"# + "\n"
+                                + #"{"to":"8f9a42d65d3a6a1c","payload":{"aps":{"alert":"Ho"}}}"# + "\n"
+                        )
+                    )
+                ]
+            ),
+            answers: [
+                RouteAnswer(
+                    200,
+                    "Lines with a PushAnswer or a Problem each, in the order of the request",
+                    ["type": "string"],
+                    type: "application/x-ndjson"
+                )
+            ],
+            problems: [503],
             streamsBody: true
         ) { (call) throws(APIProblem) in
             try call.service.demand(.send)
@@ -52,8 +122,11 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/v1/pushes/{id}",
-            summary: "What has become of a push",
-            parameters: [wait]
+            summary: "The status of a push",
+            access: .scope("read"),
+            parameters: [pushID, app, wait],
+            answers: [RouteAnswer(200, "The status", .schema("PushStatus"))],
+            problems: [404, 503]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let known = try await find(call)
@@ -62,8 +135,18 @@ extension RelayAPI {
             _ = await call.service.relay.outcome(of: known.id, of: known.lane.app, for: caller, within: time)
             return .json(try await find(call).json)
         },
-        Route(method: "DELETE", path: "/v1/pushes/{id}", summary: "Takes a push back that has not been sent") {
-            (call) throws(APIProblem) in
+        Route(
+            method: "DELETE",
+            path: "/v1/pushes/{id}",
+            summary: "Cancels a push that has not been sent",
+            access: .scope("send"),
+            parameters: [pushID, app],
+            answers: [
+                RouteAnswer(200, "The push is cancelled", .schema("PushStatus")),
+                RouteAnswer(409, "The push is being sent or has ended: its status", .schema("PushStatus")),
+            ],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
             try call.service.demand(.send)
             let known = try await find(call)
             let status = try await outboxCall { () throws(OutboxError) in
@@ -77,17 +160,30 @@ extension RelayAPI {
         },
     ]
 
-    /// The push in the path, among the caller's apps.
+    /// The push in the path, among the caller's apps: identifiers are unique in one app only.
     private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {
         let text = call.arguments["id"] ?? ""
-        guard let id = try? APNsID(text) else { throw APIProblem(400, "\(text) is no identifier of a push") }
-        for app in call.service.caller.apps.sorted() {
+        guard let id = try? APNsID(text) else {
+            throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
+        }
+        var apps = call.service.caller.apps
+        if let app = call.text("app") {
+            guard apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
+            apps = [app]
+        }
+        var found: [PushStatus] = []
+        for app in apps.sorted() {
             let status = try await outboxCall { () throws(OutboxError) in
                 try await call.service.relay.outbox.status(of: id, of: app)
             }
-            if let status { return status }
+            if let status { found.append(status) }
         }
-        throw APIProblem(404, "there is no push \(id), or it has been forgotten")
+        guard let first = found.first else { throw APIProblem(404, "there is no push \(id), or it has been forgotten") }
+        guard found.count == 1 else {
+            let names = found.map(\.lane.app).joined(separator: ", ")
+            throw APIProblem(400, "pushes of several apps have this identifier (\(names)): add ?app= and one of them")
+        }
+        return first
     }
 
     /// What the outbox says, or why it cannot.
@@ -149,8 +245,9 @@ extension APICall<RelayAPI.Desk> {
     /// How long the caller wants to wait; nil when it does not.
     func waitingTime() throws(APIProblem) -> Duration? {
         guard let text = text("wait") else { return nil }
-        guard let seconds = Int(text.hasSuffix("s") ? text.dropLast() : text[...]), (0...60).contains(seconds) else {
-            throw APIProblem(400, "wait is 0 to 60 seconds, not \(text)")
+        let digits = text.hasSuffix("s") ? text.dropLast() : text[...]
+        guard let seconds = Int(digits), String(seconds) == digits, (0...60).contains(seconds) else {
+            throw APIProblem(400, "wait must be 0 to 60 seconds, as in 5 or 5s (found \"\(text)\")")
         }
         return .seconds(seconds)
     }

@@ -6,32 +6,49 @@ internal import Wire
 
 /// The relay's interface in JSON, for services in any language.
 ///
-/// Every route but those about health wants a key: `authorization: bearer mrt_…`.
+/// Every route but those about health and the description needs a key: `authorization: bearer mrt_…`.
 struct RelayAPI: Sendable {
     typealias Route = WebAPI.Route<Desk>
     typealias Call = APICall<Desk>
 
-    /// Who is asked, and who asks.
+    /// The kind of listener that a request came over.
+    enum Door: Sendable {
+        /// The address of `http`.
+        case http
+        /// An address of `listen`, which administers nothing unless the configuration says so.
+        case listen
+    }
+
+    /// The relay that a request is for, with the caller.
     struct Desk: Sendable {
         let relay: PushRelay
         let caller: Callers.Caller
+        /// Whether the listener answers requests that need the scope `manage`.
+        var mayManage = true
 
-        /// Makes sure that the caller may do what it asks for.
+        /// Checks that the caller has a scope.
         func demand(_ scope: RelayConfiguration.Caller.Scope) throws(APIProblem) {
             guard caller.scopes.contains(scope) else {
-                throw APIProblem(403, "this key may not \(scope.rawValue)")
+                throw APIProblem(403, "this key does not have the scope \(scope.rawValue)")
+            }
+            guard scope != .manage || mayManage else {
+                throw APIProblem(
+                    403,
+                    "requests that need the scope manage are answered at the address of http;"
+                        + " manage-over-listen in the configuration allows them here"
+                )
             }
         }
 
-        /// Makes sure that the caller may do what concerns everybody.
+        /// Checks that the caller may do what concerns all apps.
         func demandAll() async throws(APIProblem) {
             try demand(.manage)
             guard await relay.apps.isSubset(of: caller.apps) else {
-                throw APIProblem(403, "this key is not for all apps of the relay, which would end for all")
+                throw APIProblem(403, "this key is not for all apps of the relay, which would be shut down for all")
             }
         }
 
-        /// Makes sure that the caller may do what it asks for with an app.
+        /// Checks that the caller has a scope for an app.
         func demand(_ scope: RelayConfiguration.Caller.Scope, of app: String) throws(APIProblem) {
             try demand(scope)
             guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
@@ -39,25 +56,43 @@ struct RelayAPI: Sendable {
     }
 
     let relay: PushRelay
+    private let door: Door
 
-    init(_ relay: PushRelay) {
+    init(_ relay: PushRelay, over door: Door = .http) {
         self.relay = relay
+        self.door = door
     }
 
     private static let page = PageFiles(PageFile.relay)
-    private static let table = RouteTable<Desk>(title: "Martlet's relay", routes)
+    private static let table = RouteTable<Desk>(
+        title: "Martlet's relay",
+        summary: """
+            Accepts pushes, stores them until Apple has answered, and reports how each ended. Requests carry
+            `authorization: Bearer` and a key of the relay; a key is for some apps, and has the scopes `send`, `read` or
+            `manage`. Problems are `application/problem+json` (RFC 9457).
+            """,
+        schemas: schemas,
+        routes
+    )
 
     static let routes: [Route] =
         [
-            Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) }
-        ] + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
+            Route(
+                method: "GET",
+                path: "/openapi.json",
+                summary: "This description",
+                answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
+            ) { _ in .json(table.openAPI) }
+        ] + healthRoutes + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
 
     /// The decision about a request by its head: the body of a caller without a valid key is not read.
-    func admission(of request: HTTPRequest) -> HTTP1Admission {
+    func admission(of request: HTTPRequest, from peer: String? = nil) -> HTTP1Admission {
         if let health = measuredHealth(request) { return .answer(health) }
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
         guard hasBody else { return .whole }
-        guard !relay.refuses(request.fields["authorization"]) else { return .answer(RelayAPI.stranger.response) }
+        guard !relay.refuses(request.fields["authorization"], from: peer) else {
+            return .answer(RelayAPI.stranger.response)
+        }
         return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
     }
 
@@ -75,25 +110,41 @@ struct RelayAPI: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - body: The body, for a route that reads it while it arrives; nil when it is in the request.
+    ///   - peer: The address of the client, for the log; nil when the listener does not report it.
     /// - Returns: The answer.
-    func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil) async -> HTTP1Answer {
+    func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil, from peer: String? = nil) async -> HTTP1Answer {
         if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
-        let answer = await unmeasuredAnswer(to: request, body)
+        let answer = await unmeasuredAnswer(to: request, body, from: peer)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
         let route = RelayAPI.table.path(of: request) ?? "other"
         relay.noteAnswer(request.method, route, status: status, ContinuousClock.now - start)
         return answer
     }
 
-    private func unmeasuredAnswer(to request: HTTPRequest, _ body: HTTP1Body?) async -> HTTP1Answer {
+    private func unmeasuredAnswer(
+        to request: HTTPRequest,
+        _ body: HTTP1Body?,
+        from peer: String?
+    ) async -> HTTP1Answer {
         // The page shows nothing before somebody has given a key.
         if let page = RelayAPI.page.answer(request) { return page }
-        guard let caller = await relay.caller(request.fields["authorization"]) else {
-            return RelayAPI.stranger.answer
+        let authorization = request.fields["authorization"]
+        guard !RelayAPI.table.isOpen(request) else {
+            // Without waiting for the relay's loop, whose health may be asked for.
+            let caller = relay.currentCaller(authorization) ?? .anonymous
+            return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
         }
-        return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller), stream: body)
+        guard let caller = await relay.caller(authorization, from: peer) else { return RelayAPI.stranger.answer }
+        let managesOverListeners = await relay.configuration.managesOverListeners
+        let mayManage = door == .http || managesOverListeners
+        return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller, mayManage: mayManage), stream: body)
     }
+}
+
+extension Callers.Caller {
+    /// A caller without a valid key.
+    fileprivate static let anonymous = Callers.Caller(name: "anonymous", apps: [], scopes: [], tokenIssuedAt: nil)
 }
 
 extension PushStatus {

@@ -19,6 +19,7 @@ extension RelayConfiguration {
         guard !listeners.isEmpty || http != nil else {
             throw RelayError("listen or http has to name one address at least")
         }
+        try checkKeys()
         _ = try Callers(self)
         if let identity {
             do throws(WireError) {
@@ -36,6 +37,17 @@ extension RelayConfiguration {
         }
     }
 
+    private func checkKeys() throws(RelayError) {
+        var names: [String: String] = [:]
+        for caller in callers {
+            guard let other = names.updateValue(caller.name, forKey: caller.hash.lowercased()) else { continue }
+            throw RelayError(
+                "the callers \(other) and \(caller.name) have the same key-sha256: make a key for each with"
+                    + " `martlet relay keys make`, so that one can be withdrawn without the other"
+            )
+        }
+    }
+
     private func checkNames(_ names: [String], _ list: String) throws(RelayError) {
         var seen: Set<String> = []
         for name in names where !seen.insert(name).inserted {
@@ -43,28 +55,46 @@ extension RelayConfiguration {
         }
     }
 
-    /// What is allowed and is probably not meant, a sentence each.
+    /// Warnings about settings that are allowed and probably mistakes, a sentence each.
     package var remarks: [String] {
         var remarks: [String] = []
         if http != nil, callers.isEmpty {
-            remarks.append("http has an address, but callers names no key: nobody can ask there for more than health")
+            remarks.append("http has an address, but callers names no key: only health can be asked for there")
         }
         for environment in listeners.keys where !apps.contains(where: { $0.environments.contains(environment) }) {
             let name = environment.rawValue
             remarks.append("listen.\(name) has an address, but no app is sent to \(name)")
         }
-        if identity == nil, !listeners.values.allSatisfy(\.isOfThisMachine) {
-            remarks.append("listen is open to other machines without a certificate: anybody on the way can read keys")
+        if identity == nil, !listeners.isEmpty {
+            let isLocal = listeners.values.allSatisfy(\.isOfThisMachine)
+            remarks.append(
+                isLocal
+                    ? "listen has no certificate: most APNs clients speak TLS only, and cannot connect"
+                    : "listen is open to other machines without a certificate: anybody on the way can read keys, and most"
+                        + " APNs clients speak TLS only"
+            )
         }
         if let http, !http.isOfThisMachine {
             remarks.append("http is open to other machines in the clear: put a proxy with TLS before it")
         }
-        return remarks + (telemetry?.remarks ?? [])
+        return remarks + sharedKeyRemarks + (telemetry?.remarks ?? [])
+    }
+
+    /// A warning for each signing key of several apps: its holder may send for all of them.
+    private var sharedKeyRemarks: [String] {
+        Dictionary(grouping: apps) { "\($0.key.teamID) \($0.key.keyID)" }.sorted { $0.key < $1.key }
+            .compactMap { _, apps in
+                guard let first = apps.first, apps.count > 1 else { return nil }
+                let names = apps.map(\.name).sorted().joined(separator: ", ")
+                return
+                    "the apps \(names) share the signing key \(first.key.keyID): a client that signs with it may send"
+                    + " for each of them"
+            }
     }
 }
 
 extension RelayConfiguration.Address {
-    /// Whether nobody but this machine can reach it.
+    /// Whether the address is a loopback address.
     fileprivate var isOfThisMachine: Bool { host.hasPrefix("127.") || host == "::1" }
 }
 

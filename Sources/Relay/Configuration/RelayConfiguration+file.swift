@@ -63,10 +63,7 @@ extension RelayConfiguration {
     }
 
     private init(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
-        try root.only([
-            "data", "node", "durability", "limit", "retention-days", "listen", "http", "certificate", "certificate-key",
-            "answer-seconds", "log-level", "log-format", "telemetry", "apps", "callers", "apple",
-        ])
+        try root.checkMembers()
         try root.demand(["data", "apps"], oneOf: ["listen", "http"])
         let apps = try root.list("apps").map { (app) throws(RelayError) in try App(app, places) }
         guard !apps.isEmpty else { throw RelayError("apps has to name one app at least") }
@@ -79,6 +76,7 @@ extension RelayConfiguration {
             try Caller(caller, among: Set(apps.map(\.name)))
         }
         if root.member("http").isThere { http = try Address(root.member("http")) }
+        managesOverListeners = try root.flag("manage-over-listen")
         node = try root.optionalText("node") ?? ProcessInfo.processInfo.hostName
         if let durability = try root.choice("durability", SQLiteOutbox.Options.Durability.self) {
             if case .database = data {
@@ -114,9 +112,7 @@ extension RelayConfiguration {
 
 extension RelayConfiguration.App {
     fileprivate init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
-        try setting.only([
-            "name", "bundle-ids", "team-id", "key-id", "key-file", "environments", "rate", "connections", "webhook",
-        ])
+        try setting.checkMembers()
         let names = try setting.texts("environments")
         var environments: [PushEnvironment] = []
         for name in names {
@@ -155,7 +151,7 @@ extension RelayConfiguration.App {
 
 extension RelayConfiguration.Caller {
     fileprivate init(_ setting: Setting, among known: Set<String>) throws(RelayError) {
-        try setting.only(["name", "key-sha256", "apps", "scopes"])
+        try setting.checkMembers()
         let hash = try setting.text("key-sha256").lowercased()
         guard hash.utf8.count == 64, hash.utf8.allSatisfy(\.isHexadecimalDigit) else {
             throw RelayError("\(setting.path("key-sha256")) must be the 64 hexadecimal digits of a SHA-256")
@@ -172,12 +168,10 @@ extension RelayConfiguration.Caller {
             }
             return scope
         }
-        self.init(
-            name: try setting.text("name"),
-            hash: hash,
-            apps: Set(apps),
-            scopes: scopes.isEmpty ? Set(Scope.allCases) : Set(scopes)
-        )
+        guard !scopes.isEmpty else {
+            throw RelayError("\(setting.path("scopes")) must name at least one of send, read and manage")
+        }
+        self.init(name: try setting.text("name"), hash: hash, apps: Set(apps), scopes: Set(scopes))
     }
 }
 
@@ -194,7 +188,7 @@ extension RelayConfiguration.Address {
 
 extension LaneEndpoint {
     fileprivate init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
-        try setting.only(["host", "port", "channel-port", "clear", "authorities"])
+        try setting.checkMembers()
         let host = try setting.text("host")
         let port = try setting.optionalNumber("port", 1...65_535) ?? 443
         let channelPort = try setting.optionalNumber("channel-port", 1...65_535)

@@ -61,13 +61,8 @@ package struct RelayConfiguration: Sendable {
         /// What it may do.
         package var scopes: Set<Scope>
 
-        /// A caller from its parts; by default it may do everything for its apps.
-        package init(
-            name: String,
-            hash: String,
-            apps: Set<String>,
-            scopes: Set<Scope> = Set(Scope.allCases)
-        ) {
+        /// A caller from its parts.
+        package init(name: String, hash: String, apps: Set<String>, scopes: Set<Scope>) {
             self.name = name
             self.hash = hash
             self.apps = apps
@@ -121,6 +116,9 @@ package struct RelayConfiguration: Sendable {
     package var listeners: [PushEnvironment: Address]
     /// Where the interface in JSON is, over HTTP/1.1 in the clear; nil for none.
     package var http: Address?
+    /// Whether routes that need the scope `manage` answer on ``listeners``, too; false by default, so that an address
+    /// for callers administers nothing.
+    package var managesOverListeners = false
     /// Bytes that one request in JSON may have, except batches, which are read while they arrive.
     var longestBody = 4 << 20
     /// Connections over HTTP/1.1 at once, as far as the process may have so many descriptors.

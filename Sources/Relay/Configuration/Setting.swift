@@ -5,15 +5,18 @@ internal import Outbox
 struct Setting {
     private let value: JSONValue?
     private let place: String
+    /// The path as ``SettingDescription`` has it: the same for all elements of a list, and for both environments.
+    private let pattern: String
 
     /// The whole of a configuration.
     init(_ root: JSONValue) {
-        self.init(root, at: "")
+        self.init(root, at: "", pattern: "")
     }
 
-    private init(_ value: JSONValue?, at place: String) {
+    private init(_ value: JSONValue?, at place: String, pattern: String) {
         self.value = value
         self.place = place
+        self.pattern = pattern
     }
 
     /// The path to a member.
@@ -22,8 +25,12 @@ struct Setting {
     /// Whether it is there.
     var isThere: Bool { value != nil }
 
-    /// Makes sure that there is nothing but these members.
-    func only(_ names: [String]) throws(RelayError) {
+    /// Checks that the value is an object whose members are all declared in ``SettingDescription``.
+    func checkMembers() throws(RelayError) {
+        try only(SettingDescription.names(in: pattern))
+    }
+
+    private func only(_ names: [String]) throws(RelayError) {
         guard let members = value?.members else {
             throw RelayError("\(place.isEmpty ? "it" : place) must be an object")
         }
@@ -43,13 +50,19 @@ struct Setting {
     }
 
     /// A member, whether it is there or not.
-    func member(_ name: String) -> Setting { Setting(value?[name], at: path(name)) }
+    func member(_ name: String) -> Setting { member(name, pattern: name) }
+
+    private func member(_ name: String, pattern: String) -> Setting {
+        let pattern = self.pattern.isEmpty ? pattern : self.pattern + "." + pattern
+        return Setting(value?[name], at: path(name), pattern: pattern)
+    }
 
     /// A list's elements; none when it is not there.
     func list(_ name: String) throws(RelayError) -> [Setting] {
         guard let list = value?[name] else { return [] }
         guard let elements = list.elements else { throw RelayError("\(path(name)) must be a list") }
-        return elements.enumerated().map { Setting($1, at: "\(path(name)).\($0)") }
+        let pattern = member(name).pattern + "[]"
+        return elements.enumerated().map { Setting($1, at: "\(path(name)).\($0)", pattern: pattern) }
     }
 
     /// A list of texts; none when it is not there.
@@ -124,7 +137,7 @@ struct Setting {
         try only(PushEnvironment.allCases.map(\.rawValue))
         var values: [PushEnvironment: Value] = [:]
         for environment in PushEnvironment.allCases where value?[environment.rawValue] != nil {
-            values[environment] = try read(member(environment.rawValue))
+            values[environment] = try read(member(environment.rawValue, pattern: "{environment}"))
         }
         return values
     }

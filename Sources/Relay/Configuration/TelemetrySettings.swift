@@ -43,7 +43,7 @@ package struct TelemetrySettings: Sendable, Hashable {
         _ places: FilePlaces,
         variables: [String: String]
     ) throws(RelayError) {
-        if setting.isThere { try setting.only(["endpoint", "headers-file", "authorities", "service-name", "sample"]) }
+        if setting.isThere { try setting.checkMembers() }
         let variables = TelemetryVariables(variables)
         guard variables["OTEL_SDK_DISABLED"]?.lowercased() != "true" else { return nil }
         let headers: String? = try setting.optionalText("headers-file").map { (name) throws(RelayError) in

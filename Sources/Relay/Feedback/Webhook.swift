@@ -49,7 +49,7 @@ package struct Webhook: Sendable {
     }
 
     init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
-        try setting.only(["url", "secret-file", "authorities", "allow-private"])
+        try setting.checkMembers()
         let secretFile = try setting.text("secret-file")
         let secret = try places.secretText(of: secretFile, setting.path("secret-file")).filter { !$0.isWhitespace }
         let authorities = try setting.optionalText("authorities").map { (name) throws(RelayError) in

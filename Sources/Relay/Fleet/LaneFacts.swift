@@ -18,13 +18,15 @@ struct LaneFacts: Sendable, Hashable {
 
     /// Reads what another relay tells; what it leaves out is 0.
     init(_ json: JSONValue) {
-        func whole(_ name: String) -> Int { Int(clamping: json[name]?.integerValue ?? 0) }
+        // Bounded, so that adding up the facts of relays cannot overflow whatever the database holds.
+        func count(_ value: JSONValue?) -> Int { Int(min(max(0, value?.integerValue ?? 0), 1 << 53)) }
+        func whole(_ name: String) -> Int { count(json[name]) }
         inFlight = whole("in-flight")
         connections = whole("connections")
         if case .number(let number)? = json["sent-per-second"] { rate = number.doubleValue }
         sent = whole("sent")
         for state in Outcome.State.allCases {
-            outcomes[state] = Int(clamping: json["outcomes"]?[state.rawValue]?.integerValue ?? 0)
+            outcomes[state] = count(json["outcomes"]?[state.rawValue])
         }
     }
 

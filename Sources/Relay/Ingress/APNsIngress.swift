@@ -121,7 +121,9 @@ enum PushAdmission {
     /// Apple tries a push once whose time is over, and so does the relay, for a minute.
     static func end(_ expiration: String?, at now: Int64) -> Int64? {
         guard let seconds = expiration.flatMap({ Int64($0) }) else { return nil }
-        return max(seconds > .max / 1_000 ? .max : seconds * 1_000, now + attemptOnceTime)
+        let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
+        let end = isTooMuch ? (seconds < 0 ? .min : .max) : milliseconds
+        return max(end, now + attemptOnceTime)
     }
 
     /// What a push keeps its order with: its activity, its channel or its collapse identifier; nil without any.

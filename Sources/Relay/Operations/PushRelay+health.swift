@@ -70,7 +70,6 @@ extension PushRelay {
         [
             "outbox: \(store.problem ?? "ok")",
             "taking pushes: \(isDraining ? "no, the relay is coming to its end" : "ok")",
-            "keys: \(configuration.apps.count) loaded",
         ]
     }
 

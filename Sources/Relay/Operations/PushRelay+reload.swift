@@ -33,6 +33,16 @@ extension PushRelay {
         configuration.identity = old.identity == nil ? nil : new.identity
         configuration.telemetry = old.telemetry
         self.callers = callers
+        let revoked = RevokedAccess(from: old.callers, to: new.callers)
+        for loss in revoked.losses {
+            log.info(
+                "access revoked",
+                [
+                    "caller": .string(loss.caller), "scope": .string(loss.scope.rawValue),
+                    "apps": .array(loss.apps.sorted().map(JSONValue.string)),
+                ]
+            )
+        }
         // Who was known has to be looked at again.
         for connection in connections.values { connection.authorization = nil }
         // A caller that is gone, or is for fewer apps, hears no more.
