@@ -36,6 +36,7 @@ let fuzzing: [Target] =
             swiftSettings: common
         ),
         fuzzer("FuzzJSON", of: ["APNs"]),
+        fuzzer("FuzzRelay", of: ["APNs", "APNsClient", "APNsServer", "Outbox", "Relay", "WebAPI", "Wire"]),
         fuzzer("FuzzQueries", of: ["APNs", "Simulator"]),
         fuzzer("FuzzSurfaces", of: ["APNs", "LiveSurfaces"]),
     ]

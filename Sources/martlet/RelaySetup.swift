@@ -17,7 +17,7 @@ extension Command {
         let configuration = try options.configurationToCheck()
         output.write(json: configuration.json, text: configuration.summary)
         guard !output.isJSON else { return }
-        for remark in configuration.remarks { Terminal.errors.write("warning: \(remark)\n") }
+        for remark in configuration.warnings { Terminal.errors.write("warning: \(remark)\n") }
     }
 
     /// Creates an API key.
@@ -110,6 +110,7 @@ extension RelayConfiguration {
                 "name": .string(app.name), "bundle-ids": .array(app.bundleIDs.map(JSONValue.string)),
                 "environments": .array(app.environments.map { .string($0.rawValue) }),
                 "team-id": .string(app.key.teamID), "key-id": .string(app.key.keyID),
+                "webhook": app.webhook.map { .string($0.url) } ?? .null,
             ]
         }
         let callers = callers.map { caller -> JSONValue in
@@ -121,9 +122,19 @@ extension RelayConfiguration {
         return .object(
             members + [
                 .init("apps", .array(apps)), .init("callers", .array(callers)),
-                .init("warnings", .array(remarks.map(JSONValue.string))),
+                .init("warnings", .array(warnings.map(JSONValue.string))),
             ]
         )
+    }
+
+    /// The warnings for the person who checks a configuration: also the one that a relay need not repeat at each start.
+    fileprivate var warnings: [String] {
+        let names = apps.filter { $0.webhook == nil }.map(\.name)
+        guard !names.isEmpty else { return remarks }
+        let (verb, list) = (names.count == 1 ? "has" : "have", names.joined(separator: ", "))
+        return remarks + [
+            "\(list) \(verb) no webhook: read unregistered tokens at /v1/apps/{app}/dead-tokens, and send no more pushes there"
+        ]
     }
 
     /// The validated configuration for people.
@@ -155,14 +166,14 @@ extension RelayConfiguration {
     private var appTable: String {
         var table = Table([
             "app", "bundle identifiers", "environments", "team", "key", Table.Column("rate", isNumeric: true),
-            Table.Column("connections", isNumeric: true),
+            Table.Column("connections", isNumeric: true), "webhook",
         ])
         for app in apps {
             table.add([
                 Table.Cell(app.name), Table.Cell(app.bundleIDs.joined(separator: ", ")),
                 Table.Cell(app.environments.map(\.rawValue).joined(separator: ", ")), Table.Cell(app.key.teamID),
                 Table.Cell(app.key.keyID), Table.Cell(app.rate.map { "\($0)/s" } ?? "-"),
-                Table.Cell(app.connections.map(String.init) ?? "-"),
+                Table.Cell(app.connections.map(String.init) ?? "-"), Table.Cell(app.webhook?.url ?? "-"),
             ])
         }
         return table.text(for: .output)

@@ -32,7 +32,7 @@ extension RelayAPI {
                     type: "text/event-stream"
                 )
             ],
-            problems: [501, 503]
+            problems: [429, 501, 503]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let lastID = call.fields["last-event-id"]

@@ -62,7 +62,8 @@ extension RelayConfiguration {
         }
     }
 
-    private init(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
+    /// Reads a configuration from JSON; all settings but `telemetry`.
+    init(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
         try root.checkMembers()
         try root.demand(["data", "apps"], oneOf: ["listen", "http"])
         let apps = try root.list("apps").map { (app) throws(RelayError) in try App(app, places) }

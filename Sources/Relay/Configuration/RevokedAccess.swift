@@ -1,3 +1,5 @@
+internal import APNsClient
+
 /// The access that callers lose when one configuration replaces another.
 ///
 /// A stream of events or a connection that is already open keeps the rights with which it was opened, so a reload ends
@@ -5,7 +7,7 @@
 struct RevokedAccess: Sendable, Equatable {
     /// What one caller loses.
     struct Loss: Sendable, Equatable {
-        /// The caller's name.
+        /// The caller's name, as ``Callers`` reports it.
         var caller: String
         /// The scope.
         var scope: RelayConfiguration.Caller.Scope
@@ -18,15 +20,22 @@ struct RevokedAccess: Sendable, Equatable {
 
     /// The difference between two configurations.
     ///
-    /// A caller whose key was replaced loses all that it had, since the old key may be in other hands.
-    init(from old: [RelayConfiguration.Caller], to new: [RelayConfiguration.Caller]) {
-        for caller in old.sorted(by: { $0.name < $1.name }) {
-            let successor = new.first { $0.hash.lowercased() == caller.hash.lowercased() }
+    /// A caller whose key was replaced loses all that it had, since the old key may be in other hands. The same is true
+    /// for clients that sign with an app's own key.
+    init(from old: RelayConfiguration, to new: RelayConfiguration) {
+        for caller in old.callers.sorted(by: { $0.name < $1.name }) {
+            let successor = new.callers.first { $0.hash.lowercased() == caller.hash.lowercased() }
             for scope in RelayConfiguration.Caller.Scope.allCases where caller.scopes.contains(scope) {
                 let remaining = successor.map { $0.scopes.contains(scope) ? $0.apps : [] } ?? []
                 let apps = caller.apps.subtracting(remaining)
                 if !apps.isEmpty { losses.append(Loss(caller: caller.name, scope: scope, apps: apps)) }
             }
+        }
+        let replaced = old.apps.filter { app in
+            !new.apps.contains { $0.name == app.name && $0.key.isSame(as: app.key) }
+        }
+        for (keyID, apps) in Dictionary(grouping: replaced, by: \.key.keyID).sorted(by: { $0.key < $1.key }) {
+            losses.append(Loss(caller: Callers.Caller.name(ofKey: keyID), scope: .send, apps: Set(apps.map(\.name))))
         }
     }
 
@@ -38,5 +47,12 @@ struct RevokedAccess: Sendable, Equatable {
     /// - Returns: The apps; empty when the caller keeps them all.
     func apps(of caller: String, for scope: RelayConfiguration.Caller.Scope) -> Set<String> {
         losses.first { $0.caller == caller && $0.scope == scope }?.apps ?? []
+    }
+}
+
+extension SigningKey {
+    /// Whether both keys sign alike, under the same identifiers.
+    fileprivate func isSame(as other: SigningKey) -> Bool {
+        keyID == other.keyID && teamID == other.teamID && (try? publicKeyPEM()) == (try? other.publicKeyPEM())
     }
 }

@@ -16,7 +16,8 @@ struct RateLimit: Sendable {
     /// Counts one push; false when it has to wait.
     mutating func take(at now: Int64) -> Bool {
         // A clock that was set back gives nothing, and takes nothing away.
-        allowance = min(Int64(rate) * 1_000, allowance + max(0, now - updatedAt) * Int64(rate))
+        // One that was set ahead by years must not overflow: a second gives the whole allowance.
+        allowance = min(Int64(rate) * 1_000, allowance + min(max(0, now - updatedAt), 1_000) * Int64(rate))
         updatedAt = now
         guard allowance >= 1_000 else { return false }
         allowance -= 1_000

@@ -16,6 +16,9 @@ package struct Webhook: Sendable {
     private let allowsPrivateAddresses: Bool
     private let secret: [UInt8]
 
+    /// The URL without its query, which may hold a secret.
+    package var url: String { "\(address)" }
+
     /// A webhook from its parts.
     ///
     /// - Parameters:

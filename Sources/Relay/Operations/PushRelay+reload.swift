@@ -33,7 +33,7 @@ extension PushRelay {
         configuration.identity = old.identity == nil ? nil : new.identity
         configuration.telemetry = old.telemetry
         self.callers = callers
-        let revoked = RevokedAccess(from: old.callers, to: new.callers)
+        let revoked = RevokedAccess(from: old, to: new)
         for loss in revoked.losses {
             log.info(
                 "access revoked",

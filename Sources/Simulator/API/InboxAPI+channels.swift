@@ -42,7 +42,8 @@ extension InboxAPI {
             parameters: [
                 RouteParameter(name: "app", summary: "The app's bundle identifier"),
                 RouteParameter(name: "channel", summary: "The channel's identifier"),
-            ]
+            ],
+            answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let app = call.text("app") ?? ""
             let channel = ChannelID(call.text("channel") ?? "")

@@ -62,7 +62,8 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/schemas",
-            summary: "Holds Live Activities of a topic and attributes-type to JSON Schemas: content-state, attributes"
+            summary: "Holds Live Activities of a topic and attributes-type to JSON Schemas: content-state, attributes",
+            answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let json = try call.json()
             do throws(ActivityContractError) {
@@ -72,7 +73,12 @@ extension InboxAPI {
             }
             return .done
         },
-        Route(method: "DELETE", path: "/api/v1/schemas/{topic}/{attributes-type}", summary: "Forgets these schemas") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/schemas/{topic}/{attributes-type}",
+            summary: "Forgets these schemas",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             let type = call.arguments["attributes-type"] ?? ""
             let topic = Topic(call.arguments["topic"] ?? "")

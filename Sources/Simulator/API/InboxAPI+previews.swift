@@ -23,7 +23,8 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/strings/{app}",
-            summary: "Takes a string catalog (.xcstrings) of an app in place of what there was"
+            summary: "Takes a string catalog (.xcstrings) of an app in place of what there was",
+            answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let tables: [String: [String: LocalizedString]]
             do throws(StringCatalogError) {
@@ -40,7 +41,8 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/strings/{app}/{language}",
-            summary: "Takes a .strings file of an app in one language"
+            summary: "Takes a .strings file of an app in one language",
+            answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let language = call.arguments["language"] ?? ""
             guard LocalizedTables.isLanguage(language) else {
@@ -67,7 +69,12 @@ extension InboxAPI {
             }
             return .json(.object(table.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }))
         },
-        Route(method: "DELETE", path: "/api/v1/strings/{app}", summary: "Forgets the strings of an app") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/strings/{app}",
+            summary: "Forgets the strings of an app",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             let app = try call.app("app")
             guard try await call.changePreviews({ $0.strings.remove(of: app) }) else {
@@ -75,7 +82,12 @@ extension InboxAPI {
             }
             return .done
         },
-        Route(method: "DELETE", path: "/api/v1/strings/{app}/{language}", summary: "Forgets those in a language") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/strings/{app}/{language}",
+            summary: "Forgets those in a language",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             let app = try call.app("app")
             let language = call.arguments["language"] ?? ""
@@ -106,7 +118,8 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/templates/{topic}/{attributes-type}",
-            summary: "Lays out Live Activities: texts with paths for lock, island, widget and accessory"
+            summary: "Lays out Live Activities: texts with paths for lock, island, widget and accessory",
+            answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let name = try call.templateName()
             let json = try call.json()
@@ -125,7 +138,12 @@ extension InboxAPI {
             guard let template = await call.simulator.previews.templates[name] else { throw noTemplate(name) }
             return .json(template.json)
         },
-        Route(method: "DELETE", path: "/api/v1/templates/{topic}/{attributes-type}", summary: "Forgets a layout") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/templates/{topic}/{attributes-type}",
+            summary: "Forgets a layout",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             let name = try call.templateName()
             guard try await call.changePreviews({ $0.removeTemplate(name) }) else { throw noTemplate(name) }
@@ -162,7 +180,12 @@ extension InboxAPI {
             guard let surface = await call.simulator.previews.surfaces[app]?[kind] else { throw noSurface(kind, app) }
             return .json(surface.json(topic: app))
         },
-        Route(method: "DELETE", path: "/api/v1/surfaces/{topic}/{kind}", summary: "Forgets it") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/surfaces/{topic}/{kind}",
+            summary: "Forgets it",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             let (app, kind) = (try call.app("topic"), try call.surfaceKind())
             guard try await call.changePreviews({ $0.removeSurface(kind, of: app) }) else { throw noSurface(kind, app) }

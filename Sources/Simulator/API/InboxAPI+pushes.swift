@@ -99,7 +99,12 @@ extension InboxAPI {
             let payload = try await push(call).payload
             return .bytes(payload, type: "application/json")
         },
-        Route(method: "DELETE", path: "/api/v1/pushes/{number}", summary: "Forgets one push") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/pushes/{number}",
+            summary: "Forgets one push",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             let number = try await push(call).number
             await call.simulator.forgetPushes { $0.number == number }

@@ -49,7 +49,8 @@ extension InboxAPI {
         Route(
             method: "DELETE",
             path: "/api/v1/namespaces/{name}",
-            summary: "Ends a namespace, and forgets its pushes and devices"
+            summary: "Ends a namespace, and forgets its pushes and devices",
+            answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let name = call.arguments["name"] ?? ""
             guard await call.simulator.endNamespace(name) else {

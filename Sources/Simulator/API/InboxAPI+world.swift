@@ -34,12 +34,18 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/devices/{token}",
-            summary: "Makes a device known, away or gone, or has it listen on channels"
+            summary: "Makes a device known, away or gone, or has it listen on channels",
+            answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             try await putDevice(call)
             return .done
         },
-        Route(method: "DELETE", path: "/api/v1/devices/{token}", summary: "Forgets a device") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/devices/{token}",
+            summary: "Forgets a device",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             await call.simulator.forgetDevice(try call.deviceToken())
             return .done
@@ -79,12 +85,22 @@ extension InboxAPI {
                 )
             ])
         },
-        Route(method: "PUT", path: "/api/v1/keys/{id}", summary: "Makes a signing key known by its public half") {
+        Route(
+            method: "PUT",
+            path: "/api/v1/keys/{id}",
+            summary: "Makes a signing key known by its public half",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             try await putKey(call)
             return .done
         },
-        Route(method: "DELETE", path: "/api/v1/keys/{id}", summary: "Forgets a signing key") {
+        Route(
+            method: "DELETE",
+            path: "/api/v1/keys/{id}",
+            summary: "Forgets a signing key",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
             (call) throws(APIProblem) in
             let id = call.arguments["id"] ?? ""
             guard await call.simulator.forgetKey(id) else { throw APIProblem(404, "there is no key \(id)") }

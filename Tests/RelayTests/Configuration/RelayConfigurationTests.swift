@@ -1,4 +1,5 @@
 import APNsClient
+import Foundation
 import TestSupport
 import Testing
 import Wire
@@ -21,7 +22,9 @@ import Wire
         #expect(configuration.apps.map(\.name) == ["orders"] && configuration.apps[0].rate == 100)
         #expect(configuration.apps[0].connections == 12)
         #expect(configuration.callers[0].scopes == [.send, .read] && configuration.logLevel == .info)
-        #expect(configuration.remarks.isEmpty)
+        #expect(
+            configuration.remarks == ["listen has no certificate: most APNs clients speak TLS only, and cannot connect"]
+        )
     }
 
     @Test(arguments: [
@@ -63,6 +66,30 @@ import Wire
             "callers.0.apps names rides, which is none of the apps"
         ),
         (ConfigurationFile.good(("[\"orders\"]", "[]")), "callers.0.apps has to name one app at least"),
+        (
+            ConfigurationFile.good((", \"scopes\": [\"send\", \"read\"]", "")),
+            "callers.0.scopes must name at least one of send, read and manage"
+        ),
+        (
+            ConfigurationFile.good(("[\"send\", \"read\"]", "[]")),
+            "callers.0.scopes must name at least one of send, read and manage"
+        ),
+        (
+            ConfigurationFile.good(("\"http\"", "\"manage-over-listen\": 1, \"http\"")),
+            "manage-over-listen must be true or false"
+        ),
+        (
+            ConfigurationFile.good(("\"rate\": 100", "\"rates\": 100")),
+            "apps.0.rates is unknown; these are known: name, "
+        ),
+        (
+            ConfigurationFile.good(("\"callers\"", "\"apple\": {\"production\": {\"hosts\": 1}}, \"callers\"")),
+            "apple.production.hosts is unknown; these are known: host, port, "
+        ),
+        (
+            ConfigurationFile.good(("\"rate\": 100", "\"webhook\": {\"uri\": 1}")),
+            "apps.0.webhook.uri is unknown; these are known: url, secret-file, authorities, allow-private"
+        ),
         (ConfigurationFile.good(("\"send\"", "\"sent\"")), "callers.0.scopes are send, read, manage, not sent"),
         (
             ConfigurationFile.good(("\"data\"", "\"certificate\": \"c.pem\", \"data\"")),
@@ -103,6 +130,46 @@ import Wire
         #expect(throws: RelayError("apps has two of the name orders")) { try configuration.check() }
     }
 
+    @Test func `two callers cannot have one key`() throws {
+        var configuration = try RelayConfiguration(file: try ConfigurationFile().path)
+        var other = configuration.callers[0]
+        other.name = "front end"
+        other.hash = other.hash.uppercased()
+        configuration.callers.append(other)
+        let error = #expect(throws: RelayError.self) { try configuration.check() }
+        #expect(error?.description.hasPrefix("the callers back end and front end have the same key-sha256") == true)
+    }
+
+    @Test func `settings that are probably mistakes are warned of`() throws {
+        var configuration = try RelayConfiguration(file: try ConfigurationFile().path)
+        var other = configuration.apps[0]
+        other.name = "rides"
+        other.bundleIDs = ["com.example.rides"]
+        configuration.apps.append(other)
+        configuration.listeners = [.production: RelayConfiguration.Address(host: "0.0.0.0", port: 2197)]
+        let remarks = configuration.remarks
+        #expect(remarks.count == 2 && remarks[0].hasPrefix("listen is open to other machines without a certificate"))
+        #expect(remarks.last?.hasPrefix("the apps orders, rides share the signing key ABC123DEFG") == true)
+    }
+
+    @Test func `the article lists the settings as the code declares them`() throws {
+        let article = try String(contentsOfFile: "Sources/Relay/Documentation.docc/RelaySettings.md", encoding: .utf8)
+        let table = SettingDescription.table
+        #expect(article.contains(table), "put this into RelaySettings.md:\n\(table)")
+        #expect(Set(SettingDescription.all.map(\.path)).count == SettingDescription.all.count)
+    }
+
+    @Test func `the defaults that the article names are those of the code`() throws {
+        let configuration = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
+        func standard(_ name: String) -> String? { SettingDescription.all.first { $0.path == name }?.standard }
+        #expect(standard("limit") == "\(configuration.outbox.limit)")
+        #expect(standard("retention-days") == "\(configuration.retention / 86_400_000)")
+        #expect(standard("answer-seconds") == "\(configuration.answerTime.components.seconds)")
+        #expect(standard("durability") == "`\(configuration.outbox.durability.rawValue)`")
+        #expect(standard("log-level") == "`\(configuration.logLevel.rawValue)`")
+        #expect(standard("manage-over-listen") == "`\(configuration.managesOverListeners)`")
+    }
+
     @Test func `environment and command line stand in for the file`() throws {
         let file = try ConfigurationFile()
         var overrides = RelayOverrides()
@@ -120,7 +187,7 @@ import Wire
         )
         #expect(configuration.http?.description == "0.0.0.0:8198")
         #expect(configuration.logLevel == .debug && configuration.logFormat == .logfmt)
-        #expect(configuration.remarks.count == 2, "\(configuration.remarks)")
+        #expect(configuration.remarks.count == 3, "\(configuration.remarks)")
         overrides.http = "nowhere"
         let error = #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, overrides: overrides) }
         #expect(error?.description.contains("http must be an IP address with a port") == true)

@@ -1,0 +1,132 @@
+import APNsClient
+import APNsServer
+import FuzzDriver
+import Outbox
+import WebAPI
+
+@testable import APNs
+@testable import Relay
+@testable import Wire
+
+/// Looks for input of a relay that ends its process: provider tokens, headers, pushes in JSON, configurations, answers
+/// of webhooks, and variables.
+///
+/// The first byte says which input the rest is.
+@main
+struct FuzzRelay: FuzzTarget {
+    private static let now: Int64 = 1_790_000_000_000
+
+    static func look(at bytes: [UInt8]) {
+        let rest = Array(bytes.dropFirst())
+        switch bytes.first {
+        case UInt8(ascii: "0"): claims(rest)
+        case UInt8(ascii: "1"): headers(rest)
+        case UInt8(ascii: "2"): order(rest)
+        case UInt8(ascii: "3"): configuration(rest)
+        case UInt8(ascii: "4"): webhookAnswer(rest)
+        case UInt8(ascii: "5"): variables(rest)
+        default: break
+        }
+    }
+
+    private static func lines(_ bytes: [UInt8], _ count: Int) -> [String] {
+        let parts = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: count - 1, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        return parts + [String](repeating: "", count: count - parts.count)
+    }
+
+    /// A header and claims, one per line, with a signature of the right length.
+    private static func claims(_ bytes: [UInt8]) {
+        let parts = lines(bytes, 2)
+        let token = [Array(parts[0].utf8), Array(parts[1].utf8), [UInt8](repeating: 1, count: 64)]
+            .map { Base64URL.encode($0) }.joined(separator: [UInt8(ascii: ".")])
+        guard let parsed = try? ParsedProviderToken(Array(token)) else { return }
+        let caller = Callers.Caller(
+            name: "key",
+            apps: [],
+            scopes: [.send],
+            tokenIssuedAt: parsed.claims.issuedAtSeconds
+        )
+        _ = caller.isCurrent(at: now / 1_000)
+    }
+
+    /// Values of headers, one per line, and a payload.
+    private static func headers(_ bytes: [UInt8]) {
+        let parts = lines(bytes, 6)
+        var fields: HTTPFields = [":method": "POST", ":path": "/3/device/5d3a6a1c"]
+        let names = ["apns-push-type", "apns-expiration", "apns-priority", "apns-topic", "apns-collapse-id"]
+        for (name, value) in zip(names, parts) where !value.isEmpty { fields.append(name, value) }
+        let request = APNsRequest(fields, body: Array(parts[5].utf8))
+        guard let desk else { return }
+        let ingress = APNsIngress(callers: desk.callers, environment: .production)
+        let verdict = ingress.verdict(on: request, from: desk.desk.caller, id: desk.id, at: now) { _ in true }
+        guard case .push(let push) = verdict else { return }
+        precondition(push.unsendableHeader == nil, "a header that no request can carry is accepted")
+        precondition(push.expiresAt ?? .max > now, "a push that has expired is accepted")
+    }
+
+    private static func order(_ bytes: [UInt8]) {
+        guard let json = try? JSONReader.read(bytes), let order = try? PushOrder(json), var desk = desk?.desk else {
+            return
+        }
+        let pushes = (try? desk.pushes(of: order)) ?? []
+        precondition(pushes.allSatisfy { $0.unsendableHeader == nil }, "a header that no request can carry is accepted")
+        precondition(pushes.allSatisfy { $0.expiresAt ?? .max > now }, "a push that has expired is accepted")
+    }
+
+    private static func configuration(_ bytes: [UInt8]) {
+        guard let json = try? JSONReader.read(bytes) else { return }
+        let places = FilePlaces(directory: "/nowhere/", credentials: nil)
+        let configuration = try? RelayConfiguration(Setting(RelayOverrides().applied(to: json)), places)
+        _ = configuration?.remarks
+        let telemetry = try? TelemetrySettings(Setting(json).member("telemetry"), places, variables: [:])
+        _ = telemetry?.summary
+    }
+
+    private static func webhookAnswer(_ bytes: [UInt8]) {
+        for isAll in [false, true] {
+            let state = HTTP1Reply(longestBody: 1 << 16).state(of: bytes, isAll: isAll)
+            if case .whole(let response) = state { _ = ExportAnswer(response, at: now) }
+        }
+    }
+
+    private static func variables(_ bytes: [UInt8]) {
+        let parts = lines(bytes, 3)
+        let settings = try? TelemetrySettings(
+            Setting(.null).member("telemetry"),
+            FilePlaces(directory: "/nowhere/", credentials: nil),
+            variables: [
+                "OTEL_EXPORTER_OTLP_ENDPOINT": parts[0], "OTEL_EXPORTER_OTLP_HEADERS": parts[1],
+                "OTEL_RESOURCE_ATTRIBUTES": parts[1], "OTEL_TRACES_SAMPLER": "parentbased_traceidratio",
+                "OTEL_TRACES_SAMPLER_ARG": parts[2], "OTEL_EXPORTER_OTLP_TIMEOUT": parts[2],
+                "OTEL_METRIC_EXPORT_INTERVAL": parts[2],
+            ]
+        )
+        precondition((0...1).contains(settings?.share ?? 1), "a share is not one")
+        _ = try? Webhook(url: parts[0], secret: parts[1])
+        _ = WebAddress(parts[0])?.description
+        _ = TraceContext(parts[1])?.text
+    }
+
+    /// What orders are made into pushes with; nil when this machine makes no keys.
+    private static let desk: (callers: Callers, desk: OrderDesk, id: APNsID)? = {
+        guard let key = try? SigningKey.ephemeral(), let id = try? APNsID("123e4567-e89b-42d3-a456-426655440000") else {
+            return nil
+        }
+        let app = RelayConfiguration.App(name: "orders", bundleIDs: ["com.example.orders"], key: key)
+        let configuration = RelayConfiguration(data: .file(""), apps: [app], listeners: [:])
+        let endpoint = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: 1, isEncrypted: false))
+        guard let callers = try? Callers(configuration), let client = try? LaneClient(for: app, at: endpoint, mint: nil)
+        else { return nil }
+        let desk = OrderDesk(
+            caller: Callers.Caller(name: "back end", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil),
+            apps: [app],
+            clients: [Lane(app: "orders", environment: .production): client],
+            idempotencyKey: nil,
+            traceParent: nil,
+            now: now,
+            generator: SplitMix64(state: 1)
+        )
+        return (callers, desk, id)
+    }()
+}
