@@ -72,11 +72,8 @@ extension PushRelay {
         }
     }
 
-    /// The caller of the interface in JSON; nil, and logged, when its credentials are not valid.
-    ///
-    /// - Parameters:
-    ///   - authorization: The credentials.
-    ///   - peer: The address of the client; nil when the listener does not report it.
+    /// The caller of the interface in JSON; nil, and logged with the client's address if the listener reports it, when
+    /// the credentials are not valid.
     func caller(_ authorization: String?, from peer: String? = nil) -> Callers.Caller? {
         guard let caller = currentCaller(authorization) else {
             noteRefusal(of: peer)

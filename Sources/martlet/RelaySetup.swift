@@ -127,16 +127,6 @@ extension RelayConfiguration {
         )
     }
 
-    /// The warnings for the person who checks a configuration: also the one that a relay need not repeat at each start.
-    fileprivate var warnings: [String] {
-        let names = apps.filter { $0.webhook == nil }.map(\.name)
-        guard !names.isEmpty else { return remarks }
-        let (verb, list) = (names.count == 1 ? "has" : "have", names.joined(separator: ", "))
-        return remarks + [
-            "\(list) \(verb) no webhook: read unregistered tokens at /v1/apps/{app}/dead-tokens, and send no more pushes there"
-        ]
-    }
-
     /// The validated configuration for people.
     fileprivate var summary: String {
         var lines = [

@@ -241,7 +241,8 @@ import Wire
 
     @Test func `a push for later can be taken back until then`() async throws {
         let bench = try await RelayBench()
-        let body = #"{"to":"5d3a6a1c","not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"#
+        let later = bench.relay.now / 1_000 + 3_600
+        let body = #"{"to":"5d3a6a1c","not-before":\#(later),"payload":{"aps":{"alert":"Hi"}}}"#
         let posted = await ask(bench, "POST", "/v1/pushes", body)
         let id = posted.json["id"]?.stringValue ?? ""
         let cancelled = await ask(bench, "DELETE", "/v1/pushes/\(id)")

@@ -129,8 +129,9 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
+            let time = try call.waitingTime()
             let known = try await find(call)
-            guard !known.hasEnded, let time = try call.waitingTime() else { return .json(known.json) }
+            guard !known.hasEnded, let time else { return .json(known.json) }
             let caller = call.service.caller
             _ = await call.service.relay.outcome(of: known.id, of: known.lane.app, for: caller, within: time)
             return .json(try await find(call).json)

@@ -1,7 +1,9 @@
 internal import APNs
 
 extension RelayAPI {
-    /// The JSON Schemas that the routes refer to, by name; null when the text is not valid JSON, which a test rules out.
+    /// The JSON Schemas that the routes refer to, by name.
+    ///
+    /// They are null when the text is not valid JSON, which a test rules out.
     static let schemas = (try? JSONReader.read(Array(schemaText.utf8))) ?? .null
 
     private static let schemaText = #"""

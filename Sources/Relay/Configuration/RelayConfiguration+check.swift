@@ -65,19 +65,27 @@ extension RelayConfiguration {
             let name = environment.rawValue
             remarks.append("listen.\(name) has an address, but no app is sent to \(name)")
         }
-        if identity == nil, !listeners.isEmpty {
-            let isLocal = listeners.values.allSatisfy(\.isOfThisMachine)
-            remarks.append(
-                isLocal
-                    ? "listen has no certificate: most APNs clients speak TLS only, and cannot connect"
-                    : "listen is open to other machines without a certificate: anybody on the way can read keys, and most"
-                        + " APNs clients speak TLS only"
-            )
+        if identity == nil, !listeners.values.allSatisfy(\.isOfThisMachine) {
+            remarks.append("listen is open to other machines without a certificate: anybody on the way can read keys")
         }
         if let http, !http.isOfThisMachine {
             remarks.append("http is open to other machines in the clear: put a proxy with TLS before it")
         }
         return remarks + sharedKeyRemarks + (telemetry?.remarks ?? [])
+    }
+
+    /// The remarks, and what a person who checks the configuration may have overlooked; a relay does not log the latter
+    /// at each start.
+    package var warnings: [String] {
+        var warnings = remarks
+        if identity == nil, !listeners.isEmpty {
+            warnings.append("listen has no certificate: most APNs clients speak TLS only, and cannot connect")
+        }
+        let silent = apps.filter { $0.webhook == nil }.map(\.name).joined(separator: ", ")
+        if !silent.isEmpty {
+            warnings.append("no webhook for \(silent): read unregistered tokens at /v1/apps/{app}/dead-tokens")
+        }
+        return warnings
     }
 
     /// A warning for each signing key of several apps: its holder may send for all of them.

@@ -1,5 +1,6 @@
 import APNs
 import APNsClient
+import Outbox
 import TestSupport
 import Testing
 import Wire

@@ -1,5 +1,6 @@
 import APNs
 import Outbox
+import Simulator
 import TestSupport
 import Testing
 import WebAPI
