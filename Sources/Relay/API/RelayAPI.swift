@@ -75,6 +75,9 @@ struct RelayAPI: Sendable {
         routes
     )
 
+    /// The description, encoded once: clients without a key may ask for it.
+    private static let description = table.openAPI.encoded()
+
     static let routes: [Route] =
         [
             Route(
@@ -82,7 +85,7 @@ struct RelayAPI: Sendable {
                 path: "/openapi.json",
                 summary: "This description",
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
-            ) { _ in .json(table.openAPI) }
+            ) { _ in .bytes(description, status: 200, type: "application/json") }
         ] + healthRoutes + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
 
     /// The decision about a request by its head: the body of a caller without a valid key is not read.
