@@ -52,7 +52,7 @@ sanitize: ## Run the tests under the thread sanitizer, then under the address sa
 	@Scripts/sanitize thread
 	@Scripts/sanitize address
 
-fuzz: ## Throw bytes at the readers of snapshots, queries, JSON and the relay's input for FOR seconds, two minutes by default
+fuzz: ## Fuzz the readers of snapshots, queries and JSON for FOR seconds, two minutes by default, then the relay's input
 	@Scripts/prerequisites build
 	@Scripts/fuzz $(FOR)
 
