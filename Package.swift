@@ -167,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "RelayTests",
             dependencies: [
-                "APNs", "APNsClient", "LiveSurfaces", "Outbox", "OutboxModel", "Pages", "Relay", "Simulator",
-                "TestSupport",
+                "APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Outbox", "OutboxModel", "Pages", "Relay",
+                "Simulator", "TestSupport",
                 "WebAPI",
                 "Wire",
             ],

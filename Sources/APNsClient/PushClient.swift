@@ -224,6 +224,17 @@ public final class PushClient: Sendable {
         for pool in allPools { await pool.replaceToken() }
     }
 
+    /// Replaces a provider token that APNs refuses, and the connections that it was sent over.
+    ///
+    /// A token that is younger than 20 minutes is kept, since another one so soon would be refused for that.
+    package func renewToken() async {
+        guard let mint, let issuedAt = await condition.tokenIssuedAt,
+            clock.secondsSince1970() - issuedAt.secondsSince1970 >= ProviderTokenSchedule.minimumAge
+        else { return }
+        await mint.expired(tokenIssuedAt: issuedAt)
+        for pool in allPools { await pool.replaceToken() }
+    }
+
     /// Finishes the pushes that were handed in, closes the connection, and takes no more.
     ///
     /// - Parameter limit: How long that may take; whatever is unanswered then fails with the code `closed`.

@@ -42,6 +42,10 @@ static inline void martlet_X509_stack_free(STACK_OF(X509) *stack) {
     sk_X509_pop_free(stack, X509_free);
 }
 
+static inline int martlet_X509_NAME_print_RFC2253(BIO *bio, const X509_NAME *name) {
+    return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253);
+}
+
 /// A fresh P-256 key: `EVP_EC_gen` is a macro over a variadic function.
 static inline EVP_PKEY *martlet_EVP_EC_gen_P256(void) {
     return EVP_EC_gen("P-256");

@@ -65,6 +65,11 @@ package struct OutboxPush: Sendable, Hashable {
     package var headers: PushHeaders
     /// The payload, byte for byte.
     package var payload: [UInt8]
+    /// The order that ``headers`` and ``payload`` were made from; nil when the caller sent them itself.
+    ///
+    /// What the relay makes of an order contains the time, so an order that is sent again gives other bytes. The
+    /// comparison of two pushes with one identifier therefore uses the order. It is not stored.
+    package var orderContent: [UInt8]?
     /// When it may be sent, at the earliest; nil for at once.
     package var notBefore: Int64?
     /// When it is of no use any more; nil when that never happens.
@@ -82,6 +87,7 @@ package struct OutboxPush: Sendable, Hashable {
         destination: PushDestination,
         headers: PushHeaders,
         payload: [UInt8],
+        orderContent: [UInt8]? = nil,
         notBefore: Int64? = nil,
         expiresAt: Int64? = nil,
         orderKey: String? = nil,
@@ -93,6 +99,7 @@ package struct OutboxPush: Sendable, Hashable {
         self.destination = destination
         self.headers = headers
         self.payload = payload
+        self.orderContent = orderContent
         self.notBefore = notBefore
         self.expiresAt = expiresAt
         self.orderKey = orderKey

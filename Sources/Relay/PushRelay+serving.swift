@@ -7,13 +7,23 @@ internal import Wire
 
 /// One connection of a caller, with who it is.
 final class RelayConnection {
-    /// The credentials that were looked at last: callers show the same ones for an hour.
-    var authorization: String?
-    fileprivate var caller: Callers.Caller?
-    fileprivate let peer: String
+    /// The credentials that were looked at last, with the caller that they identify: clients send the same for an hour.
+    fileprivate var lookup: (authorization: String?, caller: Callers.Caller?)?
+    /// Whether it was noted that the provider token is unusual, which is done once for each connection.
+    fileprivate var hasUnusualToken = false
+    /// The certificate that the client has shown; nil without one, or when it has to be shown again.
+    fileprivate var certificate: CertificateFacts?
+    fileprivate let client: ClientConnection
 
-    fileprivate init(peer: String) {
-        self.peer = peer
+    fileprivate init(_ client: ClientConnection) {
+        self.client = client
+        certificate = client.certificate
+    }
+
+    /// The reason to refuse a request that identifies no caller.
+    fileprivate func refusal(of authorization: String?) -> Reason {
+        if authorization != nil { return .invalidProviderToken }
+        return client.certificate == nil ? .missingProviderToken : .badCertificate
     }
 }
 
@@ -23,7 +33,7 @@ extension PushRelay {
         let key = ObjectIdentifier(connection)
         switch event {
         case .opened:
-            connections[key] = RelayConnection(peer: connection.peer)
+            connections[key] = RelayConnection(connection)
         case .request(let request, let reply):
             if let other = request.other {
                 guard !request.isBodyTooLong else {
@@ -32,15 +42,15 @@ extension PushRelay {
                 return answer(other, from: connections[key]?.peer, reply)
             }
             guard let connection = connections[key] else { return }
-            let id = request.headers.id ?? request.requestID
+            let freshID = APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
+            // APNs returns an identifier in lower case, which is the canonical form.
+            let id = request.ownID?.lowercased() ?? freshID.description
             let start = ContinuousClock.now
-            answer(request, over: connection, for: environment) { response in
+            answer(request, freshID, over: connection, for: environment) { response in
                 let route = request.target?.route ?? "other"
                 self.counts.answered(request.method, route, status: response.status, ContinuousClock.now - start)
                 var response = response
-                if !response.fields.contains(where: { $0.name == "apns-id" }), let id {
-                    response.fields.append(("apns-id", id))
-                }
+                response.identify(request, as: id)
                 reply.send(response)
             }
         case .closed:
@@ -92,53 +102,103 @@ extension PushRelay {
     /// The caller with these credentials; nil when they are not valid.
     nonisolated func currentCaller(_ authorization: String?) -> Callers.Caller? {
         let caller = callers.caller(authorization)
-        return caller.flatMap { $0.isCurrent(at: now / 1_000) ? $0 : nil }
+        return caller.flatMap { $0.refusal(at: now / 1_000) == nil ? $0 : nil }
     }
 
     /// Counts and logs that a caller was rejected; the peer is nil when the listener does not report addresses.
-    private func noteRefusal(of peer: String?) {
+    private func noteRefusal(of peer: String?, certificate: CertificateFacts? = nil) {
         counts.refusedCallers += 1
         guard let heldBack = refusals.take(at: now) else { return }
         log.warning(
-            "a caller was refused: it shows no key of this relay",
-            ["peer": .string(peer ?? "http"), "not-logged": heldBack > 0 ? .whole(heldBack) : nil]
+            certificate == nil
+                ? "a caller was refused: it shows no key of this relay"
+                : "caller rejected: no caller has this certificate",
+            [
+                "peer": .string(peer ?? "http"), "certificate-sha256": certificate.map { .string($0.fingerprint) },
+                "certificate-subject": certificate.map { .string($0.subject) },
+                "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
+            ]
         )
+    }
+
+    /// Returns the caller of a request over the APNs protocol; nil for an unknown one, which is noted.
+    private func caller(_ authorization: String?, over connection: RelayConnection) -> Callers.Caller? {
+        if let lookup = connection.lookup, lookup.authorization == authorization { return lookup.caller }
+        let caller =
+            authorization == nil
+            ? connection.certificate.flatMap { callers.caller($0) } : callers.caller(authorization)
+        connection.lookup = (authorization, caller)
+        if let caller {
+            noteDeviations(of: caller, over: connection)
+        } else {
+            noteRefusal(
+                of: connection.client.peer,
+                certificate: authorization == nil ? connection.client.certificate : nil
+            )
+        }
+        return caller
+    }
+
+    /// Notes that a client sends a provider token in a form that Apple's documentation does not describe.
+    private func noteDeviations(of caller: Callers.Caller, over connection: RelayConnection) {
+        guard !caller.deviations.isEmpty, !connection.hasUnusualToken else { return }
+        connection.hasUnusualToken = true
+        for deviation in caller.deviations { counts.unusualTokens[deviation, default: 0] += 1 }
+        guard let heldBack = unusualTokens.take(at: now) else { return }
+        log.info(
+            "unusual provider token",
+            [
+                "peer": .string(connection.client.peer), "caller": .string(caller.name),
+                "deviations": .string(caller.deviations.map(\.description).joined(separator: "; ")),
+                "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
+            ]
+        )
+    }
+
+    /// Looks the caller of each connection up again, after the configuration has changed.
+    ///
+    /// - Parameter haveAuthoritiesChanged: Whether other authorities issue certificates now. Clients with a certificate
+    ///   then have to connect again, since a certificate is verified in the handshake.
+    func forgetCallers(haveAuthoritiesChanged: Bool) {
+        for connection in connections.values {
+            connection.lookup = nil
+            guard haveAuthoritiesChanged, connection.certificate != nil else { continue }
+            connection.certificate = nil
+            connection.client.shutDown(debugData: [])
+        }
     }
 
     private func answer(
         _ request: APNsRequest,
+        _ id: APNsID,
         over connection: RelayConnection,
         for environment: PushEnvironment,
         _ reply: @escaping (APNsResponse) -> Void
     ) {
-        if connection.authorization != request.authorization {
-            connection.authorization = request.authorization
-            connection.caller = callers.caller(request.authorization)
-            if connection.caller == nil { noteRefusal(of: connection.peer) }
-        }
-        guard request.authorization != nil else { return reply(.refused(.missingProviderToken)) }
         let isAboutChannels =
             switch request.target {
             case .channels, .allChannels: true
             default: false
             }
-        guard let caller = connection.caller, isAboutChannels || caller.scopes.contains(.send) else {
-            return reply(.refused(.invalidProviderToken))
+        guard let caller = caller(request.authorization, over: connection) else {
+            return reply(.rejected(connection.refusal(of: request.authorization)))
         }
+        guard isAboutChannels || caller.scopes.contains(.send) else { return reply(.rejected(.invalidProviderToken)) }
         let now = now
-        guard caller.isCurrent(at: now / 1_000) else { return reply(.refused(.expiredProviderToken)) }
-        guard !isDraining else { return reply(.refused(.shutdown, retryAfter: 1)) }
+        if let reason = caller.refusal(at: now / 1_000) { return reply(.rejected(reason)) }
+        guard !isDraining else { return reply(.rejected(.shutdown, retryAfter: 1)) }
         // Before the push is looked at, so that refusing costs little.
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         let verdict = gate.verdict(on: 1, load(of: app, by: caller), at: now)
         if case .refuse(_, let seconds) = verdict {
             counts.shed += 1
-            return reply(.refused(.serviceUnavailable, retryAfter: seconds))
+            return reply(.rejected(.serviceUnavailable, retryAfter: seconds))
         }
+        var request = request
+        if case .device? = request.target, request.headers.topic == nil { request.headers.topic = caller.defaultTopic }
         let ingress = APNsIngress(callers: callers, environment: environment)
-        let id = APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
         switch ingress.verdict(on: request, from: caller, id: id, at: now, hasLane: openLanes.contains) {
-        case .refused(let reason): reply(.refused(reason))
+        case .refused(let reason): reply(.rejected(reason))
         case .channels(let lane, let bundle, let isList):
             pass(request, lane, bundle, isList: isList, id: id, reply)
         case .push(let push):
@@ -163,19 +223,19 @@ extension PushRelay {
         case .success(.duplicate(let status)):
             known = status
         case .success(.conflict):
-            return reply(.refused(.badMessageID))
+            return reply(.rejected(.badMessageID))
         case .success(.suppressed(let dead)):
-            return reply(.refused(.unregistered, timestamp: dead.since ?? dead.learntAt))
+            return reply(.suppressed(dead))
         case .success(.full):
-            return reply(.refused(.serviceUnavailable, retryAfter: 30))
+            return reply(.rejected(.serviceUnavailable, retryAfter: 30))
         case .failure:
-            return reply(.refused(.serviceUnavailable, retryAfter: 5))
+            return reply(.rejected(.serviceUnavailable, retryAfter: 5))
         }
-        if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome, push)) }
-        guard let caller, configuration.answerTime > .zero else { return reply(.kept(push)) }
+        if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome)) }
+        guard let caller, configuration.answerTime > .zero else { return reply(.accepted) }
         wait(waiters.makeNumber(), for: push.id, of: push.lane.app, by: caller, within: configuration.answerTime) {
             outcome in
-            reply(outcome.map { .ended($0, push) } ?? .kept(push))
+            reply(outcome.map { .ended($0) } ?? .accepted)
         }
     }
 
@@ -188,9 +248,9 @@ extension PushRelay {
         id: APNsID,
         _ reply: @escaping (APNsResponse) -> Void
     ) {
-        guard let client = clients[lane]?.client else { return reply(.refused(.topicMismatch)) }
+        guard let client = clients[lane]?.client else { return reply(.rejected(.topicMismatch)) }
         let channel = request.channelID.map { ChannelID($0) }
-        let ownID = request.requestID.flatMap { try? APNsID($0) } ?? id
+        let ownID = request.ownID.flatMap { try? APNsID($0, allowsUpperCase: true) } ?? id
         let target = ForwardedRequest.Target.channels(method: request.method, bundle: bundle, channel, isList: isList)
         Task {
             do throws(APNsError) {
@@ -198,7 +258,7 @@ extension PushRelay {
                 counts.channelRequests += 1
                 reply(APNsResponse(answer))
             } catch {
-                reply(APNsResponse(error, id: ownID))
+                reply(APNsResponse(error))
             }
         }
     }
@@ -212,61 +272,6 @@ extension APNsRequest.Target {
         case .broadcast: "/4/broadcasts/apps/{bundle}"
         case .channels: "/1/apps/{bundle}/channels"
         case .allChannels: "/1/apps/{bundle}/all-channels"
-        }
-    }
-}
-
-extension APNsResponse {
-    /// A refusal of the relay's own, in Apple's words.
-    fileprivate static func refused(_ reason: Reason, timestamp: Int64? = nil, retryAfter: Int? = nil) -> APNsResponse {
-        let fields = retryAfter.map { [(name: "retry-after", value: String($0))] } ?? []
-        return APNsResponse(status: reason.status ?? 400, reason: reason, timestamp: timestamp, fields: fields)
-    }
-
-    /// The push is kept; Apple has not answered yet.
-    fileprivate static func kept(_ push: OutboxPush) -> APNsResponse {
-        APNsResponse(status: 200, fields: push.identity + [("x-martlet-state", "accepted")])
-    }
-
-    /// How the push has ended: in Apple's words where they are Apple's.
-    fileprivate static func ended(_ outcome: Outcome, _ push: OutboxPush) -> APNsResponse {
-        var fields = push.identity
-        if let uniqueID = outcome.uniqueID { fields.append(("apns-unique-id", uniqueID)) }
-        if outcome.unknownTries > 0 { fields.append(("x-martlet-unknown-tries", String(outcome.unknownTries))) }
-        guard outcome.state == .refused else {
-            if outcome.state != .delivered { fields.append(("x-martlet-state", outcome.state.rawValue)) }
-            return APNsResponse(status: 200, fields: fields)
-        }
-        return APNsResponse(
-            status: outcome.status ?? 400,
-            reason: outcome.reason.map(Reason.init(rawValue:)),
-            timestamp: outcome.unregisteredAt,
-            fields: fields
-        )
-    }
-
-    /// Apple's answer to a request that went through.
-    fileprivate init(_ answer: ForwardedAnswer) {
-        let identifiers = [
-            ("apns-request-id", answer.fields["apns-request-id"]),
-            ("apns-channel-id", answer.fields["apns-channel-id"]),
-        ]
-        let fields = identifiers.compactMap { name, value in value.map { (name: name, value: $0) } }
-        self.init(status: answer.fields.status, fields: fields, body: try? JSONReader.read(answer.body))
-    }
-
-    fileprivate init(_ error: APNsError, id: APNsID) {
-        let reason = error.reason ?? .serviceUnavailable
-        self.init(status: error.status ?? 503, reason: reason, fields: [("apns-request-id", id.description)])
-    }
-}
-
-extension OutboxPush {
-    /// The field that tells which push is answered.
-    fileprivate var identity: [(name: String, value: String)] {
-        switch destination {
-        case .device: [("apns-id", id.description)]
-        case .channel: [("apns-request-id", id.description)]
         }
     }
 }

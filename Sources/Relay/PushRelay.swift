@@ -58,6 +58,8 @@ package actor PushRelay {
     var store = StoreHealth()
     /// Lines in the log about callers that were refused.
     var refusals = LogThrottle()
+    /// Log lines about unusual provider tokens.
+    var unusualTokens = LogThrottle()
     var isCarryingOut = false
     var wakeUp: LoopTimer?
     var isDraining = false
@@ -97,7 +99,6 @@ package actor PushRelay {
         generator = SplitMix64(state: .random(in: .min ... .max))
         machine = DeliveryMachine(
             limits: configuration.limits,
-            isShared: outbox is any SharedOutbox,
             seed: .random(in: .min ... .max)
         )
         do {
@@ -169,6 +170,7 @@ package actor PushRelay {
         await checkStore()
         carryOutSoon()
         watchPulse()
+        watchExpiry()
         followFleet()
         log.info(
             "the relay runs",
@@ -184,12 +186,10 @@ package actor PushRelay {
     }
 
     private func listen() throws(RelayError) {
+        let tls = try configuration.serverTLS()
         // The setting of an address that cannot be listened on, for the error.
         var setting = ""
         do {
-            let tls = try configuration.identity.map { (identity) throws(WireError) in
-                try TLSContext.server(identity: identity, asksForCertificates: false)
-            }
             for (environment, address) in configuration.listeners {
                 let limits = APNsListener.Limits(
                     initialStreams: configuration.streamsPerConnection,

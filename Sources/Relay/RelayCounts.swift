@@ -49,6 +49,8 @@ struct RelayCounts {
     var shed = 0
     /// Callers that were refused.
     var refusedCallers = 0
+    /// Connections with an unusual provider token, by its deviation from Apple's documentation.
+    var unusualTokens: [ProviderTokenDeviation: Int] = [:]
     /// Requests about channels that Apple has accepted.
     var channelRequests = 0
     /// Tries to send, by how they ended.

@@ -5,6 +5,12 @@ import Outbox
 import Relay
 import Wire
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension Command {
     /// Validates the configuration of a relay.
     static let relayCheck = Command(
@@ -97,6 +103,9 @@ struct ScopeList: ArgumentValue, CustomStringConvertible {
 }
 
 extension RelayConfiguration {
+    /// The likely mistakes, and the keys that expire soon.
+    fileprivate var warnings: [String] { remarks + expiryWarnings(at: Date()).map(\.description) }
+
     /// The validated configuration for programs.
     fileprivate var json: JSONValue {
         let listeners = listeners.sorted { $0.key.rawValue < $1.key.rawValue }

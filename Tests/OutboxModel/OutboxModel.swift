@@ -62,7 +62,7 @@ package struct OutboxModel: Sendable {
         let name = Name(app: push.lane.app, id: push.id)
         if push.hasCallersID, let status = status(of: push.id, of: push.lane.app) {
             let first = numbers[name].flatMap { rows[$0]?.push } ?? ends[name]?.push
-            return first == push ? .duplicate(status) : .conflict
+            return first?.isSame(as: push) == true ? .duplicate(status) : .conflict
         }
         if case .device(let token) = push.destination,
             let found = dead.first(where: { $0.token == token && deadOwners[$0.cursor] == push.lane.app })
@@ -237,5 +237,13 @@ package struct OutboxModel: Sendable {
             nextNumber += 1
         }
         return letters.count
+    }
+}
+
+extension OutboxPush {
+    /// Whether a push with the same identifier is this one, sent again.
+    fileprivate func isSame(as other: OutboxPush) -> Bool {
+        guard let orderContent else { return self == other }
+        return lane == other.lane && destination == other.destination && orderContent == other.orderContent
     }
 }

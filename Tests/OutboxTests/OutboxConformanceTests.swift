@@ -147,6 +147,22 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `an order that is sent again is the same push, although the time in its payload differs`(
+        engine: OutboxEngine
+    ) async throws {
+        let store = try await engine.place().open()
+        let pushes = try ["A", "A", "B"].enumerated().map { number, order in
+            var push = try OutboxPush.numbered(1, payload: #"{"time":\#(number)}"#, hasCallersID: true)
+            push.headers.expiration = "\(1_800_000_000 + number)"
+            push.orderContent = Array(order.utf8)
+            return push
+        }
+        let status = PushStatus(id: pushes[0].id, lane: .orders, acceptedAt: 1, place: .accepted)
+        #expect(try await store.accept(pushes, at: 1) == [.accepted, .duplicate(status), .conflict])
+        #expect(try await store.claimAll(at: 2).map(\.push.payload) == [pushes[0].payload])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `pushes that keep their order go one after the other, whatever becomes of each`(
         engine: OutboxEngine
     ) async throws {

@@ -297,6 +297,26 @@ import Wire
         await bench.stop()
     }
 
+    @Test(arguments: ["liveActivity", "notification"])
+    func `a snapshot with the same idempotency key is one push, also after a restart`(kind: String) async throws {
+        let bench = try await RelayBench()
+        let snapshot = SurfaceExample.json(of: kind)
+        let order = #"{"to":"5d3a6a1c","event":"update","snapshot":\#(snapshot)}"#
+        let first = await bench.ask("POST", "/v1/pushes?wait=10", order, fields: ["idempotency-key": "order-1"])
+        #expect(first.json["state"] == "delivered", "\(first.text)")
+        let second = await bench.ask("POST", "/v1/pushes?wait=10", order, fields: ["idempotency-key": "order-1"])
+        #expect(second.json == first.json)
+        await bench.relay.stop()
+        let later = try await bench.another()
+        let third = await later.ask("POST", "/v1/pushes?wait=10", order, fields: ["idempotency-key": "order-1"])
+        #expect(third.json == first.json)
+        let changed = order.replacing("\"event\"", with: "\"expiration\":1900000000,\"event\"")
+        let other = await later.ask("POST", "/v1/pushes", changed, fields: ["idempotency-key": "order-1"])
+        #expect(other.status == 422, "\(other.text)")
+        #expect(await bench.apple.pushCount == 1)
+        await later.stop()
+    }
+
     @Test func `a body of nobody who may call is not waited for`() async throws {
         let bench = try await RelayBench { $0.http = RelayConfiguration.Address(port: 0) }
         let client = try RawClient(port: try #require(await bench.relay.httpPort))

@@ -184,12 +184,6 @@ import Wire
         await bench.stop()
     }
 
-    @Test(arguments: [(.min, false), (.max, false), (-3_600, true), (-3_601, false), (300, true), (301, false)])
-    func `a provider token of any time is judged by its age`(issuedAt: Int64, isCurrent: Bool) {
-        let caller = Callers.Caller(name: "key", apps: [], scopes: [.send], tokenIssuedAt: issuedAt)
-        #expect(caller.isCurrent(at: 0) == isCurrent)
-    }
-
     @Test(arguments: ["", "a", "mrt_0123456789abcdefghijklmnopqrstu", "mrt_0123456789abcdefghijklmnopqrstuw"])
     func `a key is one that is known to its last letter`(text: String) throws {
         let caller = try RelayConfiguration.Caller(key: RelayBench.callerKey, apps: ["orders"], scopes: [.read])
@@ -198,73 +192,6 @@ import Wire
         let callers = try Callers(configuration)
         #expect(callers.caller("Bearer " + text) == nil)
         #expect(callers.caller("bearer " + RelayBench.callerKey)?.name == caller.name)
-    }
-}
-
-/// Asks over one connection of HTTP/2 in the clear, for statuses alone.
-private actor HTTP2Asker {
-    private nonisolated let loop: EventLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-    private let port: UInt16
-    private var connection: HTTP2Connection?
-    private var whenReady: [CheckedContinuation<Void, Never>] = []
-
-    init(port: UInt16) throws {
-        loop = try EventLoop()
-        self.port = port
-    }
-
-    deinit {
-        loop.shutdown()
-    }
-
-    private func connected() async throws -> HTTP2Connection {
-        if let connection { return connection }
-        let connection = try HTTP2Connection(
-            to: HTTP2Connection.Endpoint(host: "127.0.0.1", port: port, tls: nil),
-            limits: HTTP2Limits(concurrentStreams: 0, bodyBytes: 1 << 20, fieldBytes: 16_000),
-            timeout: .seconds(10),
-            on: loop
-        )
-        self.connection = connection
-        await withCheckedContinuation { continuation in
-            var waiting: CheckedContinuation<Void, Never>? = continuation
-            connection.start { event in
-                if case .settings = event { waiting.take()?.resume() }
-                if case .closed = event { waiting.take()?.resume() }
-                if case .ended(let stream, let sender, _) = event {
-                    (sender as? Question)?.answered(stream.fields.status)
-                }
-            }
-        }
-        return connection
-    }
-
-    func status(_ method: String, _ path: String, _ fields: HTTPFields, body: String = "") async throws -> Int {
-        let connection = try await connected()
-        var all: HTTPFields = [":method": method, ":scheme": "http", ":authority": "localhost", ":path": path]
-        all.append(contentsOf: fields)
-        return try await withCheckedThrowingContinuation { continuation in
-            do throws(WireError) {
-                let question = Question { continuation.resume(returning: $0) }
-                try connection.send(all, body: Array(body.utf8), for: question)
-            } catch {
-                continuation.resume(throwing: error)
-            }
-        }
-    }
-
-    func close() {
-        connection?.close(WireError(.closedLocally, "done"))
-        connection = nil
-    }
-
-    private final class Question {
-        let answered: (Int) -> Void
-
-        init(answered: @escaping (Int) -> Void) {
-            self.answered = answered
-        }
     }
 }
 

@@ -1,10 +1,15 @@
 import Foundation
 
-/// The Python that `make test` sets up, with the packages of Tests/Peers/requirements.txt.
+/// The Python that `make test` sets up, with the packages of Tests/Peers/requirements.txt and the files beside it.
 package enum Python {
     /// The interpreter's path.
     package static let interpreter =
         ProcessInfo.processInfo.environment["MARTLET_PYTHON"] ?? ".build/python/bin/python3"
+
+    /// Returns the interpreter of the environment for one package, which has requirements of its own.
+    package static func interpreter(for package: String) -> String {
+        interpreter.replacing("/python/bin/", with: "/python-\(package)/bin/")
+    }
 
     /// Runs the program of this project and returns the most memory that it had, in bytes.
     ///

@@ -84,7 +84,7 @@ extension PostgreSQLOutbox {
         return [
             .integer(now), .integers(entries.map(\.app)), .flags(pushes.map(\.lane.environment.isProduction)),
             .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
-            .flags(pushes.map(\.hasCallersID)), .texts(columns.map(\.token)), .texts(columns.map(\.channel)),
+            .byteLists(pushes.map(\.fingerprint)), .texts(columns.map(\.token)), .texts(columns.map(\.channel)),
             .texts(columns.map(\.bundle)), .texts(pushes.map(\.headers.pushType)),
             .texts(pushes.map(\.headers.topic)), .texts(pushes.map(\.headers.priority)),
             .texts(pushes.map(\.headers.expiration)), .texts(pushes.map(\.headers.collapseID)),

@@ -6,7 +6,7 @@ extension Schema {
     static let accepting = """
         CREATE FUNCTION martlet.accept(
             p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
-            p_have_ids boolean[], p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[],
+            p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[],
             p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[],
             p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_payloads bytea[]
         ) RETURNS TABLE (
@@ -21,20 +21,8 @@ extension Schema {
             numbers bigint[] := ARRAY(
                 SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
             );
-            fingerprints bytea[];
             kept bigint[];
         BEGIN
-            fingerprints := ARRAY(
-                SELECT CASE WHEN g.has_id THEN martlet.fingerprint(g.is_production, g.token, g.channel, g.bundle,
-                    g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.payload) END
-                FROM unnest(
-                    p_have_ids, p_are_production, p_tokens, p_channels, p_bundles, p_push_types, p_topics,
-                    p_priorities, p_expirations, p_collapse_ids, p_payloads
-                ) WITH ORDINALITY AS g (
-                    has_id, is_production, token, channel, bundle, push_type, topic, priority, expiration,
-                    collapse_id, payload, place
-                ) ORDER BY g.place
-            );
             WITH fresh AS (
                 INSERT INTO martlet.push (
                     number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
@@ -44,7 +32,7 @@ extension Schema {
                     g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace, g.order_key,
                     g.expires_at, p_now, g.payload
                 FROM unnest(
-                    numbers, p_apps, p_are_production, p_ids, fingerprints, p_tokens, p_channels, p_bundles,
+                    numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
                     p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
                     p_expires_at, p_payloads
                 ) AS g (
@@ -59,7 +47,7 @@ extension Schema {
                 ON CONFLICT DO NOTHING RETURNING number
             )
             SELECT array_agg(fresh.number) INTO kept FROM fresh;
-            IF true = ANY (p_have_ids) THEN
+            IF cardinality(array_remove(p_fingerprints, NULL)) > 0 THEN
                 WITH gone AS (
                     DELETE FROM martlet.push p USING martlet.outcome o
                     WHERE p.number = ANY (kept) AND p.fingerprint IS NOT NULL
@@ -79,9 +67,9 @@ extension Schema {
             SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
                 k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
                 d.cursor, d.since, d.learnt_at, d.reason
-            FROM unnest(numbers, p_apps, p_ids, p_have_ids, p_tokens, fingerprints) WITH ORDINALITY
-                AS g (number, app, apns_id, has_id, token, fingerprint, place)
-            LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.has_id
+            FROM unnest(numbers, p_apps, p_ids, p_tokens, p_fingerprints) WITH ORDINALITY
+                AS g (number, app, apns_id, token, fingerprint, place)
+            LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL
             LEFT JOIN martlet.dead_token d ON d.app = g.app AND d.token = g.token
             WHERE kept IS NULL OR NOT g.number = ANY (kept);
         END $$;
@@ -158,7 +146,10 @@ extension Schema {
             SELECT * INTO other FROM martlet.accept(
                 now_ms, ARRAY[martlet.app_number(app)], ARRAY[environment = 'production'],
                 ARRAY[CASE priority WHEN 10 THEN 0 WHEN 5 THEN 1 ELSE 2 END]::bigint[], ARRAY[push_id],
-                ARRAY[id IS NOT NULL], ARRAY[lower(token)], ARRAY[channel],
+                ARRAY[CASE WHEN id IS NOT NULL THEN martlet.fingerprint(environment = 'production', lower(token),
+                    channel, CASE WHEN channel IS NOT NULL THEN topic END, push_type,
+                    CASE WHEN channel IS NULL THEN topic END, priority::text, expiration, collapse_id, body) END],
+                ARRAY[lower(token)], ARRAY[channel],
                 ARRAY[CASE WHEN channel IS NOT NULL THEN topic END], ARRAY[push_type],
                 ARRAY[CASE WHEN channel IS NULL THEN topic END], ARRAY[priority::text], ARRAY[expiration],
                 ARRAY[collapse_id], ARRAY[trace_parent],

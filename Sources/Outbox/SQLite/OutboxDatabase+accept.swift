@@ -29,7 +29,7 @@ extension OutboxDatabase {
 
     private func accept(_ push: OutboxPush, at now: Int64) throws(SQLiteError) -> Acceptance {
         let app = try number(of: push.lane.app)
-        let fingerprint = push.hasCallersID ? push.fingerprint : nil
+        let fingerprint = push.fingerprint
         if let fingerprint, let known = try known(push.id, app) {
             return known.fingerprint == fingerprint ? .duplicate(known.status) : .conflict
         }
@@ -114,24 +114,5 @@ extension OutboxDatabase {
         try statements.findDeadToken.bind(app, token.hex)
         defer { statements.findDeadToken.reset() }
         return try statements.findDeadToken.step() ? DeadToken(statements.findDeadToken) : nil
-    }
-}
-
-extension OutboxPush {
-    /// Tells a push that is handed in again from another one with the same identifier: half a hash of what it says.
-    fileprivate var fingerprint: [UInt8] {
-        let (token, channel, bundle) = destination.columns
-        let words = [
-            lane.environment.rawValue, token, channel, bundle, headers.pushType, headers.topic, headers.priority,
-            headers.expiration, headers.collapseID,
-        ]
-        var bytes: [UInt8] = []
-        for word in words {
-            bytes += (word ?? "").utf8
-            // No header has a line break, so that nothing can slip from one to the next.
-            bytes.append(UInt8(ascii: "\n"))
-        }
-        bytes += payload
-        return (try? SHA256.hash(bytes)).map { Array($0.prefix(16)) } ?? []
     }
 }

@@ -51,6 +51,7 @@ struct OrderDesk {
         let bundle = order.bundleID ?? app.bundleIDs[0]
         var pushes: [OutboxPush] = []
         pushes.reserveCapacity(order.destinations.count)
+        let timelessContent = order.timelessContent
         for (index, destination) in order.destinations.enumerated() {
             let chosen = order.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
             let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
@@ -67,6 +68,7 @@ struct OrderDesk {
                     destination: kept,
                     headers: headers,
                     payload: payload,
+                    orderContent: timelessContent,
                     notBefore: notBefore,
                     expiresAt: PushAdmission.end(headers.expiration, at: max(now, notBefore ?? now)),
                     orderKey: PushAdmission.orderKey(kept, headers),
@@ -218,6 +220,19 @@ extension PushOrder.Destination {
         case (.channel(let channel), "end"): .channelEnd(channel)
         case (.channel(let channel), _): .channel(channel)
         }
+    }
+}
+
+extension PushOrder {
+    /// The members that the relay makes a payload of together with the time; nil when the caller sent the payload.
+    fileprivate var timelessContent: [UInt8]? {
+        guard case .snapshot(let snapshot, let event) = content else { return nil }
+        let members: [JSONValue.Member?] = [
+            .init("snapshot", snapshot.json), .init("event", .string(event)),
+            bundleID.map { .init("bundle-id", .string($0)) },
+            collapseID.map { .init("collapse-id", .string($0)) }, expiration.map { .init("expiration", .string($0)) },
+        ]
+        return JSONValue.object(members.compactMap(\.self)).encoded()
     }
 }
 

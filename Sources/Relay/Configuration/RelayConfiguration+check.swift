@@ -21,13 +21,8 @@ extension RelayConfiguration {
         }
         try checkKeys()
         _ = try Callers(self)
-        if let identity {
-            do throws(WireError) {
-                _ = try TLSContext.server(identity: identity, asksForCertificates: false)
-            } catch {
-                throw RelayError("certificate and certificate-key: \(error)")
-            }
-        }
+        try checkCertificates()
+        _ = try serverTLS()
         for (environment, endpoint) in endpoints {
             do throws(WireError) {
                 _ = try TLSContext.client(authorities: endpoint.authorities)
@@ -40,11 +35,51 @@ extension RelayConfiguration {
     private func checkKeys() throws(RelayError) {
         var names: [String: String] = [:]
         for caller in callers {
-            guard let other = names.updateValue(caller.name, forKey: caller.hash.lowercased()) else { continue }
+            guard let hash = caller.hash?.lowercased(), let other = names.updateValue(caller.name, forKey: hash) else {
+                continue
+            }
             throw RelayError(
                 "the callers \(other) and \(caller.name) have the same key-sha256: make a key for each with"
                     + " `martlet relay keys make`, so that one can be withdrawn without the other"
             )
+        }
+    }
+
+    private func checkCertificates() throws(RelayError) {
+        guard let caller = callers.first(where: { $0.certificate != nil }) else { return }
+        guard identity != nil else {
+            throw RelayError(
+                "the caller \(caller.name) has a certificate, which clients show only over TLS: "
+                    + "set certificate and certificate-key"
+            )
+        }
+        if clientAuthorities == nil, let caller = callers.first(where: { $0.certificate?.subject != nil }) {
+            throw RelayError(
+                "the caller \(caller.name) has certificate-subject, which needs client-authorities: "
+                    + "anybody can make a certificate with any subject"
+            )
+        }
+    }
+
+    /// The TLS settings of `listen`; nil in the clear.
+    ///
+    /// Clients are asked for a certificate only if a caller may show one, because browsers then ask their users, and
+    /// some clients fail.
+    func serverTLS() throws(RelayError) -> TLSContext? {
+        guard let identity else { return nil }
+        do throws(WireError) {
+            _ = try TLSContext.server(identity: identity)
+        } catch {
+            throw RelayError("certificate and certificate-key: \(error)")
+        }
+        do throws(WireError) {
+            return try TLSContext.server(
+                identity: identity,
+                asksForCertificates: callers.contains { $0.certificate != nil },
+                clientAuthorities: clientAuthorities
+            )
+        } catch {
+            throw RelayError("client-authorities: \(error)")
         }
     }
 

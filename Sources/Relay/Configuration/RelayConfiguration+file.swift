@@ -91,6 +91,9 @@ extension RelayConfiguration {
         if let level = try root.choice("log-level", Logger.Level.self) { logLevel = level }
         logFormat = try root.choice("log-format", Logger.Format.self)
         try readIdentity(root, places)
+        clientAuthorities = try root.optionalText("client-authorities").map { name throws(RelayError) in
+            try places.text(of: name, "client-authorities")
+        }
         endpoints = try root.member("apple").byEnvironment { (setting) throws(RelayError) in
             try LaneEndpoint(setting, places)
         }
@@ -153,10 +156,11 @@ extension RelayConfiguration.App {
 extension RelayConfiguration.Caller {
     fileprivate init(_ setting: Setting, among known: Set<String>) throws(RelayError) {
         try setting.checkMembers()
-        let hash = try setting.text("key-sha256").lowercased()
-        guard hash.utf8.count == 64, hash.utf8.allSatisfy(\.isHexadecimalDigit) else {
-            throw RelayError("\(setting.path("key-sha256")) must be the 64 hexadecimal digits of a SHA-256")
-        }
+        try setting.demand([], oneOf: ["key-sha256", "certificate-sha256", "certificate-subject"])
+        let certificate = ClientCertificateRule(
+            fingerprint: try setting.optionalHash("certificate-sha256"),
+            subject: try setting.optionalText("certificate-subject")
+        )
         let apps = try setting.texts("apps")
         guard !apps.isEmpty else { throw RelayError("\(setting.path("apps")) has to name one app at least") }
         if let unknown = apps.first(where: { !known.contains($0) }) {
@@ -172,7 +176,14 @@ extension RelayConfiguration.Caller {
         guard !scopes.isEmpty else {
             throw RelayError("\(setting.path("scopes")) must name at least one of send, read and manage")
         }
-        self.init(name: try setting.text("name"), hash: hash, apps: Set(apps), scopes: Set(scopes))
+        self.init(
+            name: try setting.text("name"),
+            hash: try setting.optionalHash("key-sha256"),
+            certificate: certificate == ClientCertificateRule() ? nil : certificate,
+            expiresAt: try setting.optionalDate("expires"),
+            apps: Set(apps),
+            scopes: Set(scopes)
+        )
     }
 }
 

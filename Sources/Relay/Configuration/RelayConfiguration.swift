@@ -3,6 +3,12 @@ package import APNsClient
 package import Outbox
 package import Wire
 
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
 /// What a relay serves: apps with their keys, callers, addresses and bounds.
 package struct RelayConfiguration: Sendable {
     /// An app that pushes are sent for.
@@ -54,17 +60,30 @@ package struct RelayConfiguration: Sendable {
 
         /// What logs and people know the key by.
         package var name: String
-        /// The SHA-256 of the key, 64 hexadecimal digits: the key itself is nowhere kept.
-        package var hash: String
+        /// The SHA-256 of the key, 64 hexadecimal digits: the key itself is nowhere kept. Nil for a caller without.
+        package var hash: String?
+        /// The certificate that the caller may show in place of a key; nil for none.
+        package var certificate: ClientCertificateRule?
+        /// The time from which on the key or the certificate is refused; nil for never.
+        package var expiresAt: Date?
         /// The apps that it may act for.
         package var apps: Set<String>
         /// What it may do.
         package var scopes: Set<Scope>
 
         /// A caller from its parts.
-        package init(name: String, hash: String, apps: Set<String>, scopes: Set<Scope>) {
+        package init(
+            name: String,
+            hash: String?,
+            certificate: ClientCertificateRule? = nil,
+            expiresAt: Date? = nil,
+            apps: Set<String>,
+            scopes: Set<Scope>
+        ) {
             self.name = name
             self.hash = hash
+            self.certificate = certificate
+            self.expiresAt = expiresAt
             self.apps = apps
             self.scopes = scopes
         }
@@ -125,10 +144,15 @@ package struct RelayConfiguration: Sendable {
     var connections = 16_384
     /// The certificate and key that the relay shows; nil for HTTP/2 in the clear.
     package var identity: TLSContext.Identity?
+    /// PEM certificates of the authorities that issue certificates for callers; nil for none.
+    package var clientAuthorities: String?
     /// Stand-ins for Apple's servers; Apple's own by default.
     package var endpoints: [PushEnvironment: LaneEndpoint] = [:]
-    /// How long a caller in APNs' own language waits for Apple's answer, before it is told that the push is kept.
-    package var answerTime = Duration.seconds(10)
+    /// The time that an APNs client waits for Apple's answer before it gets a 200 that says that the push is stored.
+    ///
+    /// It is shorter than the time-outs of the clients in use, of which the shortest is 5 seconds (node-apn): a client
+    /// that gives up sends the push again, often with another identifier, and the device gets it twice.
+    package var answerTime = Duration.seconds(3)
     /// How long it is remembered how a push ended, in milliseconds; 7 days by default.
     package var retention: Int64 = 7 * 86_400_000
     /// Streams that a caller may have open at once.

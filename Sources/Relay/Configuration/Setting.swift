@@ -1,6 +1,12 @@
 internal import APNs
 internal import Outbox
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// A value of a configuration, with the path to it for whoever has to mend it.
 struct Setting {
     private let value: JSONValue?
@@ -45,7 +51,7 @@ struct Setting {
         var missing = names.filter { !member($0).isThere }
         if !others.contains(where: { member($0).isThere }) { missing.append(others.joined(separator: " or ")) }
         guard !missing.isEmpty else { return }
-        let list = missing.joined(separator: ", ")
+        let list = missing.map(path).joined(separator: ", ")
         throw RelayError("\(list) \(missing.count == 1 ? "is" : "are") missing")
     }
 
@@ -86,6 +92,28 @@ struct Setting {
             throw RelayError("\(path(name)) must be a text that is not empty")
         }
         return text
+    }
+
+    /// The hexadecimal digits of a SHA-256 in lower case, with or without colons; nil when it is not there.
+    func optionalHash(_ name: String) throws(RelayError) -> String? {
+        guard let text = try optionalText(name) else { return nil }
+        let hash = text.lowercased().filter { $0 != ":" }
+        guard hash.utf8.count == 64, hash.utf8.allSatisfy(\.isHexadecimalDigit) else {
+            throw RelayError("\(path(name)) must be the 64 hexadecimal digits of a SHA-256")
+        }
+        return hash
+    }
+
+    /// A date or a time in UTC; nil when it is not there.
+    func optionalDate(_ name: String) throws(RelayError) -> Date? {
+        guard let text = try optionalText(name) else { return nil }
+        let isDay = text.utf8.count == "2027-01-31".utf8.count
+        guard let date = try? Date(isDay ? text + "T00:00:00Z" : text, strategy: .iso8601) else {
+            throw RelayError(
+                "\(path(name)) must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z (found \"\(text)\")"
+            )
+        }
+        return date
     }
 
     /// One of several words; nil when it is not there.

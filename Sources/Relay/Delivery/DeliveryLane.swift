@@ -46,6 +46,7 @@ struct DeliveryLane {
     /// Faults of Apple's in a row.
     private var faults = 0
     private(set) var pausedUntil: Int64?
+    private var credentials = CredentialRefusals()
     var rate: RateLimit?
 
     init(rate: RateLimit? = nil) {
@@ -98,8 +99,21 @@ struct DeliveryLane {
         if faults >= 3 { pause(wait, at: now, using: &generator) }
     }
 
+    /// Notes that Apple refused the credentials that were sent with a push.
+    ///
+    /// - Returns: What is at fault, and the number of refusals of this push.
+    mutating func refuseCredentials(of number: Int64) -> (fault: CredentialRefusals.Fault, count: Int) {
+        credentials.refused(number, isTrial: pausedUntil != nil)
+    }
+
+    /// Forgets the refusals of a push that has ended.
+    mutating func forgetRefusals(of number: Int64) {
+        credentials.forget(number)
+    }
+
     /// Notes that Apple has answered in a way that shows the lane to be sound.
     mutating func recover() {
+        credentials.accepted()
         troubles = 0
         faults = 0
         pausedUntil = nil

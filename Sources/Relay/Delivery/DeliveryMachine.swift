@@ -7,35 +7,6 @@ internal import Outbox
 /// the orders out tells how they ended. A push is in one place at a time: claimed, on its way, or waiting for the
 /// outbox to write down what became of it, and each lane holds few of them, however many wait in the outbox.
 struct DeliveryMachine {
-    /// Bounds of what is in memory.
-    struct Limits: Sendable {
-        /// Pushes on their way or being written down, in all lanes together.
-        var inFlight = 4_000
-        /// Pushes on their way in one lane.
-        var inFlightPerLane = 1_000
-        /// Pushes of one lane and urgency that are claimed ahead.
-        var claimedAhead = 500
-    }
-
-    /// What is to be done.
-    struct Orders: Equatable {
-        var claims: [ClaimOrder] = []
-        var sends: [ClaimedPush] = []
-        var settlements: [Settlement] = []
-    }
-
-    struct ClaimOrder: Equatable {
-        var lane: Lane
-        var urgency: Urgency
-        var limit: Int
-    }
-
-    /// What has become of a push, to be told to whoever waits for it once it is written down.
-    struct Ended: Equatable {
-        var push: ClaimedPush
-        var outcome: Outcome
-    }
-
     let policy: DeliveryPolicy
     let limits: Limits
     private(set) var lanes: [Lane: DeliveryLane] = [:]
@@ -53,19 +24,15 @@ struct DeliveryMachine {
     /// The latest time that orders were taken at.
     private var latest = Int64.min
     private var isDraining = false
-    /// Whether others may send what this machine cannot.
-    private let isShared: Bool
     private var generator: SplitMix64
 
     init(
         policy: DeliveryPolicy = DeliveryPolicy(),
         limits: Limits = Limits(),
-        isShared: Bool = false,
         seed: UInt64
     ) {
         self.policy = policy
         self.limits = limits
-        self.isShared = isShared
         generator = SplitMix64(state: seed)
     }
 
@@ -145,8 +112,28 @@ struct DeliveryMachine {
         case .pause(let wait):
             lanes[lane]?.pause(wait, at: now, using: &generator)
             lanes[lane]?.change(push.push.urgency) { $0.putBack(push) }
+        case .credentialsRefused(let outcome, let wait):
+            refuseCredentials(of: push, outcome, wait, at: now)
         }
         return verdict
+    }
+
+    /// Handles a refusal of the credentials that a push was sent with.
+    private mutating func refuseCredentials(of push: ClaimedPush, _ outcome: Outcome, _ wait: Int64?, at now: Int64) {
+        let lane = push.push.lane
+        guard let (fault, count) = lanes[lane]?.refuseCredentials(of: push.number) else { return }
+        if fault == .push, count >= policy.credentialsRefusalLimit {
+            lanes[lane]?.forgetRefusals(of: push.number)
+            return settle(push, Settlement(number: push.number, .ended(outcome)))
+        }
+        if fault == .lane { lanes[lane]?.pause(wait, at: now, using: &generator) }
+        // Others have to be tried before it, as only they can show that the lane is not at fault.
+        let again = Settlement.Change.postponed(
+            until: now + (wait ?? policy.credentialsDelay(after: count, using: &generator)),
+            attempts: fault == .push ? outcome.attempts : push.attempts,
+            unknownTries: push.unknownTries
+        )
+        settle(push, Settlement(number: push.number, again))
     }
 
     /// The outbox has written settlements down.
@@ -194,7 +181,7 @@ struct DeliveryMachine {
     mutating func takeOrders(at now: Int64) -> Orders {
         var orders = Orders()
         noteTime(now)
-        if isShared { giveBack(at: now) }
+        giveBack(at: now)
         if !isDraining { orders.sends = takeSends(at: now) }
         if storeRestsUntil.map({ $0 <= now }) ?? true {
             orders.settlements = unsettled
@@ -258,8 +245,8 @@ struct DeliveryMachine {
     private mutating func takeClaims(at now: Int64) -> [ClaimOrder] {
         var claims: [ClaimOrder] = []
         for name in turns {
-            // Where others send, a lane that rests takes nothing from them, and one to see whether it may go on.
-            let pausedUntil = isShared ? lanes[name]?.pausedUntil : nil
+            // A paused lane claims nothing, and then one push to find out whether it can send again.
+            let pausedUntil = lanes[name]?.pausedUntil
             if let pausedUntil, now < pausedUntil { continue }
             // What has been claimed cannot be taken back, and may have been sent when a process ends.
             let usual = min(limits.claimedAhead, 2 * (lanes[name]?.rate?.rate ?? .max / 2))
@@ -277,7 +264,9 @@ struct DeliveryMachine {
         return claims
     }
 
-    /// Leaves to others what was claimed and cannot be sent from here for now.
+    /// Returns to the outbox what was claimed and cannot be sent for now.
+    ///
+    /// There it can be cancelled, and other relays that share the outbox can send it.
     private mutating func giveBack(at now: Int64) {
         for name in turns where isDraining || lanes[name]?.pausedUntil.map({ now < $0 }) ?? false {
             while let push = lanes[name]?.next() {

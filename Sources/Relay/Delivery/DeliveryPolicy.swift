@@ -13,6 +13,8 @@ struct DeliveryPolicy: Sendable {
         case again(after: Int64, attempts: Int, unknownTries: Int)
         /// The lane cannot send for now, which is not the push's fault; nil for as long as such troubles take.
         case pause(Int64?)
+        /// Apple refused the credentials: the push is at fault if Apple accepts others of the lane, else the lane is.
+        case credentialsRefused(Outcome, Int64?)
     }
 
     /// Apple's advice after a fault of its own: "If you receive an HTTP status code of 500 or above, wait 15 minutes".
@@ -28,6 +30,10 @@ struct DeliveryPolicy: Sendable {
     var unknownDelay: Int64 = 1_000
     /// The longest wait.
     var longestDelay: Int64 = 4 * 3_600 * 1_000
+    /// The longest wait after a refusal of the credentials, as long as the longest pause of a lane.
+    var longestCredentialsDelay: Int64 = 60_000
+    /// The number of refusals of its credentials, while Apple accepts other pushes of the lane, that end a push.
+    var credentialsRefusalLimit = 3
 
     /// What an answer means.
     ///
@@ -70,7 +76,8 @@ struct DeliveryPolicy: Sendable {
                 attempts: attempts,
                 unknownTries: push.unknownTries
             )
-            if DeliveryPolicy.isOfCredentials(status, reason) { return .pause(retryAfter) }
+            if DeliveryPolicy.isOfToken(reason) { return .pause(retryAfter) }
+            if status == 403 { return .credentialsRefused(outcome, retryAfter) }
             guard DeliveryPolicy.isPassing(status, reason) else {
                 return .end(outcome, isTokenDead: status == 410)
             }
@@ -100,9 +107,22 @@ struct DeliveryPolicy: Sendable {
         return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
     }
 
-    /// Whether it is the relay's credentials that were refused: every push of the lane would be.
-    private static func isOfCredentials(_ status: Int, _ reason: Reason?) -> Bool {
-        status == 403 || reason == .tooManyProviderTokenUpdates
+    /// The time after which a push is sent again whose credentials Apple refused.
+    ///
+    /// It is short compared with other waits, because the next try may be the one that shows that the key was replaced.
+    ///
+    /// - Parameters:
+    ///   - refusals: The number of such refusals, at least 1.
+    ///   - generator: The source of randomness.
+    /// - Returns: Milliseconds.
+    func credentialsDelay(after refusals: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
+        let wait = min(baseDelay << Int64(min(max(refusals - 1, 0), 20)), longestCredentialsDelay)
+        return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+    }
+
+    /// Whether Apple refused the provider token for its age or for changing too often, which no push is at fault for.
+    private static func isOfToken(_ reason: Reason?) -> Bool {
+        reason?.advice == .renewToken || reason == .tooManyProviderTokenUpdates
     }
 
     /// Whether the same push may fare better later.

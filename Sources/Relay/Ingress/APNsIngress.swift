@@ -89,7 +89,7 @@ struct APNsIngress {
         guard let lane else { return .refused(.topicDisallowed) }
         let ownID: APNsID?
         do throws(APNsIDError) {
-            ownID = try (request.headers.id ?? request.requestID).map { (text) throws(APNsIDError) in try APNsID(text) }
+            ownID = try request.ownID.map { (text) throws(APNsIDError) in try APNsID(text, allowsUpperCase: true) }
         } catch {
             return .refused(.badMessageID)
         }
@@ -135,4 +135,11 @@ enum PushAdmission {
             return headers.collapseID.map { "collapse \(token.hex) \($0)" }
         }
     }
+}
+
+extension APNsRequest {
+    /// The identifier that the client chose, in whatever form; nil when it chose none.
+    ///
+    /// Apple's samples of broadcasts have `apns-id` in one place and `apns-request-id` in another.
+    var ownID: String? { hasRequestID ? requestID ?? headers.id : headers.id }
 }

@@ -4,7 +4,7 @@ internal import Wire
 
 /// Tells who calls, and what for: a value without a clock.
 ///
-/// A caller shows a key of the relay's, or a provider token that an app's own signing key has signed.
+/// A caller shows a key of the relay's, a provider token that an app's own signing key has signed, or a certificate.
 struct Callers: Sendable {
     /// Who calls.
     struct Caller: Sendable, Hashable {
@@ -15,16 +15,28 @@ struct Callers: Sendable {
         var scopes: Set<RelayConfiguration.Caller.Scope>
         /// When the provider token was issued that it has shown, in seconds since 1970; nil with a key of the relay's.
         var tokenIssuedAt: Int64?
+        /// The deviations of the provider token from the form in Apple's documentation.
+        var deviations: [ProviderTokenDeviation] = []
+        /// The time from which on the key or the certificate is refused, in seconds since 1970; nil for never.
+        var expiresAt: Int64?
+        /// The topic of pushes without `apns-topic`, which a certificate with a single topic supplies; nil for none.
+        var defaultTopic: String?
 
         /// The name of a caller that signs with an app's own key.
         static func name(ofKey keyID: String) -> String { "key \(keyID)" }
 
-        /// Whether it is still one: a provider token grows old.
-        func isCurrent(at now: Int64) -> Bool {
-            guard let tokenIssuedAt else { return true }
+        /// The time that `iat` may be ahead of the clock, in seconds, as in the simulator.
+        private static let longestLead: Int64 = 60 * 60
+
+        /// Returns the reason to refuse the credentials at a time in seconds since 1970; nil if they are valid.
+        func refusal(at now: Int64) -> Reason? {
+            if let expiresAt, now >= expiresAt { return .expiredProviderToken }
+            guard let tokenIssuedAt else { return nil }
             // The time of issue comes from outside and may be any number.
             let (age, isTooMuch) = now.subtractingReportingOverflow(tokenIssuedAt)
-            return !isTooMuch && (-300...ProviderToken.maximumAgeInSeconds).contains(age)
+            if isTooMuch { return tokenIssuedAt < 0 ? .expiredProviderToken : .invalidProviderToken }
+            if age < -Caller.longestLead { return .invalidProviderToken }
+            return age > ProviderToken.maximumAgeInSeconds ? .expiredProviderToken : nil
         }
 
         /// Whether a request about channels may go through.
@@ -42,12 +54,12 @@ struct Callers: Sendable {
         var key: ES256PublicKey
     }
 
-    private let keys: [RelayConfiguration.Caller]
+    private let configured: [RelayConfiguration.Caller]
     private let appKeys: [String: [AppKey]]
     private let appsByBundleID: [String: String]
 
     init(_ configuration: RelayConfiguration) throws(RelayError) {
-        keys = configuration.callers
+        configured = configuration.callers
         var appKeys: [String: [AppKey]] = [:]
         var appsByBundleID: [String: String] = [:]
         for app in configuration.apps {
@@ -95,12 +107,21 @@ struct Callers: Sendable {
         return keyHolder(credential) ?? tokenHolder(credential)
     }
 
+    /// The caller that a client certificate identifies; nil for an unknown certificate.
+    func caller(_ certificate: CertificateFacts) -> Caller? {
+        guard let found = configured.first(where: { $0.certificate?.matches(certificate) ?? false }) else { return nil }
+        var caller = Caller(found)
+        caller.expiresAt = [caller.expiresAt, certificate.expiry].compactMap(\.self).min()
+        caller.defaultTopic = certificate.topics.count == 1 ? certificate.topics[0] : nil
+        return caller
+    }
+
     private func keyHolder(_ credential: Substring) -> Caller? {
         guard let digits = try? CallerKey.hash(of: credential) else { return nil }
         var found: RelayConfiguration.Caller?
         // All are compared, each to its end, so that the time tells nothing.
-        for key in keys where key.hash.isSame(as: digits) { found = key }
-        return found.map { Caller(name: $0.name, apps: $0.apps, scopes: $0.scopes, tokenIssuedAt: nil) }
+        for caller in configured where caller.hash?.isSame(as: digits) ?? false { found = caller }
+        return found.map(Caller.init)
     }
 
     private func tokenHolder(_ credential: Substring) -> Caller? {
@@ -114,7 +135,21 @@ struct Callers: Sendable {
             name: Caller.name(ofKey: token.claims.keyID),
             apps: Set(keys.map(\.app)),
             scopes: [.send],
-            tokenIssuedAt: token.claims.issuedAtSeconds
+            tokenIssuedAt: token.claims.issuedAtSeconds,
+            deviations: token.deviations
+        )
+    }
+}
+
+extension Callers.Caller {
+    /// The holder of a configured key or certificate.
+    fileprivate init(_ caller: RelayConfiguration.Caller) {
+        self.init(
+            name: caller.name,
+            apps: caller.apps,
+            scopes: caller.scopes,
+            tokenIssuedAt: nil,
+            expiresAt: caller.expiresAt?.secondsSince1970
         )
     }
 }

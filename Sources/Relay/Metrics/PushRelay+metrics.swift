@@ -58,6 +58,7 @@ extension PushRelay {
             "Callers that were refused.",
             counts.refusedCallers
         )
+        addCredentials(to: &sheet, apps)
         sheet.single(
             "martlet_relay_client_connections",
             .gauge,

@@ -73,10 +73,13 @@ extension PushRelay {
         log.warning(
             "the lane rests",
             [
-                "app": app, "env": environment, "seconds": .whole((until - now) / 1_000),
+                // Rounded up, as pauses begin with a quarter of a second.
+                "app": app, "env": environment, "seconds": .whole((until - now + 999) / 1_000),
                 "because": .string(result.explanation),
             ]
         )
+        guard case .refused(status: 403, _, _, _) = result, let client = clients[lane]?.client else { return }
+        Task { await client.renewToken() }
     }
 
     /// What belongs to the line about one try to send.

@@ -43,13 +43,12 @@ extension PushRelay {
                 ]
             )
         }
-        // Who was known has to be looked at again.
-        for connection in connections.values { connection.authorization = nil }
-        // A caller that is gone, or is for fewer apps, hears no more.
-        let apps = callers.appsByCaller
-        events.finish { name, heard in !heard.isSubset(of: apps[name] ?? []) }
-        waiters.giveUpAll { apps[$0] == nil }
+        // A caller that lost a right gets no more events, and no outcomes that it waits for.
+        events.finish { caller, apps in !apps.isDisjoint(with: revoked.apps(of: caller, for: .read)) }
+        let remaining = callers.appsByCaller
+        waiters.giveUpAll { remaining[$0] == nil }
         if let tls { for listener in listeners { listener.use(tls) } }
+        forgetCallers(haveAuthoritiesChanged: old.clientAuthorities != new.clientAuthorities)
         await replaceKeys(of: old, but: Set(clients.keys))
         open(clients, configuration)
         log.info(
@@ -114,12 +113,7 @@ extension PushRelay {
 
     /// The settings of TLS when there are listeners that can change theirs.
     private func otherTLS(_ new: RelayConfiguration) throws(RelayError) -> TLSContext? {
-        guard configuration.identity != nil, let identity = new.identity else { return nil }
-        do throws(WireError) {
-            return try TLSContext.server(identity: identity, asksForCertificates: false)
-        } catch {
-            throw RelayError("certificate and certificate-key: \(error)")
-        }
+        configuration.identity == nil ? nil : try new.serverTLS()
     }
 
     /// The settings that are others now, and cannot be changed on the way.

@@ -80,4 +80,17 @@ final class Certificate: @unchecked Sendable {
         }
         return pem
     }
+
+    /// The SHA-256 of the certificate's DER, 64 hexadecimal digits; empty when OpenSSL cannot calculate it.
+    var fingerprint: String {
+        var hash = [UInt8](repeating: 0, count: 32)
+        guard X509_digest(raw, EVP_sha256(), &hash, nil) == 1 else { return "" }
+        return hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// The subject as a text (RFC 2253); empty when OpenSSL cannot write it.
+    var subject: String {
+        let name = X509_get_subject_name(raw)
+        return String(writingBIO: { martlet_X509_NAME_print_RFC2253($0, name) < 0 ? 0 : 1 }) ?? ""
+    }
 }

@@ -13,8 +13,17 @@ package struct CertificateFacts: Sendable, Hashable {
     package let isForProduction: Bool
     /// When it ceases to be valid, in seconds since 1970; nil when it does not say so in a form that is understood.
     package let expiry: Int64?
+    /// The SHA-256 of the certificate (its DER), 64 lower-case hexadecimal digits.
+    package let fingerprint: String
+    /// The subject as a text (RFC 2253), such as `CN=orders,O=Example`.
+    package let subject: String
+    /// Whether one of the authorities that the server's TLS settings name issued the certificate.
+    package let isIssuedByAuthority: Bool
 
-    init(_ certificate: Certificate) {
+    init(_ certificate: Certificate, isIssuedByAuthority: Bool = false) {
+        self.isIssuedByAuthority = isIssuedByAuthority
+        fingerprint = certificate.fingerprint
+        subject = certificate.subject
         let listed = certificate.text(of: "1.2.840.113635.100.6.3.6")
         topics = listed.isEmpty ? certificate.userID.map { [$0] } ?? [] : listed
         let isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")

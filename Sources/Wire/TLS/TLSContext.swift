@@ -89,14 +89,18 @@ package final class TLSContext: @unchecked Sendable {
     ///   - identity: The server's certificate and key.
     ///   - asksForCertificates: Whether clients are asked for a certificate. The handshake succeeds without one, and
     ///     with any that is valid at the time, from any issuer: the layer above decides.
+    ///   - clientAuthorities: PEM certificates of the authorities for ``CertificateFacts/isIssuedByAuthority``; nil
+    ///     for none.
     /// - Returns: The settings.
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func server(
         identity: Identity,
-        asksForCertificates: Bool = false
+        asksForCertificates: Bool = false,
+        clientAuthorities: String? = nil
     ) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: true)
         try tls.use(identity)
+        if let clientAuthorities { try tls.trust(clientAuthorities) }
         SSL_CTX_set_alpn_select_cb(
             tls.context,
             { _, selected, selectedLength, offered, offeredLength, _ in

@@ -174,7 +174,9 @@ struct Transport: ~Copyable {
     /// What the certificate that the peer has shown says about itself; nil when it has shown none.
     var peerCertificate: CertificateFacts? {
         guard let ssl, let raw = SSL_get1_peer_certificate(ssl) else { return nil }
-        return CertificateFacts(Certificate(adopting: raw))
+        // The callback of `TLSContext.server` lets untrusted certificates pass, and leaves the result as it was.
+        let isIssuedByAuthority = SSL_get_verify_result(ssl) == Int(X509_V_OK)
+        return CertificateFacts(Certificate(adopting: raw), isIssuedByAuthority: isIssuedByAuthority)
     }
 
     /// What was agreed on in the TLS handshake; nil in the clear.

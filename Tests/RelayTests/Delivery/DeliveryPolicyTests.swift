@@ -38,7 +38,9 @@ import Testing
         let status = try #require(reason.status)
         let verdict = verdict(on: .refused(status: status, reason: reason, timestamp: nil, retryAfter: nil))
         switch (verdict, status) {
-        case (.pause, 403): break
+        case (.pause, 403): #expect(reason.advice == .renewToken)
+        case (.credentialsRefused(let outcome, nil), 403):
+            #expect(outcome.status == 403 && outcome.reason == reason.rawValue && reason.advice != .renewToken)
         case (.pause, 429) where reason == .tooManyProviderTokenUpdates: break
         case (.again(let wait, 1, 0), 500...): #expect(wait >= DeliveryPolicy.serverErrorDelay)
         case (.again(let wait, 1, 0), _): #expect(reason.advice != .mendFirst && wait >= 10_000)

@@ -12,14 +12,21 @@ extension RelayBench {
     }
 
     /// Asks the interface in JSON, without a connection.
-    func ask(_ method: String, _ path: String, _ body: String = "", key: String? = RelayBench.callerKey) async -> Answer
-    {
+    func ask(
+        _ method: String,
+        _ path: String,
+        _ body: String = "",
+        key: String? = RelayBench.callerKey,
+        fields: HTTPFields = [:]
+    ) async -> Answer {
+        var all: HTTPFields = key.map { ["authorization": "Bearer " + $0] } ?? [:]
+        all.append(contentsOf: fields)
         let request = HTTPRequest(
             method: method,
             scheme: "http",
             authority: "localhost",
             target: path,
-            fields: key.map { ["authorization": "Bearer " + $0] } ?? [:],
+            fields: all,
             body: Array(body.utf8)
         )
         guard case .whole(let response) = await RelayAPI(relay).answer(request) else {

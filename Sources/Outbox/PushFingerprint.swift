@@ -1,0 +1,27 @@
+internal import APNs
+internal import Wire
+
+extension OutboxPush {
+    /// The first 16 bytes of a SHA-256 of the push's content, which tell a push that is sent again from another push
+    /// with the same identifier; nil without an identifier of the caller's.
+    ///
+    /// `martlet.fingerprint` in PostgreSQL calculates the same for pushes without ``orderContent``.
+    var fingerprint: [UInt8]? {
+        guard hasCallersID else { return nil }
+        let (token, channel, bundle) = destination.columns
+        var words = [lane.environment.rawValue, token, channel, bundle]
+        if orderContent == nil {
+            words += [
+                headers.pushType, headers.topic, headers.priority, headers.expiration, headers.collapseID,
+            ]
+        }
+        var bytes: [UInt8] = []
+        for word in words {
+            bytes += (word ?? "").utf8
+            // No header contains a line break, so two different lists of words never give the same bytes.
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        bytes += orderContent ?? payload
+        return (try? SHA256.hash(bytes)).map { Array($0.prefix(16)) } ?? []
+    }
+}

@@ -1,0 +1,57 @@
+internal import APNs
+internal import Wire
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Metrics and warnings about the credentials of callers.
+extension PushRelay {
+    /// The interval between warnings about a key that expires soon.
+    private static let expiryCheckInterval = Duration.seconds(86_400)
+
+    /// Adds the credentials of callers that are for some of these apps only.
+    func addCredentials(to sheet: inout MetricSheet, _ apps: Set<String>) {
+        sheet.family(
+            "martlet_relay_unusual_provider_tokens_total",
+            .counter,
+            "Connections with a provider token of a form that Apple's documentation does not describe."
+        )
+        for deviation in ProviderTokenDeviation.allCases {
+            sheet.add(["form": deviation.label], counts.unusualTokens[deviation, default: 0])
+        }
+        sheet.family(
+            "martlet_relay_caller_expiry_timestamp_seconds",
+            .gauge,
+            "The time from which on the key or certificate of a caller is refused, in seconds since 1970."
+        )
+        for caller in configuration.callers where caller.apps.isSubset(of: apps) {
+            guard let expiry = caller.expiresAt else { continue }
+            sheet.add(["caller": caller.name], expiry.secondsSince1970)
+        }
+    }
+
+    /// Warns now and each day of keys that expire soon or have expired.
+    func watchExpiry() {
+        for warning in configuration.expiryWarnings(at: Date(millisecondsSince1970: now)) {
+            log.warning(warning.isExpired ? "caller expired" : "caller expires soon", warning.fields)
+        }
+        loop.schedule(after: PushRelay.expiryCheckInterval) { [weak self] in
+            self?.assumeIsolated { $0.watchExpiry() }
+        }
+    }
+}
+
+extension ProviderTokenDeviation {
+    /// The name in metrics.
+    fileprivate var label: String {
+        switch self {
+        case .textIssuedAt: "text-iat"
+        case .fractionalIssuedAt: "fractional-iat"
+        case .issuedAtNotation: "iat-notation"
+        case .derSignature: "der-signature"
+        }
+    }
+}
