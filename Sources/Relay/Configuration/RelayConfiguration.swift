@@ -60,7 +60,7 @@ package struct RelayConfiguration: Sendable {
 
         /// What logs and people know the key by.
         package var name: String
-        /// The SHA-256 of the key, 64 hexadecimal digits: the key itself is nowhere kept. Nil for a caller without.
+        /// The SHA-256 of the key, 64 hexadecimal digits, since the key itself is nowhere kept; nil without a key.
         package var hash: String?
         /// The certificate that the caller may show in place of a key; nil for none.
         package var certificate: ClientCertificateRule?

@@ -107,10 +107,14 @@ struct Setting {
     /// A date or a time in UTC; nil when it is not there.
     func optionalDate(_ name: String) throws(RelayError) -> Date? {
         guard let text = try optionalText(name) else { return nil }
-        let isDay = text.utf8.count == "2027-01-31".utf8.count
-        guard let date = try? Date(isDay ? text + "T00:00:00Z" : text, strategy: .iso8601) else {
+        let time = text.utf8.contains(UInt8(ascii: "T")) ? text : text + "T00:00:00Z"
+        // Foundation takes the 30th of February for the 2nd of March.
+        guard let date = try? Date(time, strategy: .iso8601),
+            Timestamp.text(date.millisecondsSince1970) == time.dropLast() + ".000Z"
+        else {
             throw RelayError(
-                "\(path(name)) must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z (found \"\(text)\")"
+                "\(path(name)) must be a date or a time in UTC, such as 2027-01-31 or 2027-01-31T12:00:00Z "
+                    + "(found \"\(text)\")"
             )
         }
         return date

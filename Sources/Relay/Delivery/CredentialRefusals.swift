@@ -12,7 +12,7 @@ struct CredentialRefusals {
         case unknown
     }
 
-    /// The number of pushes that are remembered. It is reached only when that many wait for another try at once.
+    /// The number of pushes that are remembered, more than are usually refused at once.
     private static let limit = 1_000
 
     /// The push that was refused last; nil when Apple has accepted credentials since.

@@ -68,11 +68,9 @@ import Testing
         let time = machine.nextTime(after: 6) ?? 0
         #expect((1_005...1_300).contains(time))
         let claims = machine.takeOrders(at: time).claims.filter { $0.lane == Self.busy }
-        #expect(claims.map(\.limit) == [1, 1, 1])
-        for claim in claims {
-            let pushes = claim.urgency == .immediate ? [push(1, Self.busy)] : []
-            machine.claimed(Claim(pushes: pushes, nextDue: nil), claim)
-        }
+        #expect(claims.map(\.limit) == [1] && claims.map(\.urgency) == [.immediate])
+        // The limit of one keeps back the others, which are due.
+        machine.claimed(Claim(pushes: [push(1, Self.busy)], nextDue: 6), claims[0])
         #expect(machine.takeOrders(at: time).sends.map(\.number) == [1])
         machine.answered(1, .accepted(uniqueID: nil), at: time + 1)
         let next = machine.takeOrders(at: time + 1).claims.filter { $0.lane == Self.busy }
