@@ -1,4 +1,5 @@
 import APNs
+import APNsClient
 import Dispatch
 import Foundation
 import Synchronization
