@@ -39,7 +39,7 @@ extension PushRelay {
                 guard !request.isBodyTooLong else {
                     return reply.send(APIProblem(413, "the body is too long").response)
                 }
-                return answer(other, from: connections[key]?.peer, reply)
+                return answer(other, from: connections[key]?.client.peer, reply)
             }
             guard let connection = connections[key] else { return }
             let freshID = APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))

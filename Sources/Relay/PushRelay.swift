@@ -222,8 +222,8 @@ package actor PushRelay {
                     host: address.host,
                     port: address.port,
                     limits: limits,
-                    admission: { api.admission(of: $0) },
-                    handler: { await api.answer($0, $1) }
+                    admission: { api.admission(of: $0, from: $0.peer) },
+                    handler: { await api.answer($0, $1, from: $0.peer) }
                 )
                 httpPort = http?.port
                 let bound = RelayConfiguration.Address(host: address.host, port: httpPort ?? 0)

@@ -230,7 +230,8 @@ extension PushOrder {
         let members: [JSONValue.Member?] = [
             .init("snapshot", snapshot.json), .init("event", .string(event)),
             bundleID.map { .init("bundle-id", .string($0)) },
-            collapseID.map { .init("collapse-id", .string($0)) }, expiration.map { .init("expiration", .string($0)) },
+            collapseID.map { .init("collapse-id", .string($0.rawValue)) },
+            expiration.map { .init("expiration", .number(JSONNumber($0))) },
         ]
         return JSONValue.object(members.compactMap(\.self)).encoded()
     }

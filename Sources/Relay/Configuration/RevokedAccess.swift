@@ -24,7 +24,7 @@ struct RevokedAccess: Sendable, Equatable {
     /// for clients that sign with an app's own key.
     init(from old: RelayConfiguration, to new: RelayConfiguration) {
         for caller in old.callers.sorted(by: { $0.name < $1.name }) {
-            let successor = new.callers.first { $0.hash.lowercased() == caller.hash.lowercased() }
+            let successor = new.callers.first { $0.hasCredentials(of: caller) }
             for scope in RelayConfiguration.Caller.Scope.allCases where caller.scopes.contains(scope) {
                 let remaining = successor.map { $0.scopes.contains(scope) ? $0.apps : [] } ?? []
                 let apps = caller.apps.subtracting(remaining)
@@ -47,6 +47,13 @@ struct RevokedAccess: Sendable, Equatable {
     /// - Returns: The apps; empty when the caller keeps them all.
     func apps(of caller: String, for scope: RelayConfiguration.Caller.Scope) -> Set<String> {
         losses.first { $0.caller == caller && $0.scope == scope }?.apps ?? []
+    }
+}
+
+extension RelayConfiguration.Caller {
+    /// Whether both callers identify themselves alike.
+    fileprivate func hasCredentials(of other: RelayConfiguration.Caller) -> Bool {
+        hash?.lowercased() == other.hash?.lowercased() && certificate == other.certificate
     }
 }
 

@@ -79,9 +79,17 @@ extension SettingDescription {
         ),
         SettingDescription(
             "",
+            "client-authorities",
+            "path",
+            "none",
+            .reload,
+            "PEM certificates of the authorities that issue certificates for callers"
+        ),
+        SettingDescription(
+            "",
             "answer-seconds",
             "0 to 60",
-            "10",
+            "3",
             .reload,
             "seconds that an APNs client waits for Apple's answer before it gets 200 with `x-martlet-state: accepted`"
         ),
@@ -223,9 +231,33 @@ extension SettingDescription {
             "callers[]",
             "key-sha256",
             "64 hexadecimal digits",
-            nil,
+            "none",
             .reload,
-            "SHA-256 of the key; each caller has a key of its own"
+            "SHA-256 of the key; each caller has a key of its own, or a certificate"
+        ),
+        SettingDescription(
+            "callers[]",
+            "certificate-sha256",
+            "64 hexadecimal digits",
+            "none",
+            .reload,
+            "SHA-256 of the client certificate in DER"
+        ),
+        SettingDescription(
+            "callers[]",
+            "certificate-subject",
+            "text",
+            "none",
+            .reload,
+            "subject of client certificates that an authority of `client-authorities` has issued"
+        ),
+        SettingDescription(
+            "callers[]",
+            "expires",
+            "date or UTC time",
+            "never",
+            .reload,
+            "time from which on the key or the certificate is refused"
         ),
         SettingDescription("callers[]", "apps", "list of text", nil, .reload, "apps that the key is for"),
         SettingDescription(

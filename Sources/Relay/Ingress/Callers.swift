@@ -85,15 +85,15 @@ struct Callers: Sendable {
     /// The apps of each caller, by its name.
     var appsByCaller: [String: Set<String>] {
         var apps: [String: Set<String>] = [:]
-        for key in keys { apps[key.name] = key.apps }
+        for caller in configured { apps[caller.name] = caller.apps }
         for (keyID, keys) in appKeys { apps[Caller.name(ofKey: keyID)] = Set(keys.map(\.app)) }
         return apps
     }
 
     /// Whether a caller that was known before may still send for its apps.
     func mayStillSend(_ caller: Caller) -> Bool {
-        if let key = keys.first(where: { $0.name == caller.name }) {
-            return key.scopes.contains(.send) && caller.apps.isSubset(of: key.apps)
+        if let known = configured.first(where: { $0.name == caller.name }) {
+            return known.scopes.contains(.send) && caller.apps.isSubset(of: known.apps)
         }
         return caller.apps.isSubset(of: appsByCaller[caller.name] ?? [])
     }

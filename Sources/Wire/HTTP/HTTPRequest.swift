@@ -5,6 +5,8 @@ package struct HTTPRequest: Sendable, Hashable {
     package var fields: HTTPFields
     /// The whole body; empty when there is none.
     package var body: [UInt8]
+    /// The client's address with its port; nil for a request that did not come over HTTP/1.1.
+    package var peer: String?
 
     /// A request from fields that already hold the pseudo fields.
     package init(fields: HTTPFields, body: [UInt8] = []) {

@@ -40,6 +40,7 @@ final class HTTP1Connection {
     private static let readsPerTurn = 4
 
     let loop: EventLoop
+    private let peer: String
     private let transport: Transport
     private let limits: HTTP1Listener.Limits
     private let clock: () -> String
@@ -82,6 +83,7 @@ final class HTTP1Connection {
         self.loop = loop
         self.limits = limits
         self.clock = clock
+        self.peer = peer.description
         transport = try Transport(socket, tls: nil, peerName: peer.description)
         phaseBegan = loop.now
         lastMoved = phaseBegan
@@ -287,6 +289,8 @@ final class HTTP1Connection {
     }
 
     private func began(_ head: HTTP1RequestHead) throws(HTTP1Violation) {
+        var head = head
+        head.request.peer = peer
         self.head = head
         keepsAlive = head.keepsAlive
         isHTTP10 = head.isHTTP10
