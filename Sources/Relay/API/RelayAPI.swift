@@ -141,7 +141,8 @@ struct RelayAPI: Sendable {
         guard let caller = await relay.caller(authorization, from: peer) else { return RelayAPI.stranger.answer }
         let managesOverListeners = await relay.configuration.managesOverListeners
         let mayManage = door == .http || managesOverListeners
-        return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller, mayManage: mayManage), stream: body)
+        let desk = Desk(relay: relay, caller: caller, mayManage: mayManage)
+        return await RelayAPI.table.answer(request, desk, stream: body)
     }
 }
 

@@ -55,7 +55,9 @@ import Wire
             for (name, days) in [("old", -1.0), ("short", 3.5), ("long", 100)] {
                 guard let hash = try? RelayBench.hash(name) else { return }
                 let expiry = now.addingTimeInterval(days * 86_400)
-                $0.callers.append(.init(name: name, hash: hash, expiresAt: expiry, apps: ["orders"]))
+                $0.callers.append(
+                    .init(name: name, hash: hash, expiresAt: expiry, apps: ["orders"], scopes: [.send, .read])
+                )
             }
         }
         #expect(await bench.ask("GET", "/v1/status", key: "old").status == 401)

@@ -134,7 +134,7 @@ import Wire
         )
         var configuration = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
         let rule = ClientCertificateRule(fingerprint: identity.facts.fingerprint)
-        configuration.callers = [.init(name: "legacy", hash: nil, certificate: rule, apps: ["orders"])]
+        configuration.callers = [.init(name: "legacy", hash: nil, certificate: rule, apps: ["orders"], scopes: [.send])]
         let caller = try #require(try Callers(configuration).caller(identity.facts))
         #expect(caller.defaultTopic == "com.example.app" && caller.name == "legacy")
         let expiry = try #require(identity.facts.expiry)
