@@ -34,12 +34,23 @@ public struct PushHeaders: Sendable, Hashable {
         self.collapseID = collapseID
     }
 
-    /// The push type; without `apns-push-type` the type whose suffix ends the topic, nil for none.
+    /// The push type; without `apns-push-type` the type that the topic belongs to by its suffix or, for MDM, by its
+    /// prefix; nil for none.
     package var resolvedPushType: PushType? {
         if let pushType { return PushType(rawValue: pushType) }
         guard let topic else { return nil }
+        if hasMDMTopic { return .mdm }
         return PushType.all.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
     }
+
+    /// The prefix of the topics of MDM push certificates ("Sending MDM commands to a device").
+    static let mdmTopicPrefix = "com.apple.mgmt."
+
+    /// Whether the topic is that of an MDM push certificate.
+    var hasMDMTopic: Bool { topic?.hasPrefix(PushHeaders.mdmTopicPrefix) == true }
+
+    /// Whether the push is for a managed device, by its type in any case or by its topic.
+    package var isForMDM: Bool { pushType?.lowercased() == PushType.mdm.rawValue || hasMDMTopic }
 
     /// Headers from wherever fields are looked up by their names.
     ///

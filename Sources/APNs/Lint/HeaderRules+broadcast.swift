@@ -41,8 +41,8 @@ extension HeaderRules {
             return Lint.Finding(
                 .broadcastAppMalformed,
                 .header(":path"),
-                "the path must name the app by its bundle identifier: parts of letters, digits and hyphens, with one"
-                    + " dot between two parts",
+                "the path must name the app by its bundle identifier: parts of letters, digits, hyphens and"
+                    + " underscores, with one dot between two parts",
                 reason: .badPath
             )
         }

@@ -54,13 +54,13 @@ extension HeaderRules {
             return Lint.Finding(
                 .topicMalformed,
                 place,
-                "a topic must be parts of letters, digits and hyphens, with one dot between two parts",
+                "a topic must be parts of letters, digits, hyphens and underscores, with one dot between two parts",
                 reason: .badTopic
             )
         }
         guard let type, PushType.all.contains(type) else { return nil }
         // The topic is the UID of the MDM push certificate's subject ("Sending MDM commands to a device").
-        guard type != .mdm || text.hasPrefix("com.apple.mgmt.") else {
+        guard type != .mdm || text.hasPrefix(PushHeaders.mdmTopicPrefix) else {
             return Lint.Finding(
                 .topicNotForMDM,
                 place,
@@ -84,6 +84,20 @@ extension HeaderRules {
             place,
             "a topic that ends with \(wrong) is not for pushes of type \(type.rawValue)",
             reason: .topicDisallowed
+        )
+    }
+
+    /// Checks the topic of an alert or a background push for a suffix that a bundle identifier may end with, too; APNs'
+    /// answer is not known.
+    static func ambiguousSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
+        guard let type, type == .alert || type == .background, let text,
+            let other = [PushType.voip, .complication].first(where: { text.hasSuffix($0.topicSuffix) })
+        else { return nil }
+        return Lint.Finding(
+            .topicSuffixWrong,
+            .header("apns-topic"),
+            "a topic that ends with \(other.topicSuffix) is for pushes of type \(other.rawValue), not \(type.rawValue):"
+                + " unless the bundle identifier ends so, the app does not get the push"
         )
     }
 

@@ -232,7 +232,7 @@ enum HeaderRules {
         return Lint.Finding(
             rule,
             .header("apns-collapse-id"),
-            "\(CollapseIDError(byteCount: count))",
+            "apns-collapse-id must have at most \(PushLimits.collapseIDByteCount) bytes (found \(count))",
             reason: .badCollapseID
         )
     }

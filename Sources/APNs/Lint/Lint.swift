@@ -99,6 +99,7 @@ public enum Lint {
             HeaderRules.pastExpiration(headers.expiration, at: push.time),
             HeaderRules.topic(headers.topic, of: push.type),
             HeaderRules.doubledSuffix(headers.topic, of: push.type),
+            HeaderRules.ambiguousSuffix(headers.topic, of: push.type),
             HeaderRules.collapseID(of: headers),
         ]
     }
@@ -161,7 +162,7 @@ public enum Lint {
         findings += LiveActivityRules.check(aps, of: push)
         findings += WidgetRules.check(payload, aps, of: push)
         findings += AccessoryRules.check(payload, aps, of: push)
-        findings += WebsiteRules.check(aps, of: push)
+        findings += WebsiteRules.check(payload, aps, of: push)
         findings += secrets(in: payload, of: push)
         if findings.isEmpty { findings += PushTypeRules.nothingToShow(aps, of: push) }
         return findings
@@ -278,6 +279,8 @@ struct PushFacts {
     var isBroadcast = false
     /// `apns-topic`.
     var topic: String?
+    /// Whether the topic is that of an MDM push certificate.
+    var isForMDM: Bool
     /// `apns-priority`.
     var priority: String?
     /// When it is sent, in seconds since 1970; nil without a clock.
@@ -287,6 +290,7 @@ struct PushFacts {
         type = headers.resolvedPushType
         declaredType = headers.pushType
         topic = headers.topic
+        isForMDM = headers.hasMDMTopic
         priority = headers.priority
         self.time = time
     }

@@ -77,6 +77,18 @@ extension Lint.Rule {
         .liveActivity,
         "a start has both input-push-token and input-push-channel"
     )
+    static let activityInputAfterStart = Lint.Rule(
+        "activity-input-after-start",
+        .warning,
+        .liveActivity,
+        "a push that does not start the Live Activity has input-push-token or input-push-channel"
+    )
+    static let activityKeyIgnored = Lint.Rule(
+        "activity-key-ignored",
+        .warning,
+        .liveActivity,
+        "a push about a Live Activity has badge, content-available, or a sound beside its alert"
+    )
     static let activityUpdateImmediate = Lint.Rule(
         "activity-update-immediate",
         .warning,
@@ -91,7 +103,7 @@ enum LiveActivityRules {
         .activityTimestampMissing, .activityTimeInMilliseconds, .activityTimestampAhead, .activityEventMissing,
         .activityEventUnknown, .activityStartIncomplete, .activityStateMissing, .activityEndWithoutState,
         .activityDismissalLate, .activityDismissalBeforeEnd, .activityAttributesAfterStart, .activityBroadcastStart,
-        .activityInputTwice, .activityUpdateImmediate,
+        .activityInputTwice, .activityInputAfterStart, .activityKeyIgnored, .activityUpdateImmediate,
     ]
 
     private static let events = ["start", "update", "end"]
@@ -109,7 +121,7 @@ enum LiveActivityRules {
             hurry(aps, at: event, of: push),
         ]
         return findings.compactMap(\.self) + milliseconds(aps) + startParts(aps, at: event)
-            + startPartsAfterwards(aps, at: event) + LiveActivityContentRules.check(aps)
+            + startPartsAfterwards(aps, at: event) + ignoredKeys(aps) + LiveActivityContentRules.check(aps)
     }
 
     // MARK: Times
@@ -235,12 +247,21 @@ enum LiveActivityRules {
 
     private static func startPartsAfterwards(_ aps: JSONValue, at event: String?) -> [Lint.Finding] {
         guard event == "update" || event == "end" else { return [] }
-        return ["attributes-type", "attributes"].filter { aps[$0] != nil }.map { key in
-            Lint.Finding(
-                .activityAttributesAfterStart,
-                .payload("/aps/\(key)"),
-                "\(key) belongs to the start: the phone ignores it here"
-            )
+        let keys: [(String, Lint.Rule)] = [
+            ("attributes-type", .activityAttributesAfterStart), ("attributes", .activityAttributesAfterStart),
+            ("input-push-token", .activityInputAfterStart), ("input-push-channel", .activityInputAfterStart),
+        ]
+        return keys.filter { aps[$0.0] != nil }.map { key, rule in
+            Lint.Finding(rule, .payload("/aps/\(key)"), "\(key) belongs to the start: the phone ignores it here")
+        }
+    }
+
+    /// Returns a finding for each key of notifications that a Live Activity does not have.
+    private static func ignoredKeys(_ aps: JSONValue) -> [Lint.Finding] {
+        ["badge", "content-available", "sound"].filter { aps[$0] != nil }.map { key in
+            let text = "a push about a Live Activity has no \(key) in aps: the phone ignores it"
+            let hint = key == "sound" ? "; the sound belongs in alert" : ""
+            return Lint.Finding(.activityKeyIgnored, .payload("/aps/\(key)"), text + hint)
         }
     }
 

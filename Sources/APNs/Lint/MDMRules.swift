@@ -7,12 +7,18 @@ extension Lint.Rule {
     )
 }
 
-/// The rule about pushes to managed devices ("Sending MDM commands to a device").
+/// The rules about pushes to managed devices ("Sending MDM commands to a device").
 enum MDMRules {
     static let all: [Lint.Rule] = [.mdmPayloadWrong]
 
     static func check(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
-        guard push.type == .mdm else { return [] }
+        guard push.type == .mdm else {
+            guard push.isForMDM, let type = push.type, PushType.all.contains(type) else { return [] }
+            let text =
+                "the topic is that of an MDM push certificate: the push type must be mdm (found"
+                + " \"\(type.rawValue)\"), and APNs may refuse or drop the push"
+            return [Lint.Finding(.pushTypeMismatch, .header("apns-push-type"), text)]
+        }
         let magic = payload["mdm"]?.stringValue ?? ""
         var findings: [Lint.Finding] = []
         if magic.isEmpty {

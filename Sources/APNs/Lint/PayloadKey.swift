@@ -131,7 +131,12 @@ extension PayloadKey {
         PayloadKey("dismissal-date", .number, else: "the system decides when to remove the activity"),
         PayloadKey("attributes-type", .text, else: "no activity starts"),
         PayloadKey("attributes", .object, else: "no activity starts"),
-        PayloadKey("input-push-token", .one, else: "the activity gets no token", rule: .flagNotOne),
+        PayloadKey(
+            "input-push-token",
+            .one,
+            else: "the phone ignores the key, and starts the activity as it does without one",
+            rule: .flagNotOne
+        ),
         PayloadKey("input-push-channel", .text, else: "the activity does not listen on the channel"),
         PayloadKey("content-changed", .yes, else: "nothing is reloaded", rule: .contentChangedNotTrue),
         PayloadKey("ptt-push-type", .text, else: "the app does not update its service"),

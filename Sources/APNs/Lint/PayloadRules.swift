@@ -125,10 +125,10 @@ enum PayloadRules {
 
     /// What is wrong with a payload beside what is in `aps`.
     static func check(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Lint.Finding] {
-        let tightness = notMinified(payload, byteCount: byteCount, of: push.type).map { [$0] } ?? []
+        let tightness = notMinified(payload, byteCount: byteCount, of: push).map { [$0] } ?? []
         let outside = KeyRules.outside(payload, of: push)
         switch payload["aps"] {
-        case nil: return tightness + (outside.isEmpty ? missingDictionary(payload, of: push.type) : outside)
+        case nil: return tightness + (outside.isEmpty ? missingDictionary(payload, of: push) : outside)
         case .object?: return tightness + outside
         default:
             let text = "aps is not an object: the phone ignores all of it and shows nothing"
@@ -148,8 +148,8 @@ enum PayloadRules {
 
     // MARK: Rules
 
-    private static func notMinified(_ payload: JSONValue, byteCount: Int, of type: PushType?) -> Lint.Finding? {
-        let limit = limit(of: type)
+    private static func notMinified(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> Lint.Finding? {
+        let limit = push.isBroadcast ? PushLimits.broadcastPayloadByteCount : limit(of: push.type)
         // Small payloads have nothing worthwhile to save.
         guard byteCount > limit || byteCount > worthwhileSaving else { return nil }
         let tightCount = payload.encoded().count
@@ -163,11 +163,12 @@ enum PayloadRules {
         )
     }
 
-    private static func missingDictionary(_ payload: JSONValue, of type: PushType?) -> [Lint.Finding] {
+    private static func missingDictionary(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        let type = push.type
         // Wallet passes are updated by an empty object.
         guard let names = payload.members?.map(\.name),
             !names.isEmpty || type?.needsDictionary == true,
-            type?.carriesOwnContent != true
+            type?.carriesOwnContent != true, !push.isForMDM
         else { return [] }
         let near = names.first { $0.lowercased() == "aps" }
         return [

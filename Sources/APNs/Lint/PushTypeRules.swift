@@ -3,7 +3,7 @@ extension Lint.Rule {
         "push-type-mismatch",
         .error,
         .sending,
-        "the payload has keys of another push type"
+        "the payload has keys of another push type, or the topic is one for MDM"
     )
     static let alertShouldBeBackground = Lint.Rule(
         "alert-should-be-background",
@@ -41,6 +41,12 @@ extension Lint.Rule {
         .background,
         "a background push has a sound"
     )
+    static let backgroundWithOtherKey = Lint.Rule(
+        "background-with-other-key",
+        .warning,
+        .background,
+        "a background push has a key in aps that is only for notifications or Live Activities"
+    )
 }
 
 /// The rules about a push type that does not fit the payload ("Sending notification requests to APNs", "Pushing
@@ -48,7 +54,7 @@ extension Lint.Rule {
 enum PushTypeRules {
     static let all: [Lint.Rule] = [
         .pushTypeMismatch, .alertShouldBeBackground, .alertShowsNothing, .backgroundWithoutContentAvailable,
-        .backgroundWithAlert, .backgroundWithBadge, .backgroundWithSound,
+        .backgroundWithAlert, .backgroundWithBadge, .backgroundWithSound, .backgroundWithOtherKey,
     ]
 
     /// Keys that only pushes of some types have.
@@ -136,6 +142,10 @@ enum PushTypeRules {
         ]
     }
 
+    /// Keys of Apple's that have no rule of their own in a background push, whose `aps` has content-available alone.
+    private static let keysWithoutSign = Set(PayloadKey.aps.map(\.name))
+        .subtracting(["content-available"] + signs.map(\.key) + tellingKeys.flatMap(\.keys))
+
     private static func background(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
         guard type == .background else { return [] }
         var findings: [Lint.Finding] = []
@@ -155,6 +165,15 @@ enum PushTypeRules {
                     .payload("/aps/\(key)"),
                     "a background push must not have \(key), and APNs may delay or drop it: send it with the push"
                         + " type alert"
+                )
+            )
+        }
+        for name in (aps.members ?? []).map(\.name) where keysWithoutSign.contains(name) {
+            findings.append(
+                Lint.Finding(
+                    .backgroundWithOtherKey,
+                    .payload(JSONPointer.path(["aps", name])),
+                    "the aps of a background push has content-available alone: \(name) has no effect"
                 )
             )
         }

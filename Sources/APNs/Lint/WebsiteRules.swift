@@ -5,21 +5,59 @@ extension Lint.Rule {
         .websites,
         "a notification of a website lacks url-args"
     )
+    static let websiteAlertIncomplete = Lint.Rule(
+        "website-alert-incomplete",
+        .error,
+        .websites,
+        "the alert of a notification of a website lacks title or body"
+    )
+    static let websiteCustomKey = Lint.Rule(
+        "website-custom-key",
+        .warning,
+        .websites,
+        "a notification of a website has a key beside aps"
+    )
 }
 
 /// The rules about notifications of websites, which Safari 15 and older receive ("Configuring Safari Push
 /// Notifications").
 enum WebsiteRules {
-    static let all: [Lint.Rule] = [.urlArgumentsMissing]
+    static let all: [Lint.Rule] = [.urlArgumentsMissing, .websiteAlertIncomplete, .websiteCustomKey]
 
-    static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
-        guard push.isForWebsite, aps["url-args"] == nil else { return [] }
+    static func check(_ payload: JSONValue, _ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
+        guard push.isForWebsite else { return [] }
+        return missingArguments(aps) + missingTexts(aps) + customKey(payload)
+    }
+
+    private static func missingArguments(_ aps: JSONValue) -> [Lint.Finding] {
+        guard aps["url-args"] == nil else { return [] }
         return [
             Lint.Finding(
                 .urlArgumentsMissing,
                 .payload("/aps"),
                 "a notification of a website needs url-args, an array with a string for each placeholder of its"
                     + " urlFormatString, empty for none: without it Safari shows nothing"
+            )
+        ]
+    }
+
+    private static func missingTexts(_ aps: JSONValue) -> [Lint.Finding] {
+        ["title", "body"].filter { aps["alert"]?[$0] == nil }.map { name in
+            Lint.Finding(
+                .websiteAlertIncomplete,
+                .payload(aps["alert"] == nil ? "/aps" : "/aps/alert"),
+                "a notification of a website needs an alert with \(name): without it Safari shows nothing"
+            )
+        }
+    }
+
+    private static func customKey(_ payload: JSONValue) -> [Lint.Finding] {
+        guard let name = payload.members?.map(\.name).first(where: { $0 != "aps" }) else { return [] }
+        return [
+            Lint.Finding(
+                .websiteCustomKey,
+                .payload(JSONPointer.path([name])),
+                "a notification of a website has aps alone: Safari does not pass \(name) on"
             )
         ]
     }

@@ -166,6 +166,31 @@ extension RuleCase {
             near: .start(wholeStart + #","input-push-token":1"#)
         ),
         RuleCase(
+            "activity-input-after-start",
+            "\(aps)/input-push-token",
+            .update(#""input-push-token":1"#),
+            near: .start(wholeStart + #","input-push-token":1"#)
+        ),
+        RuleCase(
+            "activity-input-after-start",
+            "\(aps)/input-push-channel",
+            end(#""input-push-channel":"YQ==""#),
+            near: .start(wholeStart + #","input-push-channel":"YQ==""#)
+        ),
+        RuleCase("activity-key-ignored", "\(aps)/badge", .update(#""badge":1"#), near: .beside(#""badge":1"#)),
+        RuleCase(
+            "activity-key-ignored",
+            "\(aps)/content-available",
+            .update(#""content-available":1"#),
+            near: .beside(#""content-available":1"#)
+        ),
+        RuleCase(
+            "activity-key-ignored",
+            "\(aps)/sound",
+            .update(#""sound":"default","alert":{"title":"x","body":"y"}"#),
+            near: .update(#""alert":{"title":"x","body":"y","sound":"default"}"#)
+        ),
+        RuleCase(
             "activity-state-missing",
             aps,
             LintedPush(nil, #"{"aps":{"timestamp":1,"event":"update"}}"#, priority: "5", topic: activityTopic),

@@ -119,19 +119,31 @@ extension RuleCase {
             "background-with-alert",
             "\(aps)/alert",
             background(#""alert":"x""#),
-            near: background(#""category":"x""#)
+            near: .aps(#""content-available":1,"alert":"x""#)
         ),
         RuleCase(
             "background-with-badge",
             "\(aps)/badge",
             background(#""badge":1"#),
-            near: background(#""thread-id":"x""#)
+            near: .aps(#""content-available":1,"badge":1"#)
         ),
         RuleCase(
             "background-with-sound",
             "\(aps)/sound",
             background(#""sound":"x""#),
             near: LintedPush("background", #"{"aps":{"content-available":1},"jingle":"x"}"#)
+        ),
+        RuleCase(
+            "background-with-other-key",
+            "payload/aps/thread-id",
+            .aps(#""content-available":1,"thread-id":"x""#, "background"),
+            near: LintedPush("background", #"{"aps":{"content-available":1},"thread":"x"}"#)
+        ),
+        RuleCase(
+            "background-with-other-key",
+            "payload/aps/interruption-level",
+            .aps(#""content-available":1,"interruption-level":"passive""#, "background"),
+            near: .aps(#""alert":"x","interruption-level":"passive""#)
         ),
     ]
 

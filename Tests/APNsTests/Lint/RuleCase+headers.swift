@@ -120,6 +120,18 @@ extension RuleCase {
             near: LintedPush(topic: "com.example.push-type")
         ),
         RuleCase(
+            "topic-suffix-wrong",
+            "apns-topic",
+            LintedPush(topic: "com.example.app.voip"),
+            near: LintedPush(topic: "com.example.voip.app")
+        ),
+        RuleCase(
+            "topic-suffix-wrong",
+            "apns-topic",
+            LintedPush("background", #"{"aps":{"content-available":1}}"#, topic: "com.example.app.complication"),
+            near: LintedPush("complication", "{}", topic: "com.example.app.complication")
+        ),
+        RuleCase(
             "topic-suffix-doubled",
             "apns-topic",
             LintedPush("voip", "{}", topic: "com.example.app.voip.voip"),

@@ -5,7 +5,21 @@ extension RuleCase {
         RuleCase("mdm-payload-wrong", "payload/mdm", LintedPush("mdm", #"{"mdm":7}"#), near: command),
         RuleCase("mdm-payload-wrong", "payload/mdm", LintedPush("mdm", #"{"mdm":""}"#), near: command),
         RuleCase("mdm-payload-wrong", "payload/aps", LintedPush("mdm", #"{"mdm":"M-1","aps":{}}"#), near: command),
+        RuleCase(
+            "push-type-mismatch",
+            "apns-push-type",
+            LintedPush("alert", #"{"mdm":"M-1"}"#, topic: mdmTopic),
+            near: command
+        ),
+        RuleCase(
+            "push-type-missing",
+            "apns-push-type",
+            LintedPush(nil, #"{"mdm":"M-1"}"#, topic: mdmTopic),
+            near: command
+        ),
     ]
+
+    private static let mdmTopic = "com.apple.mgmt.External.1b2c"
 
     private static let command = LintedPush("mdm", #"{"mdm":"M-1"}"#)
 }

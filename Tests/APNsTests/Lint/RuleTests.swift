@@ -89,6 +89,41 @@ import Testing
         #expect(findings.map(\.rule) == ["aps-missing", "activity-timestamp-missing", "activity-event-missing"])
     }
 
+    @Test func `a broadcast that fits is not said to fit only without its white space`() {
+        let headers = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
+        func rules(byteCount: Int, spaces: Int) -> [String] {
+            let start = #"{"aps":{"timestamp":1,"event":"update","content-state":{"n":""#
+            let filler = String(repeating: "x", count: byteCount - spaces - start.utf8.count - 4)
+            let payload = Array((start + filler + #""}}}"# + String(repeating: " ", count: spaces)).utf8)
+            #expect(payload.count == byteCount)
+            return Lint.check(
+                broadcastTo: "com.example.app",
+                channel: "YQ==",
+                headers: headers,
+                payload: payload
+            ).map(\.rule)
+        }
+        #expect(rules(byteCount: 4_100, spaces: 10) == [])
+        #expect(rules(byteCount: 5_120, spaces: 10) == [])
+        #expect(rules(byteCount: 5_121, spaces: 10) == ["payload-too-large", "payload-not-minified"])
+    }
+
+    @Test func `a topic that may be a bundle identifier is not refused`() {
+        let findings = LintedPush(topic: "com.example.app.voip").findings
+        #expect(findings.map(\.rule) == ["topic-suffix-wrong"] && findings.first?.reason == nil)
+    }
+
+    @Test func `a message names the rule that is checked`() {
+        let topic = LintedPush(topic: "com example").findings.first?.message ?? ""
+        #expect(topic.contains("letters, digits, hyphens and underscores"), "\(topic)")
+        #expect(LintedPush(topic: "com_example.app").findings.isEmpty)
+        let collapse = LintedPush(collapseID: String(repeating: "x", count: 65)).findings.first?.message ?? ""
+        #expect(collapse.contains("at most 64 bytes (found 65)"), "\(collapse)")
+        #expect(LintedPush(collapseID: "").findings.isEmpty)
+        let app = Lint.check(broadcastTo: "com example", channel: "YQ==", headers: PushHeaders(), payload: [])
+        #expect(app.first?.message.contains("letters, digits, hyphens and underscores") == true)
+    }
+
     @Test func `an accessory's push without aps lacks four keys`() {
         #expect(LintedPush("accessory", "{}").findings.count { $0.rule == "accessory-key-missing" } == 4)
     }
@@ -162,6 +197,7 @@ import Testing
         (LintedPush(nil), "looks like alert"), (LintedPush(nil, #"{"aps":{"content-available":1}}"#), "background"),
         (LintedPush(nil, #"{"aps":{"event":"end"}}"#), "liveactivity"),
         (LintedPush(nil, "{\"aps\":{}}", topic: "com.example.app.push-type.controls"), "controls"),
+        (LintedPush(nil, #"{"mdm":"x"}"#, topic: "com.apple.mgmt.External.1b2c"), "mdm"),
     ])
     func `a missing push type is guessed`(push: LintedPush, type: String) {
         let message = push.findings.first { $0.rule == "push-type-missing" }?.message
