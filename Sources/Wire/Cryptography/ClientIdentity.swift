@@ -5,7 +5,7 @@ package struct CertificateFacts: Sendable, Hashable {
     /// The topics that it lists, with those of other kinds (`.voip`, `.complication`).
     ///
     /// A certificate without a list, such as one for MDM or Wallet passes, has one topic, the user ID (UID) of its
-    /// subject; empty without either.
+    /// subject; empty without either, and for a list that is not DER.
     package let topics: [String]
     /// Whether it is good for development; a certificate that names no environment is good for both.
     package let isForDevelopment: Bool
@@ -24,11 +24,12 @@ package struct CertificateFacts: Sendable, Hashable {
         self.isIssuedByAuthority = isIssuedByAuthority
         fingerprint = certificate.fingerprint
         subject = certificate.subject
-        let listed = certificate.text(of: "1.2.840.113635.100.6.3.6")
-        topics = listed.isEmpty ? certificate.userID.map { [$0] } ?? [] : listed
+        let list = "1.2.840.113635.100.6.3.6"
+        let hasList = certificate.has(list)
+        topics = hasList ? certificate.text(of: list) : certificate.userID.map { [$0] } ?? []
         let isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
         let isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
-        let namesNeither = !isForDevelopment && !isForProduction && listed.isEmpty && !topics.isEmpty
+        let namesNeither = !isForDevelopment && !isForProduction && !hasList && !topics.isEmpty
         self.isForDevelopment = isForDevelopment || namesNeither
         self.isForProduction = isForProduction || namesNeither
         expiry = certificate.expiry
@@ -110,7 +111,8 @@ extension Certificate {
         value(of: number) != nil
     }
 
-    /// The texts in an extension that is a sequence of them, with whatever else is in between.
+    /// The texts in an extension that is a sequence of them, with whatever else is in between; empty for bytes that are
+    /// not DER.
     fileprivate func text(of number: String) -> [String] {
         guard let value = value(of: number) else { return [] }
         var outer = DERReader(value[...])
@@ -120,7 +122,7 @@ extension Certificate {
         while let element = reader.next() {
             if element.tag == DERReader.utf8String { texts.append(String(decoding: element.content, as: UTF8.self)) }
         }
-        return texts
+        return outer.isAtEnd && reader.isAtEnd ? texts : []
     }
 
     /// The value of the extension of this number.
@@ -159,14 +161,28 @@ private struct DERReader {
     static let sequence: UInt8 = 0x30
 
     private var rest: ArraySlice<UInt8>
+    private var isMalformed = false
 
     init(_ bytes: ArraySlice<UInt8>) {
         rest = bytes
     }
 
+    /// Whether all bytes have been read, and were DER.
+    var isAtEnd: Bool { rest.isEmpty && !isMalformed }
+
     /// The next element; nil at the end, and for bytes that are no DER.
     mutating func next() -> (tag: UInt8, content: ArraySlice<UInt8>)? {
-        guard let tag = rest.popFirst(), let first = rest.popFirst() else { return nil }
+        guard let tag = rest.popFirst() else { return nil }
+        guard let content = nextContent() else {
+            isMalformed = true
+            return nil
+        }
+        return (tag, content)
+    }
+
+    /// The content of the element whose tag has been read; nil for bytes that are no DER.
+    private mutating func nextContent() -> ArraySlice<UInt8>? {
+        guard let first = rest.popFirst() else { return nil }
         var count = Int(first)
         if first & 0x80 != 0 {
             count = 0
@@ -177,6 +193,6 @@ private struct DERReader {
         }
         guard count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(count) }
-        return (tag, rest.prefix(count))
+        return rest.prefix(count)
     }
 }

@@ -11,6 +11,9 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         var capacity: Int
         var used = 0
         var count = 0
+
+        /// The size of the fields as HTTP/2 counts it, with 32 bytes for each (RFC 9113 §6.5.2).
+        var listSize: Int { used + count * (32 - FieldHeader.byteCount) }
     }
 
     static func make(capacity: Int) -> FieldBuffer {

@@ -21,8 +21,12 @@ package struct HTTPFields: @unchecked Sendable {
     /// Whether there are none.
     package var isEmpty: Bool { count == 0 }
 
-    /// Bytes that the fields hold in memory; bounds on header size are checked against this.
+    /// The number of bytes that the fields take in memory.
     package var byteCount: Int { buffer?.extent.used ?? 0 }
+
+    /// The size of the fields as HTTP/2 counts it: the bytes of each name and value, and 32 for each field (RFC 9113
+    /// §6.5.2).
+    package var listSize: Int { buffer?.extent.listSize ?? 0 }
 
     /// Adds a field after the others.
     ///

@@ -7,8 +7,11 @@ extension HTTP2Connection {
         case request(HTTP2Stream)
         /// The stream of a request has ended (clients only): each has this once, with whoever sent it.
         case ended(HTTP2Stream, sender: AnyObject?, StreamOutcome)
-        /// The stream of a reported request has ended (servers only), before ``closed(_:)``; `isAnswered` tells whether
-        /// all of an answer was written to the connection.
+        /// The stream of a request has ended (servers only), before ``closed(_:)``; `isAnswered` tells whether all of
+        /// an answer was written to the connection.
+        ///
+        /// A request that is not ``HTTP2Stream/isReported`` ended without ``request(_:)``, because it is malformed, or
+        /// because its fields were too long, which is answered with status 431.
         case served(HTTP2Stream, isAnswered: Bool)
         /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
         case settings
@@ -40,7 +43,7 @@ extension HTTP2Connection {
             onEvent?(.request(stream))
         case .closed(let stream, let code):
             guard role == .client else {
-                if stream.isReported { owner?(.served(stream, isAnswered: isWritten && stream.isAnswerWritten)) }
+                if stream.isCounted { owner?(.served(stream, isAnswered: isWritten && stream.isAnswerWritten)) }
                 return
             }
             owner?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, closedWith: code)))

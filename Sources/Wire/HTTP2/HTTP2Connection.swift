@@ -422,7 +422,7 @@ package final class HTTP2Connection {
         transport = nil
         reportEvents()
         if role == .server {
-            for stream in session.takeOpenStreams() where stream.isReported {
+            for stream in session.takeOpenStreams() where stream.isCounted {
                 onEvent?(.served(stream, isAnswered: false))
             }
         }

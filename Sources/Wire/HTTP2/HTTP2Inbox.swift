@@ -163,7 +163,7 @@ final class HTTP2Inbox {
                 return 0
             }
             stream.incomingFields.append(field)
-            let isTooMuch = stream.incomingFields.byteCount > limits.fieldBytes
+            let isTooMuch = stream.incomingFields.listSize > limits.fieldBytes
             return isTooMuch ? CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) : 0
         }
     }
@@ -171,12 +171,12 @@ final class HTTP2Inbox {
     /// Notes a field, and forgets all of a request that has too many: it is answered with status 431.
     private func receivedByServer(_ field: HTTPFields.Field, on stream: HTTP2Stream) {
         guard !isReceivingTrailers else {
-            if stream.trailers.byteCount < limits.fieldBytes { stream.trailers.append(field) }
+            if stream.trailers.listSize < limits.fieldBytes { stream.trailers.append(field) }
             return
         }
         guard !stream.areFieldsTooLong else { return }
         stream.incomingFields.append(field)
-        guard stream.incomingFields.byteCount > limits.fieldBytes else { return }
+        guard stream.incomingFields.listSize > limits.fieldBytes else { return }
         stream.areFieldsTooLong = true
         stream.incomingFields = HTTPFields()
     }

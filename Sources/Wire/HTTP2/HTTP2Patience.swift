@@ -102,7 +102,11 @@ extension HTTP2Connection {
         guard let watch else { return }
         switch watch.overdue(at: loop.now) {
         case .handshake:
-            close(WireError(.timedOut, "the client took too long for the handshake"))
+            let text =
+                isOpen
+                ? "the client did not complete its HTTP/2 preface in time"
+                : "the client took too long for the TLS handshake"
+            close(WireError(.timedOut, text))
         case .output:
             abort(WireError(.timedOut, "the client does not read"))
         case .idle:

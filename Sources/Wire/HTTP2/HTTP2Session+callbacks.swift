@@ -60,7 +60,10 @@ extension HTTP2Session {
             HTTP2Inbox.with(context) { inbox in
                 guard let frame else { return 0 }
                 inbox.sent(frame.pointee)
-                if inbox.role == .server { HTTP2Session.noteAnswer(session, frame.pointee.hd) }
+                if inbox.role == .server {
+                    HTTP2Session.noteAnswer(session, frame.pointee.hd)
+                    HTTP2Session.noteMalformed(session, frame.pointee)
+                }
                 return 0
             }
         }
@@ -88,6 +91,16 @@ extension HTTP2Session {
     static func withStream(_ session: OpaquePointer?, _ id: Int32, _ body: (HTTP2Stream) -> Void) {
         guard let context = nghttp2_session_get_stream_user_data(session, id) else { return }
         Unmanaged<HTTP2Stream>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
+    }
+
+    /// Notes a request whose stream nghttp2 resets because the request is malformed (RFC 9113 §8.1.1).
+    private static func noteMalformed(_ session: OpaquePointer?, _ frame: nghttp2_frame) {
+        guard frame.hd.type == UInt8(NGHTTP2_RST_STREAM.rawValue),
+            frame.rst_stream.error_code == HTTP2ErrorCode.protocolError.rawValue
+        else { return }
+        withStream(session, frame.hd.stream_id) { stream in
+            if !stream.isReported { stream.isMalformed = true }
+        }
     }
 
     /// Notes the end of an answer; of a request that is not complete the rest is not wanted (RFC 9113 §8.1).

@@ -45,8 +45,8 @@ package struct HTTP2Limits: Sendable {
     package var concurrentStreams: UInt32
     /// Bytes of one message's body that are kept; a longer one is cut off and marked.
     package var bodyBytes: Int
-    /// Bytes of one message's fields: a request with more is answered with status 431, the stream of an answer is
-    /// reset.
+    /// The size of one message's fields (RFC 9113 §6.5.2), as SETTINGS_MAX_HEADER_LIST_SIZE tells the peer: a request
+    /// with more is answered with status 431, the stream of an answer is reset.
     package var fieldBytes: Int
 
     /// Limits with these values.

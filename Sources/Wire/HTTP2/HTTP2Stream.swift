@@ -29,7 +29,9 @@ package final class HTTP2Stream {
     /// Whether the fields of the request exceed the limit (servers only).
     @exclusivity(unchecked) var areFieldsTooLong = false
     /// Whether the owner has been given the request (servers only).
-    @exclusivity(unchecked) var isReported = false
+    @exclusivity(unchecked) package internal(set) var isReported = false
+    /// Whether the request broke the rules for messages (RFC 9113 §8.1.1), so that its stream was reset (servers only).
+    @exclusivity(unchecked) package internal(set) var isMalformed = false
     /// Whether the last frame of the answer has been written (servers only).
     @exclusivity(unchecked) var isAnswerWritten = false
     /// The fields to send, which are read here when their frame is written.
@@ -41,6 +43,8 @@ package final class HTTP2Stream {
     @exclusivity(unchecked) var began = MonotonicTime.zero
     /// Whether it is the client's turn: its request is not complete, or its answer waits to be taken (servers only).
     var isClientsTurn: Bool { !isMessageComplete || !outgoingFields.isEmpty }
+    /// Whether the stream carried a request whose end the owner is told (servers only).
+    var isCounted: Bool { isReported || isMalformed || areFieldsTooLong }
     /// Where the session keeps it among its open streams.
     @exclusivity(unchecked) var place = 0
     /// Whoever is told how it ended, until then (clients only).

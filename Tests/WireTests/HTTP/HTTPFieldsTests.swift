@@ -25,6 +25,12 @@ import Testing
         #expect(fields["a"] == nil)
     }
 
+    @Test func `the size of a list has 32 bytes for each field`() {
+        #expect(HTTPFields().listSize == 0)
+        let fields: HTTPFields = ["a": "1", "name": "value"]
+        #expect(fields.listSize == 2 + 32 + 9 + 32)
+    }
+
     @Test func `empty names and values survive`() {
         let fields: HTTPFields = ["": "value", "name": ""]
         #expect(fields.map(\.name) == ["", "name"])

@@ -10,6 +10,8 @@ actor EchoServer {
     private var connections: [HTTP2Connection] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var requests = 0
+    /// The reasons for which connections have closed.
+    private(set) var endings: [String] = []
     /// Whether the next request makes the server go away.
     private var isLeaving = false
     /// Clients that are connected and have shaken hands.
@@ -50,7 +52,8 @@ actor EchoServer {
                 "received": String(stream.body.count), "too-long": String(stream.isBodyTooLong),
             ]
             connection.answer(stream, with: HTTPResponse(status: 200, fields: fields, body: Array(path.utf8)))
-        case .closed:
+        case .closed(let reason):
+            endings.append(reason.description)
             connections.removeAll { $0 === connection }
         default:
             break

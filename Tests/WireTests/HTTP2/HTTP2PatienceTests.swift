@@ -173,6 +173,8 @@ import Testing
         #expect(time >= .seconds(30))
         // In the clear the server speaks first.
         #expect(received.isEmpty == tls)
+        let ending = await bench.server.endings.first ?? ""
+        #expect(ending.contains(tls ? "TLS handshake" : "HTTP/2 preface"), "\(ending)")
         await bench.close()
     }
 
