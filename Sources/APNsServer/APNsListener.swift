@@ -15,6 +15,9 @@ package final class APNsListener {
         /// The stream of a request has ended, with the tag of its ``APNsReply`` and the status of the answer that was
         /// written to the connection; 0 when none was, or not all of it.
         case served(tag: Int, status: Int)
+        /// A request that was not reported has ended: its fields were too long, which the listener answers with this
+        /// status, 431, or it broke HTTP/2 and its stream was reset, which is 0.
+        case unreadable(status: Int, isMalformed: Bool)
         /// So many streams were refused because the client had too many open.
         case refused(Int)
         /// The client says that it will ask for nothing more.
@@ -29,7 +32,7 @@ package final class APNsListener {
         package var initialStreams: UInt32
         /// Bytes of a body that are kept: enough to see that it is too long.
         package var bodyBytes: Int
-        /// Bytes of a request's fields.
+        /// The size of a request's fields: names and values, and 32 bytes for each field (RFC 9113 §6.5.2).
         package var fieldBytes: Int
 
         /// Limits with these values; by default those seen from APNs, with one stream to begin with.
@@ -46,7 +49,11 @@ package final class APNsListener {
     /// The connections by what the HTTP/2 listener knows them as.
     private final class Clients {
         var connections: [ObjectIdentifier: ClientConnection] = [:]
-        var nextID = 1
+        let numbering: ConnectionNumbering
+
+        init(_ numbering: ConnectionNumbering) {
+            self.numbering = numbering
+        }
 
         func pass(
             _ event: HTTP2Connection.Event,
@@ -56,8 +63,7 @@ package final class APNsListener {
             let key = ObjectIdentifier(connection)
             switch event {
             case .ready:
-                let client = ClientConnection(id: nextID, connection)
-                nextID += 1
+                let client = ClientConnection(id: numbering.next(), connection)
                 connections[key] = client
                 onEvent(client, .opened)
             case .request(let stream):
@@ -65,12 +71,19 @@ package final class APNsListener {
                 onEvent(client, .request(APNsRequest(stream), APNsReply(connection, stream)))
             case .served(let stream, let isAnswered):
                 guard let client = connections[key] else { return }
-                onEvent(client, .served(tag: stream.tag, status: isAnswered ? stream.answerStatus : 0))
+                let status = isAnswered ? stream.answerStatus : 0
+                onEvent(
+                    client,
+                    stream.isReported
+                        ? .served(tag: stream.tag, status: status)
+                        : .unreadable(status: status, isMalformed: stream.isMalformed)
+                )
             case .goAway(let goAway):
                 guard let client = connections[key] else { return }
                 onEvent(client, .goAway(goAway))
             case .closed(let reason):
-                onEvent(connections.removeValue(forKey: key) ?? ClientConnection(id: 0, connection), .closed(reason))
+                let client = connections.removeValue(forKey: key)
+                onEvent(client ?? ClientConnection(id: numbering.next(), connection), .closed(reason))
             case .caughtUp:
                 guard let client = connections[key], let count = client.takeRefusals() else { return }
                 onEvent(client, .refused(count))
@@ -88,6 +101,7 @@ package final class APNsListener {
     ///   - tls: The TLS settings; nil for HTTP/2 in the clear with prior knowledge.
     ///   - limits: What clients are allowed.
     ///   - loop: The loop to live on.
+    ///   - numbering: The source of the connections' numbers, which several listeners on the loop may share.
     ///   - admits: Asked for each client that connects; one that is not admitted is dropped before the TLS handshake.
     ///   - onEvent: Told what clients do.
     /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken.
@@ -97,10 +111,11 @@ package final class APNsListener {
         tls: TLSContext?,
         limits: Limits,
         on loop: EventLoop,
+        numbering: ConnectionNumbering = ConnectionNumbering(),
         admits: @escaping () -> Bool = { true },
         onEvent: @escaping (ClientConnection, Event) -> Void
     ) throws(WireError) {
-        let clients = Clients()
+        let clients = Clients(numbering)
         let configuration = HTTP2Listener.Configuration(
             tls: tls,
             limits: HTTP2Limits(
@@ -131,9 +146,23 @@ package final class APNsListener {
     }
 }
 
+/// The source of the numbers of connections; lives on the loop of the listeners that share it.
+package final class ConnectionNumbering {
+    private var last = 0
+
+    /// A numbering that starts at 1.
+    package init() {}
+
+    fileprivate func next() -> Int {
+        last += 1
+        return last
+    }
+}
+
 /// One client's connection, as its server sees it; lives on the listener's loop.
 package final class ClientConnection {
-    /// Counts up from 1 in the order of arrival on its listener; 0 for one that did not get through the handshake.
+    /// The number of the connection, from 1: in the order in which handshakes succeed or fail, on all listeners that
+    /// share a ``ConnectionNumbering``.
     package let id: Int
     /// What the certificate that the client has shown says about itself; nil when it has shown none.
     package let certificate: CertificateFacts?

@@ -55,7 +55,7 @@ extension PushRelay {
             }
         case .closed:
             connections[key] = nil
-        case .served, .refused, .goAway:
+        case .served, .unreadable, .refused, .goAway:
             break
         }
     }

@@ -15,12 +15,12 @@ final class ServedClient {
     var endingFault: String?
     var notes: ConnectionNotes
 
-    init(_ connection: ClientConnection, at now: Int64) {
+    init(_ connection: ClientConnection, on port: ConnectionNotes.Port, at now: Int64) {
         self.connection = connection
-        notes = ConnectionNotes(connection, at: now)
+        notes = ConnectionNotes(connection, on: port, at: now)
         state.certificate = connection.certificate
-        // Who is known by a certificate need not wait for a first answer.
-        state.hasAllStreams = connection.certificate != nil
+        // A client that a certificate for pushes authenticates need not wait for a first answer.
+        state.hasAllStreams = state.isKnownByCertificate
     }
 }
 
@@ -29,18 +29,20 @@ extension SimulatedAPNs {
     func handle(
         _ event: APNsListener.Event,
         from connection: ClientConnection,
-        onChannelPort: Bool
+        on port: ConnectionNotes.Port
     ) {
         let key = ObjectIdentifier(connection)
         switch event {
         case .opened:
-            let client = ServedClient(connection, at: clock.secondsSince1970())
+            let client = ServedClient(connection, on: port, at: clock.secondsSince1970())
             if client.state.hasAllStreams { connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken) }
             clients[key] = client
         case .request(let request, let reply):
-            if let client = clients[key] { answer(request, reply, from: client, onChannelPort: onChannelPort) }
+            if let client = clients[key] { answer(request, reply, from: client) }
         case .served(let tag, let status):
             clients[key].map { served(tag, status: status, to: $0) }
+        case .unreadable(let status, let isMalformed):
+            clients[key]?.notes.unreadable(status, isMalformed: isMalformed)
         case .refused(let count):
             guard let client = clients[key] else { return }
             inbox.note(.streamsRefused(RefusedStreams(connection: client.connection.id, count: count)))
@@ -49,7 +51,9 @@ extension SimulatedAPNs {
             clients[key]?.notes.goAwayReceived = goAway
         case .closed(let reason):
             let now = clock.secondsSince1970()
-            let client = clients.removeValue(forKey: key) ?? ServedClient(connection, at: now)
+            let opened = clients.removeValue(forKey: key)
+            let client = opened ?? ServedClient(connection, on: port, at: now)
+            client.notes.hasFailedHandshake = opened == nil
             closedConnections.note(client.notes.closed(reason, at: now, with: client.state, connection))
         }
     }
@@ -79,9 +83,9 @@ extension SimulatedAPNs {
     private func answer(
         _ request: APNsRequest,
         _ reply: APNsReply,
-        from client: ServedClient,
-        onChannelPort: Bool
+        from client: ServedClient
     ) {
+        let onChannelPort = client.notes.port == .channels
         let now = clock.secondsSince1970()
         let request = Judge.completed(request, over: client.state)
         client.notes.asked(openStreams: client.connection.openStreamCount)
@@ -167,7 +171,7 @@ extension SimulatedAPNs {
     private func observe(_ push: inout ReceivedPush, from client: ServedClient?) {
         defer { client?.acceptedCount += 1 }
         if let activity = ActivityPush(push) {
-            push.observations = contracts.findings(for: activity)
+            push.observations += contracts.findings(for: activity)
             contracts.note(activity)
         }
         if let finding = judge.channels.finding(for: push) { push.observations.append(finding) }
@@ -175,10 +179,10 @@ extension SimulatedAPNs {
             push.observations += (client?.state.providerToken?.deviations ?? []).map(ProviderTokenRules.finding)
             return
         }
-        if let client, push.headers.pushType?.lowercased() == PushType.mdm.rawValue, !client.state.isKnownByCertificate
-        {
+        if let client, push.headers.isForMDM, !client.state.isKnownByCertificate {
             push.observations.append(RefusalRules.mdmWithToken)
         }
+        let deviceToken = push.deviceToken.lowercased()
         push.observations += traffic.findings(
             for: TrafficRules.Facts(
                 time: push.time,
@@ -186,9 +190,11 @@ extension SimulatedAPNs {
                 connection: push.connection,
                 // The page opens no connections, of which there could be too many.
                 earlierPushCount: client?.acceptedCount ?? 1,
-                deviceToken: push.deviceToken.lowercased(),
+                deviceToken: deviceToken,
+                isOnline: judge.devices.isOnline(deviceToken),
                 topic: push.headers.topic ?? "",
                 pushType: push.headers.pushType.map(PushType.init(rawValue:)),
+                collapseID: push.headers.collapseID,
                 payload: push.payload,
                 providerToken: client?.state.providerToken
             )

@@ -28,6 +28,8 @@ public actor SimulatedAPNs {
     let clock: WallClock
     private let authority: LocalAuthority
     private var listeners: [APNsListener] = []
+    /// The numbers of the connections on all ports.
+    private let numbering = ConnectionNumbering()
     private var http: HTTP1Listener?
     private(set) var isStopped = false
     private var ending: Task<Void, Never>?
@@ -120,11 +122,11 @@ public actor SimulatedAPNs {
                     asksForCertificates: true
                 ) : nil
             listening = .pushes
-            let listener = try listener(on: configuration.port, tls, isForChannels: false)
+            let listener = try listener(on: configuration.port, tls, .pushes)
             port = listener.port
             if let channelPort = configuration.channelPort {
                 listening = .channels
-                let listener = try self.listener(on: channelPort, tls, isForChannels: true)
+                let listener = try self.listener(on: channelPort, tls, .channels)
                 self.channelPort = listener.port
             }
             if let inboxPort = configuration.inboxPort {
@@ -154,7 +156,7 @@ public actor SimulatedAPNs {
     private func listener(
         on port: UInt16,
         _ tls: TLSContext?,
-        isForChannels: Bool
+        _ kind: ConnectionNotes.Port
     ) throws(WireError) -> APNsListener {
         let listener = try APNsListener(
             host: configuration.host,
@@ -162,9 +164,10 @@ public actor SimulatedAPNs {
             tls: tls,
             limits: APNsListener.Limits(initialStreams: configuration.streamsBeforeToken),
             on: loop,
+            numbering: numbering,
             admits: { self.admits() },
             // Keeps the simulator alive until `stop`, as somebody may still be connected.
-            onEvent: { client, event in self.handle(event, from: client, onChannelPort: isForChannels) }
+            onEvent: { client, event in self.handle(event, from: client, on: kind) }
         )
         listeners.append(listener)
         return listener

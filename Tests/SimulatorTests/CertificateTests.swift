@@ -200,6 +200,30 @@ import Testing
         await apns.stop()
     }
 
+    /// The answer to curl with a certificate of the user ID `com.example.app` whose list of topics is not DER.
+    @Test func `a certificate whose list of topics is not DER is refused`() async throws {
+        let files = try await ProviderCertificateFiles(userID: "com.example.app", extensions: listThatIsNotDER)
+        let apns = try await SimulatedAPNs.start()
+        let run = try await curl(files, to: apns)
+        #expect(run == #"{"reason":"BadCertificate"}403"#)
+        #expect(await apns.pushes.first?.findings.map(\.rule) == ["certificate-not-for-pushes"])
+        await apns.stop()
+    }
+
+    /// A list of topics that is cut off.
+    private let listThatIsNotDER = "1.2.840.113635.100.6.3.6 = DER:30:20:0C:0F:63:6F:6D"
+
+    private func curl(_ files: ProviderCertificateFiles, to apns: SimulatedAPNs) async throws -> String {
+        let authority = try files.scratch.write(apns.authorityPEM, to: "ca.pem")
+        let port = await apns.port
+        return try await ProgramRun.curl([
+            "--http2", "--cacert", authority, "--cert", files.scratch.path + "/certificate.pem",
+            "--key", files.scratch.path + "/key.pem", "--write-out", "%{http_code}", "-H", "apns-push-type: alert",
+            "-H", "apns-topic: com.example.app", "--data", #"{"aps":{"alert":"Hi"}}"#,
+            "https://localhost:\(port)/3/device/5d3a",
+        ]).text
+    }
+
     @Test func `a push to a managed device with a provider token has a finding`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await PushClient(

@@ -59,6 +59,28 @@ import Testing
         #expect(lenient.send("A") == nil && lenient.send("A", issuedAfter: 1) == nil)
     }
 
+    /// Apple counts tokens per connection, whichever key signed them.
+    @Test func `a second key within twenty minutes is named as the cause`() throws {
+        var bench = try ConformanceTests.Bench()
+        let other = try SigningKey.ephemeral(keyID: "KEY0000002", teamID: "TEAM000001")
+        try bench.judge.tokens.register(
+            publicKeyPEM: other.publicKeyPEM(),
+            keyID: other.keyID,
+            teamID: other.teamID,
+            scope: .team()
+        )
+        func message(_ authorization: String) -> String? {
+            let verdict = bench.verdict(on: Case(testDescription: "", fields: ["authorization": authorization]))
+            return verdict.finding?.message
+        }
+        #expect(message(ConformanceTests.Bench.authorization()) == nil)
+        let own = try #require(message(ConformanceTests.Bench.authorization(age: 1)))
+        #expect(own.contains("use each token for 20 to 60 minutes"), "\(own)")
+        let text = try #require(message(ConformanceTests.Bench.authorization(of: other)))
+        #expect(text.contains("KEY0000001") && text.contains("another key, KEY0000002"), "\(text)")
+        #expect(!text.contains("minutes"), "\(text)")
+    }
+
     @Test func `a token that is refused does not count as a replacement`() throws {
         var bench = try Bench()
         try bench.register("A")

@@ -47,7 +47,8 @@ import Testing
 
     @Test func `one device gets too many in a second, and the next second begins anew`() {
         var plan = FaultPlan([Fault(.throttle(perDevice: 2))], seed: 1)
-        let answers = [(device, 1), (device, 1), ("ffff", 1), (device, 1), (device, 2)].map { device, second in
+        let requests = [(device, 1), (device.uppercased(), 1), ("ffff", 1), (device, 1), (device, 2)]
+        let answers = requests.map { device, second in
             plan.actions(on: device, headers, at: Int64(second))
         }
         #expect(answers == [[], [], [], [.respond(.tooManyRequests)], []])
@@ -66,6 +67,7 @@ import Testing
         ("5d3a00dead", Fault.Action.respond(.unregistered)), ("5d3a000429", .respond(.tooManyRequests)),
         ("5d3a000503", .respond(.serviceUnavailable)), ("5d3a00deaf", .hang), ("5d3a00c105", .close),
         ("5d3a00fa11", .resetConnection), ("5d3a00e5e7", .resetStream(code: 2)),
+        ("5D3A00DEAD", .respond(.unregistered)), ("5d3a00DeaF", .hang), ("5D3A00C105", .close),
     ])
     func `the end of a device token tells what goes wrong`(device: String, action: Fault.Action) {
         var plan = FaultPlan([], seed: 1)

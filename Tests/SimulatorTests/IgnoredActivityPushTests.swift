@@ -89,7 +89,12 @@ import Testing
             .joined(separator: ",")
     }
 
-    private static func push(_ number: Int, _ payload: String, isBroadcast: Bool = false) -> ReceivedPush {
+    private static func push(
+        _ number: Int,
+        _ payload: String,
+        isBroadcast: Bool = false,
+        to deviceToken: String = "5d3a"
+    ) -> ReceivedPush {
         let type = "liveactivity"
         return isBroadcast
             ? .sample(
@@ -101,6 +106,7 @@ import Testing
             )
             : .sample(
                 number,
+                to: deviceToken,
                 headers: PushHeaders(pushType: type, priority: "5", topic: "com.example.app.push-type.liveactivity"),
                 payload
             )
@@ -161,6 +167,48 @@ import Testing
         let push = deliver(Self.push(1, #"{"aps":{\#(Self.start())}}"#))
         #expect(push.deliveries.map(\.kind) == [.delivered] && push.findings.isEmpty)
         #expect(registry["5d3a"]?.startedActivities.count == 1)
+    }
+
+    @Test(arguments: ["update", "end"])
+    mutating func `a push-to-start token takes no update`(event: String) throws {
+        _ = deliver(Self.push(1, #"{"aps":{\#(Self.start())}}"#))
+        let update = #"{"aps":{"timestamp":30,"event":"\#(event)","content-state":{"n":2}}}"#
+        let push = deliver(Self.push(2, update))
+        #expect(push.deliveries.map(\.kind) == [.ignored])
+        #expect(push.deliveries.first?.note?.contains("send an \(event) to the token of the activity") == true)
+        #expect(push.findings.map(\.rule) == ["activity-token-wrong"])
+        #expect(push.findings.first?.place.description == ":path")
+        #expect(registry["5d3a"]?.activity == nil)
+        let again = deliver(Self.push(3, #"{"aps":{\#(Self.start())}}"#))
+        #expect(again.deliveries.map(\.kind) == [.delivered] && again.findings.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `the token of an activity takes no start`(hasEnded: Bool) throws {
+        _ = deliver(Self.push(1, #"{"aps":{\#(Self.start())}}"#))
+        let activity = try #require(registry["5d3a"]?.startedActivities.first).token.hex
+        if hasEnded {
+            let end = #"{"aps":{"timestamp":30,"event":"end","content-state":{"n":2}}}"#
+            #expect(deliver(Self.push(2, end, to: activity)).deliveries.map(\.kind) == [.delivered])
+        }
+        let before = try #require(registry[activity]?.activity)
+        #expect(before.hasEnded == hasEnded)
+        let push = deliver(Self.push(3, #"{"aps":{\#(Self.start())}}"#, to: activity))
+        #expect(push.deliveries.map(\.kind) == [.ignored])
+        #expect(push.deliveries.first?.note?.contains("the push-to-start token") == true)
+        #expect(push.findings.map(\.rule) == ["activity-token-wrong"])
+        #expect(registry[activity]?.activity == before && registry[activity]?.startedActivities.isEmpty == true)
+    }
+
+    /// Without the key a start gives the activity a token, too.
+    @Test mutating func `a start with a wrong input-push-token gives the activity a token, and the finding agrees`()
+        throws
+    {
+        let push = deliver(Self.push(1, #"{"aps":{\#(Self.start()),"input-push-token":true}}"#))
+        #expect(push.deliveries.map(\.kind) == [.delivered])
+        #expect(registry["5d3a"]?.startedActivities.count == 1)
+        let message = try #require(push.findings.first { $0.rule == "flag-not-one" }?.message)
+        #expect(message.contains("as it does without one") && !message.contains("no token"), "\(message)")
     }
 
     @Test mutating func `a broadcast starts no activity`() throws {

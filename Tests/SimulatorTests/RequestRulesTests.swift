@@ -85,6 +85,26 @@ import Wire
         await apns.stop()
     }
 
+    @Test func `a compressed payload of a broadcast is found`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let channel = try await client.channels(of: "com.example.app").create()
+        await client.close()
+        let port = await apns.port
+        let answer = try await Self.curl(
+            "/4/broadcasts/apps/com.example.app",
+            port: port,
+            fields: [
+                "apns-channel-id: \(channel)", "apns-push-type: liveactivity", "apns-priority: 5", "apns-expiration: 0",
+                "content-encoding: gzip",
+            ],
+            payload: #"{"aps":{"timestamp":1,"event":"update","content-state":{"n":1}}}"#
+        )
+        #expect(answer.hasPrefix("HTTP/2 200 "), "\(answer)")
+        #expect(await apns.pushes.map { $0.findings.map(\.rule) } == [["payload-compressed"]])
+        await apns.stop()
+    }
+
     @Test func `a start that names a channel which does not exist is found`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
@@ -116,6 +136,23 @@ import Wire
         let push = try #require(await apns.pushes.first)
         #expect(push.findings.map(\.rule) == ["push-type-missing", "activity-state-missing"])
         #expect(push.deliveries.map(\.kind) == [.ignored])
+        await apns.stop()
+    }
+
+    @Test(arguments: ["apns-push-type: alert", "apns-push-type: mdm", nil])
+    func `a push to a topic for MDM needs a certificate, whatever its type`(type: String?) async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let port = await apns.port
+        let answer = try await Self.curl(
+            "/3/device/5d3a",
+            port: port,
+            fields: ["apns-topic: com.apple.mgmt.External.1b2c"] + [type].compactMap(\.self),
+            payload: #"{"mdm":"M-1"}"#
+        )
+        #expect(answer.hasPrefix("HTTP/2 200 "), "\(answer)")
+        let rules = try #require(await apns.pushes.first).findings.map(\.rule)
+        #expect(rules.contains("mdm-without-certificate") && !rules.contains("aps-missing"), "\(rules)")
+        #expect(rules.contains("push-type-mismatch") == (type == "apns-push-type: alert"), "\(rules)")
         await apns.stop()
     }
 

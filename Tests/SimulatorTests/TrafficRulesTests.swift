@@ -13,7 +13,10 @@ import Testing
         to deviceToken: String = "5d3a",
         _ type: PushType = .alert,
         payload: String? = nil,
+        isOnline: Bool = true,
+        collapseID: String? = nil,
         token: Int? = nil,
+        keyID: String = "",
         issuedAt: Int64? = nil
     ) -> TrafficRules.Facts {
         TrafficRules.Facts(
@@ -21,10 +24,14 @@ import Testing
             connection: connection,
             earlierPushCount: earlierPushCount,
             deviceToken: deviceToken,
+            isOnline: isOnline,
             topic: "com.example.app" + type.topicSuffix,
             pushType: type,
+            collapseID: collapseID,
             payload: Array((payload ?? type.rawValue).utf8),
-            providerToken: token.map { TrafficRules.ProviderTokenFacts(identity: $0, issuedAt: issuedAt ?? time) }
+            providerToken: token.map {
+                TrafficRules.ProviderTokenFacts(identity: $0, keyID: keyID, issuedAt: issuedAt ?? time)
+            }
         )
     }
 
@@ -39,6 +46,11 @@ import Testing
         ([push(at: 10), push(at: 10, to: "5d3b")], ["", ""]), ([push(at: 10), push(at: 10, .background)], ["", ""]),
         ([push(at: 10), push(at: 10, payload: "another")], ["", ""]),
         ([push(at: .min), push(at: .max)], ["", ""]),
+        ([push(at: 10, collapseID: "a"), push(at: 10, collapseID: "a")], ["", ""]),
+        ([push(at: 10, collapseID: "a"), push(at: 10, collapseID: "b")], ["", "device-token-repeated"]),
+        ([push(at: 10), push(at: 10, collapseID: "a")], ["", "device-token-repeated"]),
+        ([push(at: 10, isOnline: false), push(at: 10, isOnline: false)], ["", ""]),
+        ([push(at: 10, isOnline: false), push(at: 10)], ["", ""]),
     ])
     func `a device that is in the list twice is noticed`(pushes: [TrafficRules.Facts], expected: [String]) {
         #expect(Self.rules(pushes) == expected)
@@ -69,6 +81,13 @@ import Testing
         _ = rules.findings(for: Self.push(at: 0, token: 1))
         let findings = rules.findings(for: Self.push(at: 60, token: 2, issuedAt: -9_999))
         #expect(findings.compactMap(\.reason) == [.expiredProviderToken, .tooManyProviderTokenUpdates])
+    }
+
+    @Test func `a token of another key is named as the cause`() {
+        var rules = TrafficRules()
+        _ = rules.findings(for: Self.push(at: 0, token: 1, keyID: "KEY0000001"))
+        let finding = rules.findings(for: Self.push(at: 60, token: 2, keyID: "KEY0000002")).first
+        #expect(finding?.message.contains("another key, KEY0000002") == true)
     }
 
     @Test func `a connection for each push becomes a habit`() {

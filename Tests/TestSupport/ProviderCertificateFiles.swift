@@ -40,14 +40,16 @@ package struct ProviderCertificateFiles {
     /// Makes one that lists neither topics nor environments, with a user ID in its subject, as those for MDM and Wallet
     /// passes have.
     ///
-    /// - Parameter userID: The user ID, which is the topic.
+    /// - Parameters:
+    ///   - userID: The user ID, which is the topic; empty for a certificate without one.
+    ///   - extensions: Lines of an extension section of openssl.
     /// - Throws: When openssl cannot make one.
-    package init(userID: String) async throws {
+    package init(userID: String, extensions: String = "") async throws {
         scratch = try ScratchDirectory()
         try await write(
             ["rsa:2048"],
-            subject: "/UID=\(userID)/CN=APSP:1b2c",
-            "[req]\ndistinguished_name = name\n[name]\n"
+            subject: (userID.isEmpty ? "" : "/UID=\(userID)") + "/CN=APSP:1b2c",
+            "[req]\ndistinguished_name = name\nx509_extensions = more\n[name]\n[more]\n\(extensions)\n"
         )
     }
 

@@ -23,34 +23,35 @@ export function open(place) {
 }
 
 function row(connection, index) {
-  const { id, peer, tls, closed, answers } = connection
+  const { id, peer, port, tls, closed, answers, "handshake-failed": hasFailed } = connection
   const why = closed?.reason.replace(peer, "the client")
   return element("details", {
     class: "row-card", "data-key": `${id} ${peer} ${connection.opened}`, "data-index": index,
   },
     element("summary", {},
-      element("strong", {}, id ? `Connection ${id}` : "No connection"), element("span", { class: "token" }, peer),
-      pill(tls ? tls.version : id ? "in the clear" : "handshake failed", tls ? "good" : id ? "" : "bad"),
+      element("strong", {}, hasFailed ? "No connection" : `Connection ${id}`), element("span", { class: "token" }, peer),
+      pill(tls ? tls.version : hasFailed ? "handshake failed" : "in the clear", tls ? "good" : hasFailed ? "bad" : ""),
       ...Object.entries(answers).map(([status, count]) =>
         pill(`${count} × ${status === "0" ? "no answer" : status}`, status.startsWith("2") ? "good" : "bad")),
       element("span", { class: "faint" }, closed
         ? `closed ${clock(closed.time)}: ${why}` : `open for ${duration(now() - connection.opened)}`)),
     facts({
       opened: clock(connection.opened),
+      port,
       protocol: protocol(connection),
       "provider token": token(connection["provider-token"], closed?.time ?? now()),
       certificate: certificate(connection.certificate),
       streams: `${connection["streams-open"]} open, ${connection["streams-most"]} at most,
         ${connection["streams-refused"]} refused, ${connection["streams-reset"]} reset by the client`,
-      requests: String(connection.requests),
+      requests: `${connection.requests}, ${connection["requests-malformed"]} malformed`,
       "GOAWAY sent": goAway(connection["goaway-sent"]),
       "GOAWAY received": goAway(connection["goaway-received"]),
       closed: closed ? `${clock(closed.time)}, after ${duration(closed.time - connection.opened)}: ${why}` : "",
     }))
 }
 
-function protocol({ tls, id }) {
-  if (!tls) return id ? "HTTP/2 in the clear, with prior knowledge" : "none was agreed on"
+function protocol({ tls, "handshake-failed": hasFailed }) {
+  if (!tls) return hasFailed ? "none was agreed on" : "HTTP/2 in the clear, with prior knowledge"
   return tls.alpn ? `HTTP/2 over ${tls.version}, by ALPN` : `${tls.version}, HTTP/2 without ALPN`
 }
 

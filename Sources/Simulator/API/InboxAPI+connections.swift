@@ -34,11 +34,14 @@ extension ConnectionNotes {
     fileprivate var json: JSONValue {
         let answers = answers.sorted { $0.key < $1.key }.map { JSONValue.Member(String($0.key), number($0.value)) }
         var members: [JSONValue.Member] = [
-            .init("id", number(id)), .init("peer", .string(peer)), .init("opened", .number(JSONNumber(openedAt))),
+            .init("id", number(id)), .init("port", .string(port.rawValue)), .init("peer", .string(peer)),
+            .init("opened", .number(JSONNumber(openedAt))),
             .init("streams-open", number(openStreams)), .init("streams-most", number(mostStreams)),
             .init("streams-refused", number(refusedStreams)), .init("streams-reset", number(resetStreams)),
-            .init("requests", number(requests)), .init("answers", .object(answers)),
+            .init("requests", number(requests)), .init("requests-malformed", number(malformedRequests)),
+            .init("answers", .object(answers)),
         ]
+        if hasFailedHandshake { members.append(.init("handshake-failed", true)) }
         if let security {
             let alpn: JSONValue = security.isHTTP2Agreed ? "h2" : .null
             members.append(.init("tls", ["version": .string(security.version), "alpn": alpn]))

@@ -26,6 +26,12 @@ struct DeviceRegistry {
 
     subscript(token: String) -> SimulatedDevice? { devices[token] }
 
+    /// Whether a device can be reached, by its token in lower case; devices that are not known can be.
+    func isOnline(_ token: String) -> Bool {
+        guard !devices.isEmpty else { return true }
+        return devices[token]?.isOnline ?? true
+    }
+
     /// Every token that is known.
     var tokens: [String] { devices.keys.sorted() }
 

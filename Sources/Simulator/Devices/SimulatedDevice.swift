@@ -53,6 +53,8 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// The Live Activities that pushes to it have started, newest last, 100 at most.
     public private(set) var startedActivities: [StartedActivity] = []
 
+    /// Whether its token updates one Live Activity, which a push has started.
+    private var isActivityToken = false
     private var storedPushes: [String: DeliveredPush] = [:]
     private var notifications: [DeliveredPush] = []
 
@@ -114,6 +116,7 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// Begins the activity that a push starts.
     mutating func begin(_ change: ActivityChange) {
         activity = Activity(timestamp: change.timestamp, contentState: change.contentState ?? [], hasEnded: false)
+        isActivityToken = true
     }
 
     private mutating func present(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
@@ -125,6 +128,18 @@ public struct SimulatedDevice: Sendable, Hashable {
         return DeliveryEvent(kind, at: now)
     }
 
+    /// Returns why the token is not for the event of a push; nil when it is, and when the kind of the token is not
+    /// known ("Starting and updating Live Activities with ActivityKit push notifications").
+    private func tokenProblem(with event: ActivityPush.Event, of push: DeliveredPush) -> String? {
+        if event == .start {
+            return isActivityToken
+                ? "the token updates a Live Activity: send a start to the push-to-start token of the device" : nil
+        }
+        // A broadcast goes to the activities on the device, whatever token listens.
+        guard !startedActivities.isEmpty, !push.isBroadcast else { return nil }
+        return "the token starts Live Activities: send an \(event.rawValue) to the token of the activity"
+    }
+
     /// What ActivityKit does with a push: it keeps the newest by timestamp, and nothing after the end.
     private mutating func change(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
         let change: ActivityChange
@@ -133,6 +148,9 @@ public struct SimulatedDevice: Sendable, Hashable {
         } catch {
             // The rules about a single push have the finding.
             return DeliveryEvent(.ignored, at: now, error.cause)
+        }
+        if let note = tokenProblem(with: change.event, of: push) {
+            return DeliveryEvent(ignoredAt: now, .tokenWrong, note)
         }
         guard change.event != .start else { return DeliveryEvent(kind, at: now, "an activity starts") }
         let timestamp = change.timestamp

@@ -41,7 +41,7 @@ extension Fault {
         ),
         Preset(
             name: "too-many-errors",
-            summary: "a connection ends with GOAWAY after ten refused pushes, BadDeviceToken counts twice and 410 not",
+            summary: "a connection ends with GOAWAY after ten refused requests; BadDeviceToken counts twice, 410 not",
             faults: [Fault(.limitErrors(10))]
         ),
         Preset(

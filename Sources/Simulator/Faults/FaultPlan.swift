@@ -68,12 +68,14 @@ struct FaultPlan {
 
     /// What device tokens with a telling end have go wrong, without any setup.
     ///
+    /// Upper-case digits count as lower-case ones.
+    ///
     /// `…00dead` is unregistered, `…00deaf` never gets an answer; `…000429` and the like get that status; with
     /// `…00c105` the connection ends, with `…00fa11` it is reset, and with `…00e5e7` the stream is.
     static func magic(_ device: String) -> Fault.Action? {
         let end = device.utf8.suffix(6)
         guard end.count == 6, end.starts(with: "00".utf8) else { return nil }
-        return switch String(decoding: end.dropFirst(2), as: UTF8.self) {
+        return switch String(decoding: end.dropFirst(2), as: UTF8.self).lowercased() {
         case "dead", "0410": .respond(.unregistered)
         case "deaf": .hang
         case "c105": .close
@@ -121,6 +123,7 @@ extension FaultPlan.Rule {
             guard !device.isEmpty else { return nil }
             if now != second { devices = [:] }
             second = now
+            let device = device.lowercased()
             devices[device, default: 0] += 1
             guard devices[device, default: 0] > limit else { return nil }
             times += 1

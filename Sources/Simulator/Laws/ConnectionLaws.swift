@@ -52,8 +52,7 @@ struct ConnectionLaws {
             return .credentials(
                 .tooManyProviderTokenUpdates,
                 .providerTokenRefreshedEarly,
-                "the connection received its last provider token \(age) seconds ago: use a token for at least 20"
-                    + " minutes"
+                ProviderTokenRules.refreshedEarly(after: age, from: tokenClaims?.keyID, to: sender.claims.keyID)
             )
         }
         token = authorization

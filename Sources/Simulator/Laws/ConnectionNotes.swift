@@ -6,7 +6,17 @@ internal import Wire
 ///
 /// A push costs two additions.
 struct ConnectionNotes: Sendable {
+    /// The port of the simulator that a client connects to.
+    enum Port: String {
+        /// The port for all requests.
+        case pushes
+        /// The port for requests about channels only.
+        case channels
+    }
+
+    /// The number of the connection, unique in the simulator.
     let id: Int
+    let port: Port
     /// The client's address with its port.
     let peer: String
     let security: TransportSecurity?
@@ -22,16 +32,21 @@ struct ConnectionNotes: Sendable {
     private(set) var refusedStreams = 0
     /// Streams that the client has reset.
     private(set) var resetStreams = 0
+    /// The number of requests whose stream was reset because they were malformed (RFC 9113 §8.1.1).
+    private(set) var malformedRequests = 0
     /// The last GOAWAY frame that was written to the client.
     private(set) var goAwaySent: HTTP2GoAway?
     var goAwayReceived: HTTP2GoAway?
-    /// What the provider token said that was looked at last.
+    /// The claims of the provider token that was accepted last; nil when none was.
     private(set) var claims: ProviderToken?
+    /// Whether the connection was closed before the end of its TLS handshake.
+    var hasFailedHandshake = false
     /// When it was closed, and why.
     private(set) var ending: (time: Int64, reason: String)?
 
-    init(_ connection: ClientConnection, at now: Int64) {
+    init(_ connection: ClientConnection, on port: Port, at now: Int64) {
         id = connection.id
+        self.port = port
         peer = connection.peer
         security = connection.security
         certificate = connection.certificate
@@ -46,6 +61,13 @@ struct ConnectionNotes: Sendable {
     /// The stream of a request has ended: its answer was written whole, or there is none, which is status 0.
     mutating func served(_ status: Int) {
         answers[status, default: 0] += 1
+    }
+
+    /// Counts a request that could not be read, and its answer: status 431, or 0 for a stream that was reset.
+    mutating func unreadable(_ status: Int, isMalformed: Bool) {
+        requests += 1
+        if isMalformed { malformedRequests += 1 }
+        served(status)
     }
 
     /// The notes with what is true of an open connection now.

@@ -15,8 +15,8 @@ struct Judge {
         fileprivate var lastResult: Result<ConnectionLaws.Sender, Refusal>?
         /// The provider token that was looked at last, in the words of the rules about traffic; nil when it is no good.
         fileprivate(set) var providerToken: TrafficRules.ProviderTokenFacts?
-        /// What that token says of who sends.
-        var claims: ProviderToken? { try? lastResult?.get().claims }
+        /// The claims of the provider token that was accepted last; nil when none was.
+        fileprivate(set) var claims: ProviderToken?
         fileprivate var laws = ConnectionLaws()
         /// What the client has shown in the TLS handshake, if anything.
         var certificate: CertificateFacts?
@@ -106,7 +106,7 @@ struct Judge {
         }
         // With a provider certificate APNs ignores `authorization` ("Sending notification requests to APNs").
         if let certificate = connection.certificate, !certificate.topics.isEmpty || request.authorization == nil {
-            connection.isSenderKnown = true
+            connection.isSenderKnown = connection.isSenderKnown || connection.isKnownByCertificate
             return verdict(on: request, to: target, from: certificate, using: &generator)
         }
         let sender: ConnectionLaws.Sender
@@ -219,6 +219,12 @@ struct Judge {
             let text = "there is no authorization header, and the client has shown no certificate"
             return .failure(.credentials(.missingProviderToken, .providerTokenMissing, text))
         }
+        guard ProviderTokenVerifier.hasToken(authorization) else {
+            let text =
+                "authorization holds no provider token (found \"\(authorization)\"), and the client has shown no"
+                + " certificate"
+            return .failure(.credentials(.missingProviderToken, .providerTokenMissing, text))
+        }
         let result: Result<ConnectionLaws.Sender, Refusal>
         if let last = connection.lastResult, authorization == connection.lastAuthorization,
             tokens.generation == connection.lastGeneration
@@ -233,6 +239,7 @@ struct Judge {
             if case .success(let sender) = result {
                 connection.providerToken = TrafficRules.ProviderTokenFacts(
                     identity: authorization.hashValue,
+                    keyID: sender.claims.keyID,
                     issuedAt: sender.claims.issuedAtSeconds,
                     deviations: sender.deviations
                 )
@@ -256,6 +263,7 @@ struct Judge {
             return .failure(refusal)
         }
         connection.providerToken?.isRenewalOfExpired = connection.laws.isRenewalOfExpired
+        connection.claims = sender.claims
         return .success(sender)
     }
 

@@ -144,7 +144,7 @@ extension Lint.Rule {
         "mdm-without-certificate",
         .error,
         .mdm,
-        "a push of type mdm is authenticated by a provider token"
+        "a push for a managed device is authenticated by a provider token"
     )
     static let pushRefused = Lint.Rule(
         "push-refused",
@@ -196,7 +196,7 @@ enum RefusalRules {
         }
     }
 
-    /// The finding about a push of type mdm without a client certificate.
+    /// The finding about a push of type mdm, or to a topic for MDM, without a client certificate.
     static let mdmWithToken = Lint.Finding(
         .mdmWithoutCertificate,
         .header("authorization"),

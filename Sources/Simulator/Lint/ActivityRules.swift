@@ -19,6 +19,12 @@ extension Lint.Rule {
         .liveActivity,
         "a push about a Live Activity comes after its end"
     )
+    static let activityTokenWrong = Lint.Rule(
+        "activity-token-wrong",
+        .error,
+        .liveActivity,
+        "a start goes to the token of a Live Activity, or an update or end to a push-to-start token"
+    )
 }
 
 /// A rule that a push breaks which a Live Activity ignores; ``SimulatedDevice`` applies them.
@@ -26,14 +32,22 @@ enum ActivityRule: CaseIterable {
     case timestampOlder
     case timestampRepeated
     case afterEnd
+    case tokenWrong
 
     var rule: Lint.Rule {
         switch self {
         case .timestampOlder: .activityTimestampOlder
         case .timestampRepeated: .activityTimestampRepeated
         case .afterEnd: .activityAfterEnd
+        case .tokenWrong: .activityTokenWrong
         }
     }
 
-    var place: Lint.Place { .payload(self == .afterEnd ? "/aps/event" : "/aps/timestamp") }
+    var place: Lint.Place {
+        switch self {
+        case .timestampOlder, .timestampRepeated: .payload("/aps/timestamp")
+        case .afterEnd: .payload("/aps/event")
+        case .tokenWrong: .header(":path")
+        }
+    }
 }

@@ -116,6 +116,22 @@ enum ProviderTokenRules {
         return ", by the simulator's clock, which a fault has set \(skew.magnitude) seconds \(direction)"
     }
 
+    /// Returns the message about a provider token that replaces another one on its connection too early.
+    ///
+    /// Apple counts tokens per connection, whichever key signed them ("Establishing a token-based connection to APNs").
+    ///
+    /// - Parameters:
+    ///   - age: The seconds since the first use of the token that is replaced.
+    ///   - previous: The key identifier of that token; nil when it is not known.
+    ///   - keyID: The key identifier of the token that replaces it.
+    /// - Returns: The message, without the final stop.
+    static func refreshedEarly(after age: Int64, from previous: String?, to keyID: String) -> String {
+        let start = "the previous provider token on this connection was first used \(age) seconds ago"
+        guard let previous, previous != keyID else { return start + ": use each token for 20 to 60 minutes" }
+        return start + ", and the key \(previous) signed it: a token of another key, \(keyID), counts as an update of"
+            + " the provider token, so use a connection of its own for each key"
+    }
+
     /// The finding about a form of token that APNs accepts and its documentation does not describe.
     static func finding(_ deviation: ProviderTokenDeviation) -> Lint.Finding {
         let rule: Lint.Rule =

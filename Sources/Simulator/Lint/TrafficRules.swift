@@ -32,10 +32,14 @@ struct TrafficRules {
         var earlierPushCount: Int
         /// The device token, always in the same case.
         var deviceToken: String
+        /// Whether the device gets the push at once.
+        var isOnline = true
         /// `apns-topic`.
         var topic: String
         /// `apns-push-type`.
         var pushType: PushType?
+        /// `apns-collapse-id`.
+        var collapseID: String?
         /// The payload.
         var payload: [UInt8]
         /// The provider token; nil under a certificate.
@@ -46,6 +50,8 @@ struct TrafficRules {
     struct ProviderTokenFacts {
         /// The same for the same token, as a hash of its bytes is.
         var identity: Int
+        /// The identifier of the key that signed it.
+        var keyID = ""
         /// When it was issued, in seconds since 1970.
         var issuedAt: Int64
         /// Whether the token before it on the connection had expired, so that it is not early.
@@ -72,6 +78,8 @@ struct TrafficRules {
     private struct Arrival {
         var target: Target
         var time: Int64
+        var isOnline: Bool
+        var collapseID: String?
         var payload: [UInt8]
     }
 
@@ -79,6 +87,7 @@ struct TrafficRules {
         var openedAt: Int64
         var pushCount = 0
         var token: Int?
+        var keyID: String?
         var tokenSince: Int64 = 0
     }
 
@@ -119,12 +128,22 @@ struct TrafficRules {
         let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
         let place = Int(UInt(bitPattern: facts.deviceToken.hashValue) % UInt(arrivals.count))
         let last = arrivals[place]
-        arrivals[place] = Arrival(target: target, time: facts.time, payload: facts.payload)
-        // Of an activity the timestamps tell.
+        arrivals[place] = Arrival(
+            target: target,
+            time: facts.time,
+            isOnline: facts.isOnline,
+            collapseID: facts.collapseID,
+            payload: facts.payload
+        )
+        // Repeated timestamps have a rule of their own.
         guard let last, last.target == target, facts.pushType != .liveActivity,
             facts.time.distance(since: last.time) < TrafficRules.burst,
             last.payload == facts.payload
         else { return nil }
+        // APNs stores one push for an offline device, and the device shows one notification for a collapse identifier.
+        guard last.isOnline, facts.isOnline, facts.collapseID == nil || facts.collapseID != last.collapseID else {
+            return nil
+        }
         return Lint.Finding(
             .deviceTokenRepeated,
             .header(":path"),
@@ -166,7 +185,9 @@ struct TrafficRules {
         guard let token = facts.providerToken, token.identity != connection.token else { return nil }
         let isFirst = connection.token == nil
         let age = facts.time.distance(since: connection.tokenSince)
+        let previous = connection.keyID
         connection.token = token.identity
+        connection.keyID = token.keyID
         connection.tokenSince = facts.time
         guard !isFirst, !token.isRenewalOfExpired, age < ProviderToken.minimumRefreshIntervalInSeconds else {
             return nil
@@ -174,8 +195,7 @@ struct TrafficRules {
         return Lint.Finding(
             .providerTokenRefreshedEarly,
             .header("authorization"),
-            "the previous provider token on this connection was first used \(age) seconds ago: use each token for 20"
-                + " to 60 minutes",
+            ProviderTokenRules.refreshedEarly(after: age, from: previous, to: token.keyID),
             reason: .tooManyProviderTokenUpdates
         )
     }
