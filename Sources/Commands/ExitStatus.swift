@@ -2,9 +2,9 @@
 package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
     /// The command did what it was asked to do.
     case success = 0
-    /// A push was not accepted, or a check failed.
+    /// A push was not accepted, a check failed, or a server could not start.
     case failure = 1
-    /// The usage is wrong, or input cannot be read.
+    /// The usage is wrong, or an input cannot be used.
     case usage = 2
     /// The server cannot be reached, or is not trusted.
     case unreachable = 3
@@ -13,8 +13,8 @@ package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
     package var summary: String {
         switch self {
         case .success: "Success."
-        case .failure: "A push was not accepted, or a check failed."
-        case .usage: "The usage is wrong, or input cannot be read."
+        case .failure: "A push was not accepted, a check failed, or a server could not start."
+        case .usage: "The usage is wrong, or an input cannot be used."
         case .unreachable: "The server cannot be reached, or is not trusted."
         }
     }

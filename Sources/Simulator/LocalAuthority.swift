@@ -102,6 +102,20 @@ public final class LocalAuthority: Sendable {
         directory + "/ca.pem"
     }
 
+    /// Checks that a simulator can use certain names with this authority.
+    ///
+    /// - Parameter names: Host names and addresses in addition to those of every simulator.
+    /// - Throws: ``SimulatorError`` when one is not a name, or the authority was created without it.
+    package func check(names: [String]) throws(SimulatorError) {
+        do {
+            _ = try serverIdentity(names: names)
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            throw SimulatorError("\(error)")
+        }
+    }
+
     /// A certificate for one run of a simulator, with further names and addresses besides its own.
     func serverIdentity(names: [String] = []) throws -> TLSContext.Identity {
         let names = try names.map(SubjectName.init)

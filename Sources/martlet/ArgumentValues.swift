@@ -1,6 +1,7 @@
 package import APNsClient
 package import Commands
 package import LiveSurfaces
+import Wire
 
 extension DeviceToken: ArgumentValue {
     /// A token in hexadecimal digits.
@@ -117,6 +118,11 @@ extension APNsEndpoint: ArgumentValue {
             port = number
         }
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.contains(":") || SocketAddress(literal: String(host.prefix { $0 != "%" }), port: port) != nil else {
+            throw UsageError(
+                "must be a host such as localhost:2197, or an IPv6 address in brackets (found \"\(argument)\")"
+            )
+        }
         guard !host.isEmpty, !host.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else {
             throw UsageError("must be a host such as localhost:2197 (found \"\(argument)\")")
         }

@@ -62,9 +62,13 @@ struct AuthorityOptions: Sendable {
     var file: String { LocalAuthority.certificatePath(in: directory) }
 
     /// The authority, created when there is none.
+    ///
+    /// - Throws: ``UsageError`` when its files cannot be used, or it was created without one of the names.
     func authority() throws(UsageError) -> LocalAuthority {
         do throws(SimulatorError) {
-            return try LocalAuthority(directory: directory, names: names)
+            let authority = try LocalAuthority(directory: directory, names: names)
+            try authority.check(names: names)
+            return authority
         } catch {
             throw UsageError("\(error)")
         }

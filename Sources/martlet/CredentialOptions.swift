@@ -16,6 +16,9 @@ struct KeyOptions: Sendable {
         Option<AccountIdentifier?>("--team-id", "Identifier of the team, ten characters")
     ) { KeyOptions(file: $0, keyID: $1, teamID: $2) }
 
+    /// Whether a file was given.
+    var hasFile: Bool { file != nil }
+
     /// Whether no option was given.
     var isEmpty: Bool { file == nil && keyID == nil && teamID == nil }
 
@@ -23,21 +26,52 @@ struct KeyOptions: Sendable {
     ///
     /// - Parameter isRequired: Whether a key must be given; otherwise a missing one is replaced by a fresh key.
     /// - Returns: The key.
-    /// - Throws: ``UsageError`` when an option is missing or the file cannot be used.
-    func signingKey(isRequired: Bool) throws -> SigningKey {
+    /// - Throws: ``CredentialError`` when an option is missing or the file cannot be used.
+    func signingKey(isRequired: Bool) throws(CredentialError) -> SigningKey {
         guard let file else {
             guard !isRequired else {
-                throw UsageError("--key is missing: Apple accepts only pushes that are signed with your team's .p8 key")
+                throw .missing("--key is missing: Apple accepts only pushes from your team, signed with its .p8 key")
             }
-            return try .ephemeral(keyID: keyID?.text ?? "EPHEMERAL0", teamID: teamID?.text ?? "LOCALTEAM0")
+            do throws(APNsError) {
+                return try .ephemeral(keyID: keyID?.text ?? "EPHEMERAL0", teamID: teamID?.text ?? "LOCALTEAM0")
+            } catch {
+                throw CredentialError("\(error)", advice: "Try again.")
+            }
         }
+        let pem = try KeyOptions.text(of: file)
         guard let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path) else {
-            throw UsageError("--key-id is missing: the name of \(file.path) does not contain it")
+            throw .missing("--key-id is missing: the name of \(file.path) does not contain it")
         }
         guard let teamID else {
-            throw UsageError("--team-id is missing: it is shown at the top right of your developer account")
+            throw .missing("--team-id is missing: it is shown at the top right of your developer account")
         }
-        return try SigningKey(pem: file.text(), of: file, keyID: keyID.text, teamID: teamID.text)
+        return try SigningKey(pem: pem, of: file, keyID: keyID.text, teamID: teamID.text)
+    }
+
+    /// The key that a provider token must be signed with; its identifiers are those of the token unless options give
+    /// others.
+    ///
+    /// - Parameter claims: The claims of the token.
+    /// - Returns: The key; nil when no option was given.
+    /// - Throws: ``CredentialError`` when `--key` is missing or the file cannot be used.
+    func verificationKey(for claims: ProviderToken) throws(CredentialError) -> SigningKey? {
+        guard !isEmpty else { return nil }
+        guard let file else { throw .missing("--key is missing: verifying the signature needs the key") }
+        let keyID = keyID ?? KeyOptions.keyID(inNameOf: file.path)
+        return try SigningKey(
+            pem: KeyOptions.text(of: file),
+            of: file,
+            keyID: keyID?.text ?? claims.keyID,
+            teamID: teamID?.text ?? claims.teamID
+        )
+    }
+
+    private static func text(of file: InputFile) throws(CredentialError) -> String {
+        do throws(UsageError) {
+            return try file.text()
+        } catch {
+            throw CredentialError("\(error)", advice: CredentialError.keyAdvice)
+        }
     }
 
     /// The identifier in the name that Apple gives the file of a key; nil for another name.
@@ -68,11 +102,11 @@ struct AccountIdentifier: ArgumentValue {
 
 extension SigningKey {
     /// A key from a file that has been read; an error names the file.
-    fileprivate init(pem: String, of file: InputFile, keyID: String, teamID: String) throws(UsageError) {
+    fileprivate init(pem: String, of file: InputFile, keyID: String, teamID: String) throws(CredentialError) {
         do throws(APNsError) {
             try self.init(pem: pem, keyID: keyID, teamID: teamID)
         } catch {
-            throw UsageError("\(file.label): \(error)")
+            throw CredentialError("\(file.label): \(error)", advice: CredentialError.keyAdvice)
         }
     }
 }
@@ -92,8 +126,19 @@ struct CertificateOptions: Sendable {
         Option<InputFile?>("--certificate-password-file", "File whose first line is that password")
     ) { CertificateOptions(file: $0, password: $1, passwordFile: $2) }
 
+    /// Whether a certificate was given.
+    var isGiven: Bool { file != nil }
+
     /// The certificate that the options name; nil without one.
-    func certificate() throws(UsageError) -> ProviderCertificate? {
+    func certificate() throws(CredentialError) -> ProviderCertificate? {
+        do throws(UsageError) {
+            return try readCertificate()
+        } catch {
+            throw CredentialError("\(error)", advice: "Give --certificate a PEM or PKCS#12 file with the private key.")
+        }
+    }
+
+    private func readCertificate() throws(UsageError) -> ProviderCertificate? {
         guard let file else {
             guard password == nil, passwordFile == nil else {
                 throw UsageError("--certificate-password needs --certificate")
@@ -112,5 +157,24 @@ struct CertificateOptions: Sendable {
         } catch {
             throw UsageError("\(file.label): \(error)")
         }
+    }
+}
+
+/// A key or certificate that is missing or cannot be used.
+struct CredentialError: Error, CustomStringConvertible {
+    fileprivate static let keyAdvice = "Give --key the unchanged .p8 file from the developer account."
+
+    let description: String
+    /// The advice of `martlet doctor`, a sentence.
+    let advice: String
+
+    init(_ description: String, advice: String) {
+        self.description = description
+        self.advice = advice
+    }
+
+    /// An error for an option that was not given.
+    static func missing(_ description: String) -> CredentialError {
+        CredentialError(description, advice: "Add this option.")
     }
 }

@@ -5,7 +5,7 @@ extension Command {
     /// Checks everything that must be right before a push can arrive.
     static let doctor = Command(
         "doctor",
-        "Check key, network, TLS, credentials, clock and topic, and advise how to fix them",
+        "Check key or certificate, network, TLS, credentials, topic and clock, and advise how to fix them",
         examples: [
             "doctor --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --topic com.example.app",
             "doctor --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app",
@@ -72,47 +72,91 @@ private struct Examination {
     ///
     /// - Returns: The exit status of the step that failed, or success.
     mutating func run() async throws -> ExitStatus {
-        let client: PushClient
-        do {
-            client = try server.client()
-        } catch {
-            fail("key", "\(error)", "Give --key the unchanged .p8 file from the developer account.", error: "usage")
-            return .usage
-        }
-        report(Step(name: "key", message: "it can sign"))
+        guard let client = checkOptions() else { return .usage }
         let events = client.events()
         var status = await connect(client)
         if status == .success { status = try await push(client) }
         await client.close()
         for await case .clockSkew(let skew) in events {
-            let advice = "Set this machine's clock."
-            report(Step(name: "clock", message: "it differs from the server's by \(skew)", advice: advice))
+            fail(
+                "clock",
+                "it differs from the server's by \(skew)",
+                "Set this machine's clock.",
+                error: "clockSkew"
+            )
+            status = max(status, .failure)
         }
         return status
+    }
+
+    /// Checks the options and the files that they name; nil when one cannot be used.
+    private mutating func checkOptions() -> PushClient? {
+        let name = server.hasCertificate ? "certificate" : "key"
+        do throws(CredentialError) {
+            _ = try server.authentication()
+        } catch {
+            fail(name, error.description, error.advice, error: "usage")
+            return nil
+        }
+        do {
+            _ = try server.additionalAuthorities()
+        } catch {
+            fail("CA certificates", "\(error)", "Give --ca the server's CA certificates, PEM.", error: "usage")
+            return nil
+        }
+        do {
+            let client = try server.client()
+            let message =
+                server.hasCertificate
+                ? "it can be used"
+                : server.hasFreshKey ? "a new one, which a simulator accepts, as --key was not given" : "it can sign"
+            report(Step(name: name, message: message))
+            return client
+        } catch {
+            fail(name, "\(error)", "Check the options for the server.", error: "usage")
+            return nil
+        }
     }
 
     private mutating func connect(_ client: PushClient) async -> ExitStatus {
         do throws(APNsError) {
             try await client.warmUp()
-            report(Step(name: "network and TLS", message: "connected; the server is trusted and speaks HTTP/2"))
             return .success
         } catch {
-            let advice =
-                switch error.code {
-                case .nameNotResolved: "Check the name server of this machine, and the spelling of the host."
-                case .connectionFailed, .timedOut:
-                    server.isApple
-                        ? "Allow port 443 or 2197 to Apple's 17.0.0.0/8. Or try --host api.push.apple.com:2197."
-                        : "Check that the server is running, and that --host has its port."
-                case .certificateRejected:
-                    server.isApple
-                        ? "Update the certificates of this machine."
-                        : #"Give --ca the server's authority; for a simulator --ca "$(martlet ca path)"."#
-                case .notHTTP2: "Remove what terminates TLS between this machine and the server, such as a proxy."
-                default: "Check the network."
-                }
-            fail("network and TLS", error.description, advice, error: error.code.description)
-            return ExitStatus(of: error)
+            return failNetwork(error)
+        }
+    }
+
+    private var networkStep: String { server.isEncrypted ? "network and TLS" : "network" }
+
+    private mutating func reportNetwork() {
+        let message =
+            server.isEncrypted
+            ? "connected; the server is trusted and speaks HTTP/2" : "connected without TLS; the server speaks HTTP/2"
+        report(Step(name: networkStep, message: message))
+    }
+
+    private mutating func failNetwork(_ error: APNsError) -> ExitStatus {
+        fail(networkStep, error.description, networkAdvice(for: error), error: error.code.description)
+        return ExitStatus(of: error)
+    }
+
+    private func networkAdvice(for error: APNsError) -> String {
+        if error.code != .certificateRejected, let hint = server.hint(for: error) {
+            return hint.prefix(1).uppercased() + hint.dropFirst() + "."
+        }
+        return switch error.code {
+        case .nameNotResolved: "Check the name server of this machine, and the spelling of the host."
+        case .connectionFailed, .timedOut:
+            server.isApple
+                ? "Allow port 443 or 2197 to Apple's 17.0.0.0/8. Or try --host api.push.apple.com:2197."
+                : "Check that the server is running, and that --host has its port."
+        case .certificateRejected:
+            server.isApple
+                ? "Update the certificates of this machine."
+                : #"Give --ca the server's authority; for a simulator --ca "$(martlet ca path)"."#
+        case .notHTTP2: "Remove what terminates TLS between this machine and the server, such as a proxy."
+        default: "Check the network."
         }
     }
 
@@ -126,16 +170,22 @@ private struct Examination {
                 topic: topic,
                 options: SendOptions(retry: RetryPolicy.none)
             )
+            reportNetwork()
             report(Step(name: name, message: "a silent push was accepted"))
-            return .success
         } catch {
-            if token == nil, error.reason == .badDeviceToken {
-                report(Step(name: name, message: "accepted; APNs only refuses the token, which no device has"))
-                return .success
+            // Without TLS, only an answer shows that the server speaks HTTP/2.
+            guard ExitStatus(of: error) != .unreachable else { return failNetwork(error) }
+            reportNetwork()
+            guard token == nil, error.reason == .badDeviceToken else {
+                fail(name, error.description, advice(for: error), error: error.code.description)
+                return ExitStatus(of: error)
             }
-            fail(name, error.description, advice(for: error), error: error.code.description)
-            return ExitStatus(of: error)
+            report(Step(name: name, message: "accepted; APNs only refuses the token, which no device has"))
         }
+        if !server.hasCertificate {
+            report(Step(name: "clock", message: "right to the hour: the server accepts the time in the provider token"))
+        }
+        return .success
     }
 
     private func advice(for error: APNsError) -> String {

@@ -35,11 +35,12 @@ extension ExitStatus {
         self =
             switch error {
             case is UsageError, is FileError, is DeviceTokenError, is PayloadError, is ProviderTokenError,
-                is SurfaceError:
+                is SurfaceError, is CredentialError:
                 .usage
             case let error as ServerError: ExitStatus(of: error.cause)
             case let error as APNsError: ExitStatus(of: error.code)
             case let error as WireError: ExitStatus(of: error.kind)
+            case let error as RelayConnectionError: ExitStatus(of: error.cause.kind)
             case let error as HealthcheckError: error.isAnswer ? .failure : .unreachable
             case let error as OutboxError:
                 error.kind == .unavailable || error.kind == .unreachable ? .unreachable : .failure

@@ -26,6 +26,9 @@ struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
         }
         let rest = argument.dropFirst(scheme?.count ?? 0)
         let authority = rest.prefix { $0 != "/" }
+        guard !authority.isEmpty else {
+            throw UsageError("the host is missing: give host:port or a URL (found \"\(argument)\")")
+        }
         let path = String(rest.dropFirst(authority.count))
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw UsageError("the path must not contain a space or a control character (found \"\(argument)\")")

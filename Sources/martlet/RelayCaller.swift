@@ -25,7 +25,8 @@ struct RelayCaller: Sendable {
     /// Sends one request, and waits 30 seconds for the answer unless another limit is given.
     ///
     /// - Returns: The JSON of the answer.
-    /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``WireError`` when there is none.
+    /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``RelayConnectionError`` when there is
+    ///   none.
     func ask(
         _ method: String,
         _ path: String,
@@ -33,6 +34,9 @@ struct RelayCaller: Sendable {
         within limit: Duration = RelayCaller.timeout
     ) async throws -> JSONValue {
         let key = try keyFile.firstLine()
+        guard !key.isEmpty else {
+            throw UsageError("\(keyFile.label): the first line must be an API key (found nothing)")
+        }
         let loop = try EventLoop()
         defer { loop.shutdown() }
         let server = relay.server
@@ -40,14 +44,19 @@ struct RelayCaller: Sendable {
         let call = HTTP1Call(host: server.host, port: server.port, tls: tls)
         var fields: HTTPFields = ["authorization": "Bearer " + key]
         if body != nil { fields.append("content-type", "application/json") }
-        let answer = try await call.send(
-            method,
-            relay.path + path,
-            fields: fields,
-            body: body?.encoded() ?? [],
-            within: limit,
-            on: loop
-        )
+        let answer: HTTPResponse
+        do throws(WireError) {
+            answer = try await call.send(
+                method,
+                relay.path + path,
+                fields: fields,
+                body: body?.encoded() ?? [],
+                within: limit,
+                on: loop
+            )
+        } catch {
+            throw RelayConnectionError(cause: error)
+        }
         let json = try? JSONReader.read(answer.body)
         guard (200..<300).contains(answer.status), let json else {
             throw RelayAnswerError(status: answer.status, detail: json?["detail"]?.stringValue)
@@ -62,4 +71,22 @@ struct RelayAnswerError: Error, CustomStringConvertible {
     let detail: String?
 
     var description: String { "the relay answers \(status)" + (detail.map { ": \($0)" } ?? "") }
+}
+
+/// A relay that does not answer.
+struct RelayConnectionError: Error, CustomStringConvertible {
+    let cause: WireError
+
+    var description: String { "\(cause); \(advice)" }
+
+    private var advice: String {
+        switch cause.kind {
+        case .connectionRefused: "start the relay, or give the address of its HTTP interface with --url"
+        case .nameNotResolved: "check the spelling of the host in --url"
+        case .tlsFailed: "if the relay does not use TLS, begin --url with http://"
+        case .certificateRejected: "give --ca the certificates of the relay's authority"
+        default:
+            "check that --url is the HTTP interface of a relay, and begins with https:// if that uses TLS"
+        }
+    }
 }

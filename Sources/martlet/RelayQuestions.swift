@@ -104,8 +104,15 @@ extension Command {
         if action == .requeue {
             let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map(JSONValue.string))]
             let answer = try await relay.ask("POST", place + ":requeue", body)
-            guard !output.isJSON else { return Terminal.output.write(answer.line) }
-            return Terminal.output.write("\(answer["requeued"]?.shown ?? "0") requeued\n")
+            let count = Int(answer["requeued"]?.integerValue ?? 0)
+            output.write(json: answer, text: "\(count) requeued\n")
+            let missing = Set(ids).count - count
+            guard missing > 0 else { return }
+            if !output.isJSON {
+                let what = ids.count == 1 ? "the push of --id is" : "\(missing) of the pushes of --id are"
+                Terminal.errors.write("\(what) not among the dead letters of \(app)\n")
+            }
+            throw CommandFailure()
         }
         let answer = try await relay.ask("GET", place)
         guard !output.isJSON else { return Terminal.output.write(answer.line) }

@@ -97,6 +97,7 @@ struct ScopeList: ArgumentValue, CustomStringConvertible {
             }
             scopes.append(scope)
         }
+        guard !scopes.isEmpty else { throw UsageError("must name at least one scope") }
     }
 
     static var valueName: String { "scopes" }

@@ -37,6 +37,15 @@ struct ServerOptions: Sendable {
     /// Whether the server is one of Apple's.
     var isApple: Bool { host == nil }
 
+    /// Whether connections use TLS.
+    var isEncrypted: Bool { host?.isEncrypted ?? true }
+
+    /// Whether a client certificate authenticates the client in place of provider tokens.
+    var hasCertificate: Bool { certificate.isGiven }
+
+    /// Whether provider tokens are signed with a fresh key, which only a simulator accepts.
+    var hasFreshKey: Bool { !hasCertificate && !key.hasFile }
+
     /// A client for the server.
     ///
     /// - Parameters:
@@ -47,7 +56,7 @@ struct ServerOptions: Sendable {
     func client(checksBeforeSending: Bool = true, isSending: Bool = true) throws -> PushClient {
         let apple: APNsEndpoint = environment == .production ? .production : .development
         var configuration = PushClient.Configuration(checksBeforeSending: checksBeforeSending)
-        configuration.additionalAuthorities = try authorities?.certificates()
+        configuration.additionalAuthorities = try additionalAuthorities()
         if isWithoutRetries { configuration.allowsRetries = false }
         return try PushClient(
             host ?? apple,
@@ -56,12 +65,33 @@ struct ServerOptions: Sendable {
         )
     }
 
-    private func authentication(isSending: Bool) throws -> Authentication {
-        guard let certificate = try certificate.certificate() else {
-            return .token(try key.signingKey(isRequired: isApple && isSending))
+    /// The certificates of `--ca`.
+    func additionalAuthorities() throws(UsageError) -> String? {
+        try authorities?.certificates()
+    }
+
+    /// The credentials that the options name.
+    ///
+    /// - Parameter isSending: Whether pushes will be sent: to describe one, no key is needed.
+    /// - Returns: The credentials.
+    /// - Throws: ``CredentialError`` when they are missing or cannot be used.
+    func authentication(isSending: Bool = true) throws(CredentialError) -> Authentication {
+        if let certificate = try certificate.certificate() {
+            guard key.isEmpty else {
+                throw CredentialError(
+                    "--certificate and --key exclude each other: give one of them",
+                    advice: "Remove one of them."
+                )
+            }
+            return .certificate(certificate)
         }
-        guard key.isEmpty else { throw UsageError("--certificate and --key exclude each other: give one of them") }
-        return .certificate(certificate)
+        guard !isApple || !isSending || key.hasFile else {
+            throw .missing(
+                "--key or --certificate is missing: Apple accepts only pushes that are signed with your team's .p8 "
+                    + "key, or come with a client certificate"
+            )
+        }
+        return .token(try key.signingKey(isRequired: false))
     }
 
     /// Runs `body` with a client, and closes the client.

@@ -1,5 +1,6 @@
 import APNsClient
 import Commands
+import Wire
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -11,11 +12,12 @@ extension Command {
     /// Prints a provider token, or explains one.
     static let token = Command(
         "token",
-        "Print a provider token (JWT) for other tools, or explain one",
+        "Print a provider token (JWT) for other tools, or explain one, and verify its signature with --key",
         examples: [
             "token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ",
             "token                          # signed with a fresh key, for the simulator",
             "token eyJhbGciOiJFUzI1NiIs…    # explains the token",
+            "token eyJhbGciOiJFUzI1NiIs… --key AuthKey_ABC123DEFG.p8    # verifies its signature, too",
         ],
         Argument<String?>("token", "Token to explain, with or without bearer in front"),
         KeyOptions.declared,
@@ -27,7 +29,7 @@ extension Command {
             let token = String(decoding: bytes, as: UTF8.self)
             return output.write(json: ["token": .string(token)], text: token + "\n")
         }
-        let explanation = try TokenExplanation(given, at: now)
+        let explanation = try TokenExplanation(given, at: now, key)
         output.write(json: explanation.json, text: explanation.text)
         if !explanation.isUsable { throw CommandFailure() }
     }
@@ -38,28 +40,49 @@ struct TokenExplanation {
     private let claims: ProviderToken
     private let deviations: [ProviderTokenDeviation]
     private let age: Int64
+    /// The reason why the token is not the key's; nil when it is, and without a key.
+    private let mismatch: String?
+    private let isVerified: Bool
 
-    init(_ text: String, at now: Int64) throws(ProviderTokenError) {
+    /// Parses a token, and compares it with the key that options name.
+    ///
+    /// - Throws: ``ProviderTokenError`` for text that is not a token, and an error for a key that cannot be used.
+    init(_ text: String, at now: Int64, _ options: KeyOptions) throws {
         let bearer = "bearer "
         let token = text.lowercased().hasPrefix(bearer) ? text.dropFirst(bearer.count) : text[...]
         let parsed = try ParsedProviderToken(Array(token.utf8))
         claims = parsed.claims
         deviations = parsed.deviations
         age = claims.ageInSeconds(at: now)
+        let key = try options.verificationKey(for: claims)
+        isVerified = key != nil
+        mismatch = try key.flatMap { try TokenExplanation.mismatch(of: parsed, $0) }
     }
 
-    /// Whether APNs would accept the token now, as far as that shows without the key.
-    var isUsable: Bool { (0...ProviderToken.maximumAgeInSeconds).contains(age) }
+    private static func mismatch(of token: ParsedProviderToken, _ key: SigningKey) throws -> String? {
+        guard token.claims.keyID == key.keyID else { return "its key id is not \(key.keyID)" }
+        guard token.claims.teamID == key.teamID else { return "its team id is not \(key.teamID)" }
+        let isValid = try key.publicKey().isValid(signature: token.signature, for: token.signingInput)
+        return isValid ? nil : "its signature was not made with this key"
+    }
+
+    /// Whether APNs would accept the token now, as far as that shows without the key, or with the one given.
+    var isUsable: Bool { mismatch == nil && (0...ProviderToken.maximumAgeInSeconds).contains(age) }
 
     var text: String {
         """
         key id     \(claims.keyID)
         team id    \(claims.teamID)
         issued at  \(claims.issuedAtSeconds), \(ageInWords)
-        signature  \(deviations.contains(.derSignature) ? "DER" : "64 bytes"); verifying it needs the key
+        signature  \(deviations.contains(.derSignature) ? "DER" : "64 bytes")\(signatureState)
         \(deviations.map { "unusual    \($0); APNs accepts it\n" }.joined())verdict    \(verdict)
 
         """
+    }
+
+    private var signatureState: String {
+        guard isVerified else { return "; verifying it needs --key" }
+        return mismatch == nil ? ", made with the key" : ""
     }
 
     private var ageInWords: String {
@@ -72,6 +95,7 @@ struct TokenExplanation {
     }
 
     private var verdict: String {
+        if let mismatch { return "\(mismatch): APNs answers 403 InvalidProviderToken" }
         if age < 0 { return "from the future: the clock of the machine that made it, or of this one, is wrong" }
         if age > ProviderToken.maximumAgeInSeconds {
             return "older than an hour: APNs answers 403 ExpiredProviderToken"
@@ -83,11 +107,12 @@ struct TokenExplanation {
 extension TokenExplanation {
     /// The explanation for programs.
     var json: JSONValue {
-        [
-            "key-id": .string(claims.keyID), "team-id": .string(claims.teamID),
-            "issued-at": .number(JSONNumber(claims.issuedAtSeconds)),
-            "unusual": .array(deviations.map { .string("\($0)") }), "usable": .bool(isUsable),
-            "verdict": .string(verdict),
+        let members: [JSONValue.Member] = [
+            .init("key-id", .string(claims.keyID)), .init("team-id", .string(claims.teamID)),
+            .init("issued-at", .number(JSONNumber(claims.issuedAtSeconds))),
+            .init("unusual", .array(deviations.map { .string("\($0)") })), .init("usable", .bool(isUsable)),
+            .init("verdict", .string(verdict)),
         ]
+        return .object(members + (isVerified ? [.init("verified", .bool(mismatch == nil))] : []))
     }
 }

@@ -42,6 +42,7 @@ extension CommandTable {
             Invocation("relay keys make --apps app", status: 2, errors: ["--name"]),
             Invocation("relay keys make --name '' --apps app", status: 2, errors: ["--name"]),
             Invocation("relay keys make --name backend --apps ''", status: 2, errors: ["--apps"]),
+            Invocation("relay keys make --name backend --apps app --scopes ''", status: 2, errors: ["--scopes"]),
             Invocation(
                 "relay keys make --name backend --apps app --scopes fly",
                 status: 2,
@@ -72,6 +73,14 @@ extension CommandTable {
             Invocation("relay dead-letters $relay --app app --key-file operator.key --json", json: ["dead-letters"]),
             Invocation("relay dead-letters $relay --app other --key-file operator.key", status: 1),
             Invocation("relay dead-letters requeue $relay --app app --key-file operator.key"),
+            Invocation(
+                "relay dead-letters requeue $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
+                    + "--key-file operator.key",
+                status: 1,
+                output: ["0 requeued"],
+                errors: ["not among the dead letters of app"]
+            ),
+            Invocation("relay status $relay --key-file empty.key", status: 2, errors: ["empty.key", "API key"]),
             Invocation("relay dead-letters $relay --key-file operator.key", status: 2, errors: ["--app"]),
             Invocation(
                 "relay dead-letters dance $relay --app app --key-file operator.key",
@@ -82,7 +91,12 @@ extension CommandTable {
             Invocation("relay status $relay", status: 2, errors: ["--key-file"]),
             Invocation("relay status $relay --key-file wrong.key", status: 1, errors: ["401"]),
             Invocation("relay status $relay --key-file wrong.key --json", status: 1, json: ["error", "message"]),
-            Invocation("relay status --url 127.0.0.1:1 --key-file operator.key", status: 3, errors: ["127.0.0.1:1"]),
+            Invocation(
+                "relay status --url 127.0.0.1:1 --key-file operator.key",
+                status: 3,
+                errors: ["cannot connect to 127.0.0.1:1: connection refused; start the relay"]
+            ),
+            Invocation("relay drain --url 127.0.0.1:1 --key-file operator.key", status: 3, errors: ["--url"]),
             Invocation("relay status --url 'not a url' --key-file operator.key", status: 2, errors: ["--url"]),
             Invocation("healthcheck --url 127.0.0.1:$relayport", output: ["ready"]),
             Invocation("healthcheck --url http://127.0.0.1:$relayport/readyz", output: ["ready"]),

@@ -12,6 +12,32 @@ extension CommandTable {
             Invocation("doctor --host localhost:$port --topic com.example.app", status: 3, output: ["martlet ca path"]),
             Invocation("doctor $server --topic 'no topic'", status: 1, output: ["topic"]),
             Invocation("doctor --topic com.example.app", status: 2, output: ["--key"]),
+            Invocation("doctor $server --topic com.example.app ", output: ["a new one", "clock: right to the hour"]),
+            Invocation(
+                "doctor --host localhost:$port --ca broken.json --topic com.example.app",
+                status: 2,
+                output: ["bad   CA certificates: --ca broken.json", "Give --ca"]
+            ),
+            Invocation(
+                "doctor $server --topic com.example.app --certificate broken.json",
+                status: 2,
+                output: ["bad   certificate: --certificate broken.json", "Give --certificate"]
+            ),
+            Invocation(
+                "doctor $server --topic com.example.app --key AuthKey_ABC123DEFG.p8",
+                status: 2,
+                output: ["bad   key: --team-id is missing", "Add this option"]
+            ),
+            Invocation(
+                "doctor --host http://localhost:$port --topic com.example.app",
+                status: 3,
+                output: ["bad   network: ", "If the server uses TLS, give --host localhost:"]
+            ),
+            Invocation(
+                "doctor --host localhost:$inboxport --topic com.example.app",
+                status: 3,
+                output: ["If the server does not use TLS"]
+            ),
             Invocation("healthcheck --url $inbox", output: ["ready"]),
             Invocation("healthcheck --url $inbox/readyz", output: ["ready"]),
             Invocation("healthcheck --url ${inbox#http://}", output: ["ready"]),
@@ -32,6 +58,13 @@ extension CommandTable {
             ),
             Invocation("healthcheck --url 127.0.0.1:1", status: 3, errors: ["127.0.0.1:1"]),
             Invocation("healthcheck --url 127.0.0.1:1 --json", status: 3, json: ["error", "message"]),
+            Invocation(
+                "healthcheck --url http://localhost:8197:33",
+                status: 2,
+                errors: ["--url", "IPv6 address in brackets"]
+            ),
+            Invocation("healthcheck --url ''", status: 2, errors: ["--url", "the host is missing"]),
+            Invocation("healthcheck --url http://", status: 2, errors: ["--url", "the host is missing"]),
             Invocation("healthcheck --url $inbox --wait -1", status: 2, errors: ["--wait"]),
             Invocation("healthcheck --url $inbox --wait long", status: 2, errors: ["--wait", "long"]),
             Invocation("healthcheck --url 'http://a b'", status: 2, errors: ["--url"]),
@@ -42,6 +75,28 @@ extension CommandTable {
             Invocation("token $(\"$martlet\" token) --json", json: []),
             Invocation("token $(\"$martlet\" token)", on: .terminal(columns: 80), output: ["team"]),
             Invocation("token nonsense", status: 2, errors: ["token"]),
+            Invocation("token --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ > token.txt"),
+            Invocation(
+                "token $(cat token.txt) --key AuthKey_ABC123DEFG.p8",
+                output: ["made with the key", "good for another"]
+            ),
+            Invocation(
+                "token $(cat token.txt) --key AuthKey_ABC123DEFG.p8 --json",
+                output: ["\"verified\":true"],
+                json: []
+            ),
+            Invocation(
+                "token $(cat token.txt) --key AuthKey_ABC123DEFG.p8 --team-id ZZZ123GHIJ",
+                status: 1,
+                output: ["team id is not ZZZ123GHIJ", "InvalidProviderToken"]
+            ),
+            Invocation(
+                "token $(cat token.txt) --key other.p8",
+                status: 1,
+                output: ["was not made with this key"]
+            ),
+            Invocation("token $(cat token.txt) --team-id DEF123GHIJ", status: 2, errors: ["--key is missing"]),
+            Invocation("token --key missing.p8", status: 2, errors: ["missing.p8", "No such file"]),
             Invocation("token --key AuthKey_ABC123DEFG.p8", status: 2, errors: ["--team-id"]),
             Invocation(
                 "token --key AuthKey_ABC123DEFG.p8 --team-id short",
@@ -71,6 +126,13 @@ extension CommandTable {
             Invocation("ca print", output: ["BEGIN CERTIFICATE"]),
             Invocation("ca print --json", json: []),
             Invocation("ca path --ca-directory $directory/own", output: ["/own/"]),
+            Invocation(
+                "ca path --ca-directory $directory/own --name other",
+                status: 2,
+                errors: ["may not vouch for other"]
+            ),
+            Invocation("ca path --ca-directory $directory/named --name other", output: ["/named/"]),
+            Invocation("ca path --ca-directory $directory/named --name other --json", json: ["path"]),
             Invocation(
                 "ca path --ca-directory /proc/none",
                 status: 2,

@@ -17,6 +17,11 @@ struct World: Sendable {
             ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
         )
         try scratch.write(key.output, to: "AuthKey_ABC123DEFG.p8")
+        let otherKey = try await ProgramRun(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        )
+        try scratch.write(otherKey.output, to: "other.p8")
         try scratch.write("no key\n", to: "AuthKey_BAD1234567.p8")
         for (name, text) in World.files { try scratch.write(text, to: name) }
         try scratch.write([0xFF, 0xFE, 0x0A], to: "binary.p8")
@@ -64,6 +69,8 @@ struct World: Sendable {
     private static let files = [
         "payload.json": #"{"aps":{"alert":{"title":"Order ready","body":"Tap"},"sound":"default"},"order":7}"#,
         "broken.json": #"{"aps":"#,
+        "badge.json": #"{"aps":{"alert":"Tap","badge":-1}}"#,
+        "empty.key": "",
         "operator.key": RelayProcess.callerKey + "\n",
         "wrong.key": "mrt_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\n",
         "tokens.txt": "5d3a6a1c8f9a42d6\n5d3a6a1c8f9a42d7\n5d3a6a1c8f9a42d8\n",

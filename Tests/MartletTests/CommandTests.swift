@@ -118,7 +118,10 @@ import Testing
         (["send", "--to", "martlet", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--topic", "a", "--body", "x"], 2, "--to"),
         (["send", "--to", "5d3a", "--tpoic", "a"], 2, "did you mean --topic?"),
-        (["send", "--to", "5d3a", "--topic", "a", "--body", "x", "--key", "/AuthKey_ABC123DEFG.p8"], 2, "--team-id"),
+        (
+            ["send", "--to", "5d3a", "--topic", "a", "--body", "x", "--key", "/AuthKey_ABC123DEFG.p8"], 2,
+            "cannot be read"
+        ),
         (["send", "--to", "5d3a", "--topic", "a", "--payload", "/nowhere.json"], 2, "/nowhere.json"),
         (["send", "--host", "localhost:1", "--to", "5d3a", "--topic", "a", "--body", "x"], 3, "refused"),
         (["simulat"], 2, "did you mean simulate?"),
@@ -185,7 +188,7 @@ import Testing
         let key = ["--key", bench.authority, "--team-id", "DEF123GHIJ", "--key-id", "ABC123DEFG"]
         let healthy = try await ProgramRun(Self.martlet, server + ["--ca", bench.authority])
         #expect(healthy.status == 0)
-        #expect(healthy.text.split(separator: "\n").map { $0.prefix(4) } == ["ok  ", "ok  ", "ok  "])
+        #expect(healthy.text.split(separator: "\n").map { $0.prefix(4) } == ["ok  ", "ok  ", "ok  ", "ok  "])
         await bench.apns.unregister(try DeviceToken(hex: "5d3a"))
         for (arguments, status, finding) in [
             (topic + ["--host", "nowhere.invalid"], 3, "Check the name server"),
@@ -202,6 +205,25 @@ import Testing
             #expect(json.status == Int32(status) && report["ok"] == false && report["error"] != nil, "\(json.text)")
         }
         await bench.apns.stop()
+    }
+
+    @Test(arguments: [-7_200, 7_200]) func `the doctor compares the clocks`(seconds: Int) async throws {
+        let bench = try await Bench()
+        await bench.apns.setFaults([Fault(.skewClock(.seconds(seconds)))], seed: 1)
+        let words = ["doctor", "--topic", "com.example.app", "--host", bench.host, "--ca", bench.authority]
+        let run = try await ProgramRun(Self.martlet, words)
+        #expect(run.status == 1 && run.text.contains("bad   clock: it differs from the server's by"), "\(run.text)")
+        #expect(run.text.contains("Set this machine's clock."))
+        await bench.apns.stop()
+    }
+
+    @Test func `the doctor says what it has checked`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let host = "http://localhost:\(await apns.port)"
+        let run = try await martlet("doctor", "--topic", "com.example.app", "--host", host)
+        #expect(run.status == 0 && run.text.contains("network: connected without TLS"), "\(run.text)")
+        #expect(!run.text.contains("trusted"), "\(run.text)")
+        await apns.stop()
     }
 
     @Test func `a response of an accessory goes out as a whole payload`() async throws {

@@ -98,8 +98,10 @@ import Testing
         let address = "http://127.0.0.1:\(port.port)"
         let check = try await martlet(["healthcheck"], environment: variable + ["MARTLET_HEALTHCHECK_URL=\(address)"])
         #expect(check.complaint.contains("\(address) is not ready"))
+        let scratch = try ScratchDirectory()
+        let key = try scratch.write("mrt_key\n", to: "key")
         let status = try await martlet(
-            ["relay", "status", "--key-file", "/dev/null"],
+            ["relay", "status", "--key-file", key],
             environment: ["MARTLET_HEALTHCHECK_URL=nonsense://", "MARTLET_RELAY_URL=127.0.0.1:\(port.port)"]
         )
         #expect(status.status == 3 && status.complaint.contains("cannot connect to 127.0.0.1:\(port.port)"))

@@ -84,7 +84,10 @@ package struct Option<Value: Sendable>: Parameter {
         read = { (words, description) throws(UsageError) in
             if isRequired, words.isEmpty { throw description.missing }
             var values: [Element] = []
-            for word in words { values.append(try description.value(word)) }
+            for (index, word) in words.enumerated() {
+                // Among several values the position tells which one is wrong; the value itself may be a secret.
+                values.append(try description.value(word, number: words.count > 1 ? index + 1 : nil))
+            }
             return values
         }
     }
@@ -107,12 +110,13 @@ extension ParameterDescription {
         return try value(word)
     }
 
-    /// The value that a word stands for; an error names the parameter, or the variable that the word comes from.
-    func value<Value: ArgumentValue>(_ word: Words.Value) throws(UsageError) -> Value {
+    /// The value that a word stands for; an error names the parameter, or the variable that the word comes from, and
+    /// the position of the word among several when it is not nil.
+    func value<Value: ArgumentValue>(_ word: Words.Value, number: Int? = nil) throws(UsageError) -> Value {
         do throws(UsageError) {
             return try Value(argument: word.text, source: word.variable ?? (kind == .option ? spelling : nil))
         } catch {
-            throw UsageError("\(word.variable ?? label): \(error)")
+            throw UsageError("\(word.variable ?? label)\(number.map { " (number \($0))" } ?? ""): \(error)")
         }
     }
 }

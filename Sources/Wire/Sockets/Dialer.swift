@@ -95,7 +95,9 @@ final class Dialer {
         guard let attempt = attempts.removeValue(forKey: index) else { return }
         attempt.watcher.close()
         if let why = attempt.socket.value.connectError {
-            carryOut(plan.attemptFailed("\(addresses[index]): \(why)"))
+            // The error names the host and the port already.
+            let address = "\(addresses[index])"
+            carryOut(plan.attemptFailed(address == "\(host):\(port)" ? why : "\(address): \(why)"))
         } else {
             finish(.success(attempt.socket))
         }
