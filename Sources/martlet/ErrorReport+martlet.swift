@@ -11,6 +11,7 @@ extension ErrorReport {
             switch error {
             case let error as ServerError: error.cause.members + [.init("hint", .string(error.hint))]
             case let error as APNsError: error.members
+            case let error as BadLinesError: error.members
             default: [.init("error", .string(ErrorReport.code(of: error))), .init("message", .string("\(error)"))]
             }
         self.init(
@@ -35,7 +36,7 @@ extension ExitStatus {
         self =
             switch error {
             case is UsageError, is FileError, is DeviceTokenError, is PayloadError, is ProviderTokenError,
-                is SurfaceError, is CredentialError:
+                is SurfaceError, is BadLinesError, is CredentialError:
                 .usage
             case let error as ServerError: ExitStatus(of: error.cause)
             case let error as APNsError: ExitStatus(of: error.code)

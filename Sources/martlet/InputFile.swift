@@ -9,6 +9,8 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     /// The option or the environment variable that names the file; nil for an argument and for a default.
     private let source: String?
     var description: String { path }
+    /// Whether the file is standard input.
+    var isStandardInput: Bool { path == "-" }
 
     /// A file from text; whether it exists shows when it is read.
     init(argument: String) {

@@ -21,7 +21,7 @@ struct NotificationOptions: Sendable {
         var title: String?
         var subtitle: String?
         var body: String?
-        var badge: Int?
+        var badge: BadgeNumber?
         var sound: String?
         var threadID: String?
         var category: String?
@@ -33,7 +33,7 @@ struct NotificationOptions: Sendable {
             Option<String?>("--title", "Title of the alert"),
             Option<String?>("--subtitle", "Line below the title"),
             Option<String?>("--body", "Text of the alert"),
-            Option<Int?>("--badge", "Number on the app's icon; 0 removes it"),
+            Option<BadgeNumber?>("--badge", "Number on the app's icon; 0 removes it"),
             Option<String?>("--sound", "Name of a sound; default for the system's"),
             Option<String?>("--thread-id", "Identifier that groups notifications"),
             Option<String?>("--category", "Notification category, which selects the actions"),
@@ -83,13 +83,35 @@ struct NotificationOptions: Sendable {
             && headers.priority == nil && headers.expiration == nil && headers.collapseID == nil
     }
 
+    /// Whether the payload is read from standard input.
+    var readsStandardInput: Bool { payload?.isStandardInput ?? false }
+
+    /// Whether an option gives the push its content.
+    var hasContent: Bool { payload != nil || content.isAlert || content.isBackground }
+
+    /// The names of the options for content that can differ between devices.
+    static let contentNames: Set<String> = [
+        "title", "subtitle", "body", "badge", "sound", "thread-id", "category", "interruption-level",
+    ]
+
+    /// The error for a push without content.
+    static let noContent = UsageError(
+        "nothing to send: give --title, --body, --badge, --sound, --background, --payload or --snapshot, or a list of "
+            + "devices with such columns"
+    )
+
+    /// The notification for every device; nil when the lines of a list have to give the content.
+    func commonNotification() throws(UsageError) -> PushNotification? {
+        hasContent || headers.pushType != nil ? try notification() : nil
+    }
+
     /// Replaces the value of an option, named without its dashes.
     mutating func set(_ name: String, to value: String) throws(UsageError) {
         switch name {
         case "title": content.title = value
         case "subtitle": content.subtitle = value
         case "body": content.body = value
-        case "badge": content.badge = try Int(argument: value)
+        case "badge": content.badge = try BadgeNumber(argument: value)
         case "sound": content.sound = value
         case "thread-id": content.threadID = value
         case "category": content.category = value
@@ -120,16 +142,15 @@ struct NotificationOptions: Sendable {
         guard headers.pushType == nil else { throw UsageError("--push-type needs --payload") }
         let custom = content.custom
         if content.isBackground {
-            guard !content.isAlert, headers.priority == nil else {
-                throw UsageError("--background shows nothing and has priority 5: remove the options of alerts")
+            guard !content.isAlert else {
+                throw UsageError("--background shows nothing: remove the options of alerts")
+            }
+            guard headers.priority == nil else {
+                throw UsageError("--background excludes --priority: the priority of a background push is always 5")
             }
             return .background(custom: custom, expiration: expiration, collapseID: headers.collapseID)
         }
-        guard content.isAlert else {
-            throw UsageError(
-                "nothing to send: give --title, --body, --badge, --sound, --background, --payload or --snapshot"
-            )
-        }
+        guard content.isAlert else { throw NotificationOptions.noContent }
         return alert(custom, expiration)
     }
 
@@ -138,7 +159,7 @@ struct NotificationOptions: Sendable {
         return .alert(
             hasText ? Alert(title: content.title, subtitle: content.subtitle, body: content.body) : nil,
             sound: content.sound.map { $0 == "default" ? .default : .named($0) },
-            badge: content.badge,
+            badge: content.badge?.value,
             threadID: content.threadID,
             category: content.category,
             interruptionLevel: content.interruptionLevel,

@@ -17,6 +17,23 @@ struct PositiveNumber: ArgumentValue {
     static var valueName: String { "number" }
 }
 
+/// The number on an app's icon; the phone ignores one below 0.
+struct BadgeNumber: ArgumentValue {
+    /// The number.
+    let value: Int
+
+    /// A number from text.
+    init(argument: String) throws(UsageError) {
+        guard let value = Int(argument), value >= 0 else {
+            throw UsageError("must be an integer of 0 or more (found \"\(argument)\")")
+        }
+        self.value = value
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "number" }
+}
+
 /// A finite number, whole or not.
 struct FiniteNumber: ArgumentValue {
     /// The number.

@@ -24,13 +24,22 @@ extension Command {
         NotificationOptions.declared,
         SnapshotOptions.declared,
         ServerOptions.declared,
-        Flag("--describe", "Print the request and what is wrong with it, and send nothing; no key is needed"),
+        Flag(
+            "--describe",
+            "Print the request and what is wrong with it, and send nothing; exit 1 when APNs would refuse it. "
+                + "No key is needed"
+        ),
         OutputFormat.declared
     ) { tokens, many, topic, notification, snapshot, server, isDescription, output in
         let topic = Topic(topic)
         if let list = many.list {
             guard tokens.isEmpty, !isDescription, try snapshot.snapshot() == nil else {
                 throw UsageError("--tokens excludes --to, --describe and --snapshot")
+            }
+            guard !list.isStandardInput || !notification.readsStandardInput else {
+                throw UsageError(
+                    "--tokens - excludes --payload -: standard input is one file; give a path for the other"
+                )
             }
             let many = SendMany(list: list, options: many, notification: notification, topic: topic, output: output)
             return try await many.options.isDryRun
@@ -55,7 +64,7 @@ extension Command {
             for token in tokens {
                 let description = try subject.describe(to: token, topic: topic, client)
                 output.write(json: description.json, text: description.text)
-                if description.findings.contains(where: { $0.severity == .error }) { isValid = false }
+                if description.findings.contains(where: { $0.reason != nil }) { isValid = false }
             }
             guard isValid else { throw CommandFailure() }
             return

@@ -45,7 +45,40 @@ extension CommandTable {
             Invocation("send $server $device --title Hi --describe --json", json: ["payload"]),
             Invocation("send $device --title Hi --describe", output: [":path"]),
             Invocation("send --environment production $device --title Hi --describe", output: [":path"]),
-            Invocation("send $device --title Hi --badge -1 --describe", status: 1, output: ["badge"]),
+            Invocation("send $device --title Hi --badge -1 --describe", status: 2, errors: ["--badge", "0 or more"]),
+            Invocation("send $server $device --title Hi --badge -1", status: 2, errors: ["--badge", "0 or more"]),
+            Invocation("send $server $device --payload badge.json", output: ["accepted"]),
+            Invocation("send $device --payload badge.json --describe", output: ["error: payload/aps/badge"]),
+            Invocation("send $server --topic com.example.app --tokens tokens.txt --payload badge.json --dry-run"),
+            Invocation(
+                "send $device --push-type liveactivity --payload payload.json --describe",
+                output: ["error: payload/aps"]
+            ),
+            Invocation("send $server $device --push-type liveactivity --payload payload.json", output: ["accepted"]),
+            Invocation("send $server $device --push-type background --payload payload.json --priority 10", status: 1),
+            Invocation(
+                "send $device --push-type background --payload payload.json --priority 10 --describe",
+                status: 1,
+                output: ["APNs refuses"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --push-type background "
+                    + "--payload payload.json --priority 10 --dry-run",
+                status: 1,
+                output: ["priority"]
+            ),
+            Invocation("send $server $device --background --priority 10", status: 2, errors: ["--priority"]),
+            Invocation(
+                "send $server --to 5d3a --to xyz --to 5d3b --topic com.example.app --title Hi",
+                status: 2,
+                errors: ["--to <token> (number 2)", "hexadecimal"]
+            ),
+            Invocation(
+                "send $device --title Hi --key missing.p8",
+                status: 2,
+                errors: ["--key missing.p8", "No such file"]
+            ),
+            Invocation("send $device --title Hi ", status: 2, errors: ["--key or --certificate is missing"]),
             Invocation("send $server --topic com.example.app --title Hi", status: 2, errors: ["--to"]),
             Invocation("send $server --to 5d3a6a1c --title Hi", status: 2, errors: ["--topic"]),
             Invocation(
@@ -210,7 +243,7 @@ extension CommandTable {
             Invocation(
                 "send $server --topic com.example.app --tokens no-heading.csv --title Hi",
                 status: 2,
-                errors: ["--tokens no-heading.csv, line 1", "column token"]
+                errors: ["--tokens no-heading.csv, line 1", "column token", "found device, badge"]
             ),
             Invocation(
                 "send $server --topic com.example.app --tokens binary.p8 --title Hi",
@@ -220,7 +253,23 @@ extension CommandTable {
             Invocation(
                 "send $server --topic com.example.app --tokens tokens.txt --title Hi --results /dev/full",
                 status: 1,
+                output: ["accepted", "3"],
                 errors: ["/dev/full cannot be written", "No space left"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results s --dead-tokens s",
+                status: 2,
+                errors: ["--results and --dead-tokens", "same file"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results tokens.txt --resume",
+                status: 2,
+                errors: ["--results tokens.txt is the list of --tokens"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens - --payload - < tokens.txt",
+                status: 2,
+                errors: ["--tokens -", "--payload -"]
             ),
             Invocation(
                 "send $server --topic com.example.app --tokens tokens.txt --title Hi --results r.jsonl",

@@ -6,11 +6,11 @@ struct DeviceList: AsyncSequence, Sendable {
     typealias Element = Recipient
     typealias Failure = any Error
 
-    /// How often it is looked whether a slow list has more.
+    /// The interval between checks whether a slow list has more.
     private static let lookInterval = Duration.milliseconds(10)
 
     let file: InputFile
-    /// What is sent to a device that asks for nothing else.
+    /// The options for every device; a line may replace some of them.
     let options: NotificationOptions
     let answered: AnsweredLines
     let ledger: SendLedger
@@ -70,40 +70,60 @@ struct DeviceList: AsyncSequence, Sendable {
             if due > ContinuousClock.now + .milliseconds(2) { try await Task.sleep(until: due) }
         }
 
-        /// The device of a line; nil when there is none to be sent to.
+        /// Returns the device of a line; nil when there is nothing to send to it.
         private func recipient(on line: ArraySlice<UInt8>, _ number: Int) throws -> Recipient? {
             guard !line.isEmpty, try !isHeading(line, number) else { return nil }
+            let format = format ?? .plain
+            let row = try skippingBadLines(number) { () throws(UsageError) -> DeviceRow in try DeviceRow(line, format) }
+            guard let row else { return nil }
+            switch list.answered.answer(on: number, row.token) {
+            case .sameDevice:
+                list.ledger.noteAnsweredBefore()
+                return nil
+            case .otherDevice:
+                throw UsageError(
+                    "\(list.file.label), line \(number): was another device when it was answered: the list has changed "
+                        + "since --results was written"
+                )
+            case nil: break
+            }
+            let recipient = try skippingBadLines(number) { () throws(UsageError) -> Recipient in
+                try self.recipient(of: row)
+            }
+            if recipient != nil { list.ledger.read(line: number, bytesSoFar: reader?.byteCount ?? 0) }
+            return recipient
+        }
+
+        /// Reads something of a line; nil when that is bad and bad lines are skipped.
+        private func skippingBadLines<Part>(_ number: Int, _ read: () throws(UsageError) -> Part) throws -> Part? {
             do throws(UsageError) {
-                guard let recipient = try recipient(in: line, number) else { return nil }
-                list.ledger.read(line: number, bytesSoFar: reader?.byteCount ?? 0)
-                return recipient
+                return try read()
             } catch {
-                list.ledger.noteBadLine(number, error)
-                guard list.skipsBadLines else { throw UsageError("line \(number): \(error)") }
+                let line = BadLine(number: number, message: "\(error)")
+                guard list.skipsBadLines else { throw BadLinesError(line, of: list.file) }
+                list.ledger.noteBadLine(line)
                 return nil
             }
         }
 
         /// Whether the line is the heading of a CSV list; the first line decides the format of the list.
-        private func isHeading(_ line: ArraySlice<UInt8>, _ number: Int) throws(UsageError) -> Bool {
+        private func isHeading(_ line: ArraySlice<UInt8>, _ number: Int) throws -> Bool {
             guard format == nil else { return false }
+            let first: (format: DeviceRow.Format, isHeading: Bool)
             do throws(UsageError) {
-                let (format, isHeading) = try DeviceRow.Format.of(firstLine: line)
-                self.format = format
-                return isHeading
+                first = try DeviceRow.Format.of(firstLine: line)
             } catch {
-                throw UsageError("\(list.file.label), line \(number): \(error)")
+                throw BadLinesError(BadLine(number: number, message: "\(error)"), of: list.file)
             }
+            format = first.format
+            reader?.isCSV = first.isHeading
+            guard list.options.hasContent || first.format.canHaveContent else { throw NotificationOptions.noContent }
+            return first.isHeading
         }
 
-        /// What is to be sent for a line; nil when its device was answered before.
-        private func recipient(in line: ArraySlice<UInt8>, _ number: Int) throws(UsageError) -> Recipient? {
-            let row = try DeviceRow(line, format ?? .plain)
-            if try list.answered.contains(number, row.token) {
-                list.ledger.noteAnsweredBefore()
-                return nil
-            }
-            guard !row.overrides.isEmpty else { return Recipient(row.token) }
+        /// Returns what is sent for a line.
+        private func recipient(of row: DeviceRow) throws(UsageError) -> Recipient {
+            guard !row.overrides.isEmpty || !list.options.hasContent else { return Recipient(row.token) }
             var options = list.options
             for override in row.overrides {
                 do throws(UsageError) {
@@ -111,6 +131,9 @@ struct DeviceList: AsyncSequence, Sendable {
                 } catch {
                     throw UsageError("\(row.place)\(override.name): \(error)")
                 }
+            }
+            guard options.hasContent else {
+                throw UsageError("has no content, and no option gives content to all devices")
             }
             return Recipient(row.token, notification: try options.notification())
         }
@@ -132,15 +155,17 @@ struct AnsweredLines: Sendable {
         hashes[line] = AnsweredLines.hash(token)
     }
 
-    /// Whether the line was answered.
-    ///
-    /// - Throws: ``UsageError`` when another device's was: the list has changed.
-    func contains(_ line: Int, _ token: DeviceToken) throws(UsageError) -> Bool {
-        guard line < hashes.count, hashes[line] != 0 else { return false }
-        guard hashes[line] == AnsweredLines.hash(token) else {
-            throw UsageError("was another device when it was answered: the list has changed since")
-        }
-        return true
+    /// The device that was answered on a line.
+    enum Answer {
+        case sameDevice
+        /// The list has changed since.
+        case otherDevice
+    }
+
+    /// Returns the device that was answered on the line, compared with this one; nil when none was.
+    func answer(on line: Int, _ token: DeviceToken) -> Answer? {
+        guard line < hashes.count, hashes[line] != 0 else { return nil }
+        return hashes[line] == AnsweredLines.hash(token) ? .sameDevice : .otherDevice
     }
 
     /// FNV-1a, never 0.

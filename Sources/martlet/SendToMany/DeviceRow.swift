@@ -26,18 +26,40 @@ struct DeviceRow: Equatable {
 
         /// The format that a first line shows, and whether that line is only a heading.
         ///
+        /// Names of columns are compared without case.
+        ///
         /// - Throws: ``UsageError`` for a line of several columns without the name of one that has tokens.
         static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
             if line.first == UInt8(ascii: "{") { return (.json, false) }
-            let cells = DeviceRow.cells(of: line)
-            if cells.contains(where: DeviceRow.isTokenName) { return (.columns(cells), true) }
+            let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
+            let names = cells.map { $0.lowercased() }
+            if names.contains(where: DeviceRow.isTokenName) { return (.columns(names), true) }
             guard cells.count == 1 else {
+                guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
                 throw UsageError(
                     "the heading of a CSV list must name a column token or device-token (found "
-                        + "\(cells.count) columns without either)"
+                        + found(cells) + ")"
                 )
             }
             return (.plain, false)
+        }
+
+        /// Whether lines of this format may give a push its content.
+        var canHaveContent: Bool {
+            switch self {
+            case .plain: false
+            case .columns(let names): names.contains(where: NotificationOptions.contentNames.contains)
+            case .json: true
+            }
+        }
+
+        /// Returns the first cells of a line for a message; a list without a heading may have tokens there.
+        private static func found(_ cells: [String]) -> String {
+            let names = cells.prefix(8).map { cell -> String in
+                if cell.count > 8, let token = try? DeviceToken(hex: cell) { return "\(token)" }
+                return cell.count > 24 ? "\(cell.prefix(24))…" : cell
+            }
+            return names.joined(separator: ", ") + (cells.count > names.count ? ", …" : "")
         }
     }
 
@@ -45,11 +67,11 @@ struct DeviceRow: Equatable {
     ///
     /// - Throws: ``UsageError`` that says what is wrong with it.
     init(_ line: ArraySlice<UInt8>, _ format: Format) throws(UsageError) {
-        guard String(validating: line, as: UTF8.self) != nil else { throw UsageError("is not valid UTF-8") }
+        guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
         switch format {
         case .plain: try self.init([("token", String(decoding: line, as: UTF8.self))], place: "")
         case .columns(let names):
-            let cells = DeviceRow.cells(of: line)
+            let cells = try CSVScanner.fields(of: line)
             guard cells.count == names.count else {
                 throw UsageError("has \(cells.count) columns, but the heading has \(names.count)")
             }
@@ -72,6 +94,10 @@ struct DeviceRow: Equatable {
             .map { Override(name: $0.name, value: $0.value) }
     }
 
+    private static func isText(_ line: ArraySlice<UInt8>) -> Bool {
+        String(validating: line, as: UTF8.self) != nil
+    }
+
     private static func isTokenName(_ name: String) -> Bool {
         name == "token" || name == "device-token"
     }
@@ -81,32 +107,5 @@ struct DeviceRow: Equatable {
         return members.map { member in
             (member.name, member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self))
         }
-    }
-
-    /// The cells of a line, separated by commas and quoted where they hold one (RFC 4180).
-    static func cells(of line: ArraySlice<UInt8>) -> [String] {
-        var cells: [[UInt8]] = [[]]
-        var isQuoted = false
-        var rest = line
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "\"") where isQuoted && rest.first == byte:
-                rest = rest.dropFirst()
-                cells[cells.count - 1].append(byte)
-            case UInt8(ascii: "\""): isQuoted.toggle()
-            case UInt8(ascii: ",") where !isQuoted: cells.append([])
-            default: cells[cells.count - 1].append(byte)
-            }
-        }
-        return cells.map { String(decoding: $0, as: UTF8.self).trimmingSpaces }
-    }
-}
-
-extension String {
-    fileprivate var trimmingSpaces: String {
-        var text = self[...]
-        while text.first?.isWhitespace == true { text = text.dropFirst() }
-        while text.last?.isWhitespace == true { text = text.dropLast() }
-        return String(text)
     }
 }

@@ -7,22 +7,37 @@ import Wire
     import Darwin
 #endif
 
-/// Reads a file line by line, in memory that does not grow with it.
+/// Reads a file record by record, in memory that does not grow with the file.
+///
+/// A record is a line, or in CSV several lines when a field in quotation marks contains line feeds (RFC 4180 §2.6).
 struct LineReader: ~Copyable {
-    /// A line is no longer, and a file that has longer ones is no list of devices.
+    /// The maximum length of a record; a file with longer ones is not a list of devices.
     private static let lengthLimit = 64 * 1024
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let descriptor: CInt
     private let file: InputFile
     private var buffer: [UInt8] = []
+    /// The index of the next record in the buffer.
     private var start = 0
     private var isAtEnd = false
-    /// How long the file is; nil for a pipe.
+    /// The index of the first byte that has not been searched for the end of the next record.
+    private var searched = 0
+    private var scanner = CSVScanner()
+    /// The index of the line feed that ends the next record, when it has been found.
+    private var end: Int?
+    /// Whether a line feed inside quotation marks continues a record; nil decides by the first byte of the file.
+    var isCSV: Bool?
+    /// The length of the file; nil for a pipe.
     let length: Int?
-    /// The number of the last line, counted from 1.
+    /// The number of lines that have been read.
+    private var lineCount = 0
+    /// The number of the first line of the last record, counted from 1.
     private(set) var lineNumber = 0
-    /// How many bytes have been used up, to tell how far one is.
+    /// The number of bytes that have been read, from which the progress is computed.
     private(set) var byteCount = 0
+    /// Whether a line feed ends the last record.
+    private(set) var isTerminated = true
 
     /// Opens the file; `-` is standard input.
     init(_ file: InputFile) throws(UsageError) {
@@ -42,41 +57,79 @@ struct LineReader: ~Copyable {
         if descriptor > 0 { close(descriptor) }
     }
 
-    /// Whether the next line has yet to be written by whoever is at the other end of the pipe.
+    /// Whether the pipe contains no whole record yet and its writer has not closed it.
     var mustWait: Bool {
-        guard length == nil, !isAtEnd, !buffer[start...].contains(UInt8(ascii: "\n")) else { return false }
-        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&state, 1, 0) == 0
+        mutating get {
+            guard length == nil, !isAtEnd, findEnd() == nil else { return false }
+            var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            return unsafe poll(&state, 1, 0) == 0
+        }
     }
 
-    /// The next line without its end; nil when there are no more.
+    /// Returns the next record without its line end; nil when there are no more.
+    ///
+    /// - Throws: ``UsageError`` when the file cannot be read, a record is too long, or a quotation mark is not closed.
     mutating func next() throws(UsageError) -> ArraySlice<UInt8>? {
-        var searched = start
         while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                defer { start = end + 1 }
-                return line(upTo: end, endLength: 1)
-            }
+            if let end = findEnd() { return record(upTo: end, endLength: 1) }
             guard !isAtEnd else {
                 guard start < buffer.count else { return nil }
-                defer { start = buffer.count }
-                return line(upTo: buffer.count, endLength: 0)
+                guard !scanner.isInsideQuotes else { throw unclosedQuote("before the end of the list") }
+                return record(upTo: buffer.count, endLength: 0)
             }
             guard buffer.count - start <= LineReader.lengthLimit else {
-                throw UsageError("line \(lineNumber + 1) of \(file.path) is longer than 64 KiB")
+                guard !scanner.isInsideQuotes else { throw unclosedQuote("within 64 KiB") }
+                throw UsageError("\(file.label), line \(lineCount + 1): is longer than 64 KiB")
             }
             buffer.removeFirst(start)
+            searched -= start
             start = 0
-            searched = buffer.count
             try fill()
         }
     }
 
-    private mutating func line(upTo end: Int, endLength: Int) -> ArraySlice<UInt8> {
-        lineNumber += 1
-        byteCount += end + endLength - start
-        let line = buffer[start..<end]
-        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    private func unclosedQuote(_ limit: String) -> UsageError {
+        UsageError("\(file.label), line \(lineCount + 1): has a quotation mark that is not closed \(limit)")
+    }
+
+    /// Returns the index of the line feed that ends the next record; nil when the buffer does not contain it.
+    private mutating func findEnd() -> Int? {
+        skipByteOrderMark()
+        guard end == nil, start < buffer.count else { return end }
+        guard isCSV ?? (buffer[start] != UInt8(ascii: "{")) else {
+            end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n"))
+            searched = buffer.count
+            return end
+        }
+        while end == nil, searched < buffer.count {
+            if scanner.read(buffer[searched]) == .end { end = searched }
+            searched += 1
+        }
+        return end
+    }
+
+    /// Skips the byte order mark that Excel writes at the beginning of a file.
+    private mutating func skipByteOrderMark() {
+        guard byteCount == 0, start == 0, buffer.starts(with: LineReader.byteOrderMark) else { return }
+        start = LineReader.byteOrderMark.count
+        searched = start
+        scanner = CSVScanner()
+        end = nil
+        byteCount = start
+    }
+
+    private mutating func record(upTo end: Int, endLength: Int) -> ArraySlice<UInt8> {
+        let record = buffer[start..<end]
+        lineNumber = lineCount + 1
+        lineCount += 1
+        if isCSV != false { lineCount += record.count { $0 == UInt8(ascii: "\n") } }
+        byteCount += record.count + endLength
+        isTerminated = endLength > 0
+        start = end + endLength
+        searched = start
+        scanner = CSVScanner()
+        self.end = nil
+        return record.last == UInt8(ascii: "\r") ? record.dropLast() : record
     }
 
     private mutating func fill() throws(UsageError) {

@@ -1,6 +1,5 @@
 import APNsClient
 import Commands
-import Synchronization
 import Wire
 
 #if canImport(Glibc)
@@ -9,116 +8,144 @@ import Wire
     import Darwin
 #endif
 
-/// A file that lines are added to, and that holds whole lines however the program ends.
-final class LineFile: Sendable {
-    /// Bytes that are written together.
-    private static let writeLength = 16 * 1024
-
-    private let descriptor: CInt
-    private let path: String
-    private let pending = Mutex<[UInt8]>([])
-
-    /// Opens the file behind its last whole line, or makes it anew.
-    init(_ path: String, keeping length: Int?) throws(UsageError) {
-        self.path = path
-        // A device such as /dev/full, or a pipe, always exists, and has neither an end nor earlier lines.
-        let isDevice = LineFile.isDevice(path)
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (length == nil && !isDevice ? O_EXCL : 0)
-        descriptor = unsafe open(path, flags, 0o600)
-        guard descriptor >= 0 else {
-            let number = errno
-            let hint = number == EEXIST ? "; give --resume to continue an interrupted run, or another file" : ""
-            throw UsageError("\(FileError("created", path, number))" + hint)
-        }
-        guard !isDevice else { return }
-        guard ftruncate(descriptor, off_t(length ?? 0)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
-            throw UsageError("\(FileError("written", path, errno))")
-        }
-    }
-
-    private static func isDevice(_ path: String) -> Bool {
-        var facts = stat()
-        let kinds = [S_IFCHR, S_IFIFO]
-        return unsafe stat(path, &facts) == 0 && kinds.contains(facts.st_mode & S_IFMT)
-    }
-
-    deinit {
-        close(descriptor)
-    }
-
-    func append(_ line: some Sequence<UInt8>) throws(OutputFileError) {
-        let isFull = pending.withLock { pending in
-            pending.append(contentsOf: line)
-            pending.append(UInt8(ascii: "\n"))
-            return pending.count >= LineFile.writeLength
-        }
-        if isFull { try flush() }
-    }
-
-    /// Writes what was added.
-    func flush() throws(OutputFileError) {
-        let failure: CInt? = pending.withLock { pending in
-            var rest = pending[...]
-            while !rest.isEmpty {
-                let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-                let reason = errno
-                guard count > 0 || reason == EINTR else { return reason }
-                rest = rest.dropFirst(max(0, count))
-            }
-            pending.removeAll(keepingCapacity: true)
-            return nil
-        }
-        if let failure { throw OutputFileError(description: "\(FileError("written", path, failure))") }
-    }
-
-    /// Writes what was added, and has it reach the disk.
-    func finish() throws(OutputFileError) {
-        try flush()
-        fsync(descriptor)
-    }
-}
-
-/// An output file that cannot be written any more.
-struct OutputFileError: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// The answers, one JSON object per line; `--resume` reads them.
+/// The output files of a bulk send: the answers, one JSON object per line, which `--resume` reads, and the unregistered
+/// tokens.
 struct ResultsFile: Sendable {
+    /// The beginning of every line of results.
+    private static let lineStart = Array(#"{"line":"#.utf8)
+
     private let results: LineFile?
     private let dead: LineFile?
 
-    /// Files to begin with, or those of an earlier run to go on with.
+    /// Creates the files, or continues those of an earlier run.
+    ///
+    /// A file of an earlier run is changed only if all of its lines are results, or unregistered tokens; a last line
+    /// without a line feed, which a crash may leave behind, may be incomplete.
+    ///
+    /// - Parameters:
+    ///   - options: The options, of which `list` is not nil.
+    ///   - answered: Receives the lines that the earlier run has answered.
+    /// - Throws: ``UsageError`` when a file cannot be used; then no file is changed, and none is created.
     init(_ options: SendManyOptions, answered: inout AnsweredLines) throws {
-        guard options.isResumed else {
-            results = try options.results.map { path throws(UsageError) in try LineFile(path, keeping: nil) }
-            dead = try options.dead.map { path throws(UsageError) in try LineFile(path, keeping: nil) }
-            return
+        guard !options.isResumed || options.results != nil else { throw UsageError("--resume needs --results") }
+        try ResultsFile.checkDifferent(options)
+        if options.isResumed, let path = options.results { try ResultsFile.checkExists(path) }
+        results = try options.results.map { path throws(UsageError) in
+            try LineFile(path, option: "--results", isResumed: options.isResumed)
         }
-        guard let path = options.results else { throw UsageError("--resume needs --results") }
-        // The dead are written anew from what is known, so that none is there twice.
-        let dead = try options.dead.map { path throws(UsageError) in try LineFile(path, keeping: 0) }
-        var wholeLength = 0
-        var reader = try LineReader(InputFile(argument: path))
-        while let line = try reader.next() {
-            guard let entry = try? JSONReader.read(Array(line)), let number = entry["line"]?.integerValue,
-                let token = entry["device-token"]?.stringValue.flatMap({ try? DeviceToken(hex: $0) })
-            else { break }
-            answered.insert(Int(number), token)
-            if entry["status"]?.integerValue == 410 {
-                try dead?.append(ResultsFile.dead(token, entry["timestamp"]?.integerValue))
+        do {
+            dead = try options.dead.map { path throws(UsageError) in
+                try LineFile(path, option: "--dead-tokens", isResumed: options.isResumed)
             }
-            wholeLength = reader.byteCount
+        } catch {
+            results?.removeIfEmpty()
+            throw error
         }
-        self.dead = dead
-        results = try LineFile(path, keeping: wholeLength)
+        guard options.isResumed else { return }
+        do {
+            try resume(&answered)
+        } catch {
+            removeIfEmpty()
+            throw error
+        }
     }
+
+    /// Checks that the list of devices and the output files are different files.
+    private static func checkDifferent(_ options: SendManyOptions) throws(UsageError) {
+        let list = options.list.flatMap { $0.isStandardInput ? FileIdentity(0) : FileIdentity($0.path) }
+        let outputs = [("--results", options.results), ("--dead-tokens", options.dead)]
+        for (option, path) in outputs {
+            guard let path, let file = FileIdentity(path), file.isRegular, file == list else { continue }
+            throw UsageError("\(option) \(path) is the list of --tokens; give another file")
+        }
+        guard let results = options.results, let dead = options.dead else { return }
+        let file = FileIdentity(results)
+        guard
+            results == dead
+                ? file?.isRegular == false
+                : file == nil || file?.isRegular == false
+                    || file != FileIdentity(dead)
+        else { throw UsageError("--results and --dead-tokens name the same file, \(results); give two files") }
+    }
+
+    private static func checkExists(_ path: String) throws(UsageError) {
+        guard let file = FileIdentity(path) else {
+            throw UsageError("--results \(FileError("read", path, ENOENT))")
+        }
+        guard file.isRegular else {
+            throw UsageError("--resume needs the file of an earlier run; --results \(path) is not a regular file")
+        }
+    }
+
+    /// Reads the answers of an earlier run, and writes the unregistered tokens anew so that none is listed twice.
+    private func resume(_ answered: inout AnsweredLines) throws {
+        guard let results else { return }
+        if let dead { try ResultsFile.checkIsDeadTokens(dead.path) }
+        var unregistered: [String] = []
+        let length = try ResultsFile.wholeLength(of: results.path, "--results", "results of an earlier run") { line in
+            guard let entry = try? JSONReader.read(Array(line)), let number = entry["line"]?.integerValue, number > 0,
+                let token = entry["device-token"]?.stringValue.flatMap({ try? DeviceToken(hex: $0) }),
+                entry["status"] != nil || entry["reason"] != nil
+            else { return false }
+            answered.insert(Int(number), token)
+            if dead != nil, entry["status"]?.integerValue == 410 {
+                unregistered.append(ResultsFile.dead(token, entry["timestamp"]?.integerValue))
+            }
+            return true
+        } isIncomplete: { line, _ in
+            zip(line, ResultsFile.lineStart).allSatisfy(==)
+        }
+        try results.truncate(to: length)
+        try dead?.truncate(to: 0)
+        for line in unregistered { try dead?.append(line.utf8) }
+    }
+
+    private static func checkIsDeadTokens(_ path: String) throws(UsageError) {
+        guard FileIdentity(path)?.isRegular == true else { return }
+        _ = try wholeLength(of: path, "--dead-tokens", "unregistered tokens of an earlier run") { line in
+            let parts = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            return parts.count == 2 && parts[1].allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+                && (try? DeviceToken(hex: String(decoding: parts[0], as: UTF8.self))) != nil
+        } isIncomplete: { _, length in
+            // A lone token without a comma may be a list of one device.
+            length > 0
+        }
+    }
+
+    /// Returns the length of a file without an incomplete last line.
+    ///
+    /// - Throws: ``UsageError`` when a line is not as expected.
+    private static func wholeLength(
+        of path: String,
+        _ option: String,
+        _ content: String,
+        isValid: (ArraySlice<UInt8>) -> Bool,
+        isIncomplete: (ArraySlice<UInt8>, _ length: Int) -> Bool
+    ) throws(UsageError) -> Int {
+        let file = InputFile(argument: path, source: option)
+        var reader = try LineReader(file)
+        reader.isCSV = false
+        var length = 0
+        while let line = try reader.next() {
+            if !reader.isTerminated, isIncomplete(line, length) { break }
+            guard reader.isTerminated, isValid(line) else {
+                throw UsageError(
+                    "\(file.label) does not contain \(content) (line \(reader.lineNumber)); it was not changed; "
+                        + "give the file that the interrupted run wrote"
+                )
+            }
+            length = reader.byteCount
+        }
+        return length
+    }
+
+    // MARK: Writing
 
     func note(_ outcome: BulkOutcome, line: Int) throws(OutputFileError) {
         guard outcome.isFinal else { return }
         try results?.append(ResultsFile.entry(outcome, line: line))
         if let error = outcome.error, error.status == 410 {
-            try dead?.append(ResultsFile.dead(outcome.token, error.unregisteredAt?.millisecondsSince1970))
+            try dead?.append(ResultsFile.dead(outcome.token, error.unregisteredAt?.millisecondsSince1970).utf8)
         }
     }
 
@@ -130,6 +157,12 @@ struct ResultsFile: Sendable {
     func finish() throws(OutputFileError) {
         try results?.finish()
         try dead?.finish()
+    }
+
+    /// Removes the files that this run created and wrote nothing to.
+    func removeIfEmpty() {
+        results?.removeIfEmpty()
+        dead?.removeIfEmpty()
     }
 
     private static func entry(_ outcome: BulkOutcome, line: Int) -> [UInt8] {
@@ -152,8 +185,8 @@ struct ResultsFile: Sendable {
         return JSONValue.object(members).encoded()
     }
 
-    /// A dead token, and when APNs last confirmed that it is, in milliseconds since 1970.
-    private static func dead(_ token: DeviceToken, _ timestamp: Int64?) -> String.UTF8View {
-        "\(token.hex),\(timestamp.map(String.init) ?? "")".utf8
+    /// An unregistered token, and the time at which APNs last confirmed that, in milliseconds since 1970.
+    private static func dead(_ token: DeviceToken, _ timestamp: Int64?) -> String {
+        "\(token.hex),\(timestamp.map(String.init) ?? "")"
     }
 }

@@ -25,6 +25,9 @@ struct SendTally: Sendable {
     /// Devices that were answered, or need no answer.
     var answered: Int { accepted + refused }
 
+    /// Devices with an outcome of any kind.
+    var outcomeCount: Int { answered + unanswered + notSent }
+
     /// Whether each device that there is has been answered, now or before.
     var isComplete: Bool { unanswered == 0 && notSent == 0 }
 
@@ -78,14 +81,25 @@ final class SendLedger: Sendable {
         var bytesRead = 0
         var byteCount: Int?
         var isAtEnd = false
+        /// The first bad lines.
+        var badLines: [BadLine] = []
     }
 
     /// Lines that are named one by one; further ones are only counted.
     private static let namedBadLines = 20
 
     private let state = Mutex(State())
+    /// Whether bad lines are printed to standard error as they are found.
+    private let printsBadLines: Bool
+
+    init(printsBadLines: Bool) {
+        self.printsBadLines = printsBadLines
+    }
 
     var tally: SendTally { state.withLock { $0.tally } }
+
+    /// The first bad lines.
+    var badLines: [BadLine] { state.withLock { $0.badLines } }
 
     /// The share of the list that has been read; nil when its length is not known.
     var share: Double? {
@@ -123,13 +137,14 @@ final class SendLedger: Sendable {
         state.withLock { $0.tally.answeredBefore += 1 }
     }
 
-    func noteBadLine(_ number: Int, _ error: UsageError) {
+    func noteBadLine(_ line: BadLine) {
         let count = state.withLock { state in
             state.tally.badLines += 1
+            if state.tally.badLines <= SendLedger.namedBadLines { state.badLines.append(line) }
             return state.tally.badLines
         }
-        guard count <= SendLedger.namedBadLines else { return }
-        Terminal.errors.write("line \(number): \(error)\n")
+        guard printsBadLines, count <= SendLedger.namedBadLines else { return }
+        Terminal.errors.write("line \(line.number): \(line.message)\n")
         if count == SendLedger.namedBadLines { Terminal.errors.write("more bad lines are counted, not listed\n") }
     }
 

@@ -52,13 +52,13 @@ struct SendMany: Sendable {
 
     /// Checks the list, and the push to each of its devices.
     func check() async throws {
-        let ledger = SendLedger()
-        let common = try notification.notification()
+        let ledger = SendLedger(printsBadLines: !output.isJSON)
+        let common = try notification.commonNotification()
         var deviceCount = 0
         var findings: [String: Int] = [:]
         try await devices(AnsweredLines(), ledger).check { recipient in
             deviceCount += 1
-            let notification = recipient.notification ?? common
+            guard let notification = recipient.notification ?? common else { return }
             let byteCount = try notification.payload.encoded().count
             let finding = Lint.firstError(in: notification, topic: topic, payloadByteCount: byteCount)
             if let finding { findings[finding.message, default: 0] += 1 }
@@ -78,7 +78,7 @@ struct SendMany: Sendable {
             }
             Terminal.output.write(table.text(for: .output))
         }
-        if badLines > 0, !options.skipsBadLines { throw badLinesError(badLines) }
+        if badLines > 0, !options.skipsBadLines { throw badLinesError(ledger) }
         if !findings.isEmpty { throw CommandFailure() }
     }
 
@@ -94,10 +94,17 @@ struct SendMany: Sendable {
     /// Sends, and reports the result.
     private func send(with client: PushClient) async throws -> SendTally {
         var answered = AnsweredLines()
-        if !options.skipsBadLines, list.path != "-" { try await refuseBadLines() }
+        let common = try notification.commonNotification()
         let results = try ResultsFile(options, answered: &answered)
-        let ledger = SendLedger()
-        let sending = client.send(try notification.notification(), to: devices(answered, ledger), topic: topic)
+        do {
+            if !list.isStandardInput { try await checkList(answered) }
+        } catch {
+            results.removeIfEmpty()
+            throw error
+        }
+        let ledger = SendLedger(printsBadLines: true)
+        // Without common content each device has a notification of its own, and the one in its place is never sent.
+        let sending = client.send(common ?? .background(), to: devices(answered, ledger), topic: topic)
         let interruption = Task {
             try await TerminationSignal.received()
             sending.stop()
@@ -111,28 +118,38 @@ struct SendMany: Sendable {
             }
         }
         defer { interruption.cancel() }
+        var failures: [any Error] = []
         do {
             for try await outcome in sending {
                 let (line, tally) = ledger.count(outcome)
-                try results.note(outcome, line: line)
+                do throws(OutputFileError) {
+                    if failures.isEmpty { try results.note(outcome, line: line) }
+                } catch {
+                    // The pushes that are on their way are still counted.
+                    failures.append(error)
+                    sending.stop()
+                }
                 if outcome.error?.code == .circuitOpen || tally.notSentInARow == SendMany.notSentLimit {
                     sending.stop()
                 }
             }
         } catch {
-            progress.cancel()
-            _ = await progress.result
-            try results.finish()
-            throw error
+            failures.append(error)
         }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         progress.cancel()
-        try await progress.value
-        try results.finish()
+        if case .failure(let error) = await progress.result { failures.append(error) }
+        do throws(OutputFileError) {
+            try results.finish()
+        } catch {
+            failures.append(error)
+        }
         var tally = ledger.tally
-        if !ledger.isAtEnd { tally.fail(.failure) }
-        report(tally, seconds, isWhole: ledger.isAtEnd)
-        return tally
+        if !ledger.isAtEnd || !failures.isEmpty { tally.fail(.failure) }
+        if failures.isEmpty || tally.outcomeCount > 0 { report(tally, seconds, isWhole: ledger.isAtEnd) }
+        guard let failure = failures.first else { return tally }
+        results.removeIfEmpty()
+        throw failure
     }
 
     private func devices(_ answered: AnsweredLines, _ ledger: SendLedger) -> DeviceList {
@@ -146,18 +163,20 @@ struct SendMany: Sendable {
         )
     }
 
-    /// Reads the whole list first, so that nothing is sent when a line is bad.
-    private func refuseBadLines() async throws {
-        let ledger = SendLedger()
-        try await devices(AnsweredLines(), ledger).check()
-        let count = ledger.tally.badLines
-        guard count == 0 else { throw badLinesError(count) }
+    /// Reads the whole list first, so that nothing is sent when a line is bad or the list cannot be read to its end.
+    private func checkList(_ answered: AnsweredLines) async throws {
+        // A run that skips bad lines prints them when it comes to them.
+        let ledger = SendLedger(printsBadLines: !output.isJSON && !options.skipsBadLines)
+        try await devices(answered, ledger).check()
+        guard options.skipsBadLines || ledger.tally.badLines == 0 else { throw badLinesError(ledger) }
     }
 
-    private func badLinesError(_ count: Int) -> UsageError {
-        UsageError(
-            "nothing was sent: \(list.label) has \(count.grouped) bad \(count == 1 ? "line" : "lines"); "
-                + "correct them, or skip them with --skip-bad-lines"
+    private func badLinesError(_ ledger: SendLedger) -> BadLinesError {
+        let count = ledger.tally.badLines
+        return BadLinesError(
+            description: "nothing was sent: \(list.label) has \(count.grouped) bad \(count == 1 ? "line" : "lines"); "
+                + "correct them, or skip them with --skip-bad-lines",
+            lines: ledger.badLines
         )
     }
 
