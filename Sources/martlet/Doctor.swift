@@ -183,7 +183,12 @@ private struct Examination {
             report(Step(name: name, message: "accepted; APNs only refuses the token, which no device has"))
         }
         if !server.hasCertificate {
-            report(Step(name: "clock", message: "right to the hour: the server accepts the time in the provider token"))
+            report(
+                Step(
+                    name: "clock",
+                    message: "within an hour of the server's: it accepted the time in the provider token"
+                )
+            )
         }
         return .success
     }

@@ -12,7 +12,7 @@ extension CommandTable {
             Invocation("doctor --host localhost:$port --topic com.example.app", status: 3, output: ["martlet ca path"]),
             Invocation("doctor $server --topic 'no topic'", status: 1, output: ["topic"]),
             Invocation("doctor --topic com.example.app", status: 2, output: ["--key"]),
-            Invocation("doctor $server --topic com.example.app ", output: ["a new one", "clock: right to the hour"]),
+            Invocation("doctor $server --topic com.example.app ", output: ["a new one", "clock: within an hour"]),
             Invocation(
                 "doctor --host localhost:$port --ca broken.json --topic com.example.app",
                 status: 2,

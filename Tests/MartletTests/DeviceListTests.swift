@@ -171,6 +171,28 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `a last line of results without a line feed counts when it is whole`() async throws {
+        let bench = try await Bench()
+        let list = try bench.scratch.write("00ff\n00aa\n", to: "list")
+        let entry = #"{"line":1,"device-token":"00ff","status":200}"#
+        let results = try bench.scratch.write(entry, to: "results")
+        let run = try await bench.send("--tokens", list, "--body", "x", "--resume", "--results", results)
+        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(await bench.apns.pushes.map(\.deviceToken) == ["00aa"])
+        let lines = try bench.scratch.read("results").split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 3 && lines[0] == entry && lines[1].hasPrefix(#"{"line":2,"#) && lines[2].isEmpty)
+        await bench.apns.stop()
+    }
+
+    @Test(arguments: [[], ["--skip-bad-lines"]]) func `a list may be a pipe with a path`(more: [String]) async throws {
+        let bench = try await Bench()
+        let words = bench.words(["--tokens", "/dev/stdin", "--body", "x"] + more)
+        let run = try await ProgramRun(MartletProcess.program, words, input: Array("00ff\n00aa\n".utf8))
+        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(Set(await bench.apns.pushes.map(\.deviceToken)) == ["00ff", "00aa"])
+        await bench.apns.stop()
+    }
+
     @Test func `two runs cannot write one file of results`() async throws {
         let bench = try await Bench()
         let tokens = (0..<500).map { String(0x10000 + $0, radix: 16) + "aaa" }

@@ -43,7 +43,7 @@ final class LineFile: Sendable {
         guard descriptor >= 0 else {
             let number = errno
             let hint = number == EEXIST ? "; give --resume to continue an interrupted run, or another file" : ""
-            throw UsageError("\(option) \(FileError("created", path, number))" + hint)
+            throw UsageError("\(option) \(FileError(isNew || isExclusive ? "created" : "opened", path, number))" + hint)
         }
         identity = FileIdentity(descriptor)
         guard identity?.isRegular == true, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else {

@@ -82,7 +82,7 @@ struct ResultsFile: Sendable {
         guard let results else { return }
         if let dead { try ResultsFile.checkIsDeadTokens(dead.path) }
         var unregistered: [String] = []
-        let length = try ResultsFile.wholeLength(of: results.path, "--results", "results of an earlier run") { line in
+        let whole = try ResultsFile.wholeLines(of: results.path, "--results", "results of an earlier run") { line in
             guard let entry = try? JSONReader.read(Array(line)), let number = entry["line"]?.integerValue, number > 0,
                 let token = entry["device-token"]?.stringValue.flatMap({ try? DeviceToken(hex: $0) }),
                 entry["status"] != nil || entry["reason"] != nil
@@ -95,14 +95,17 @@ struct ResultsFile: Sendable {
         } isIncomplete: { line, _ in
             zip(line, ResultsFile.lineStart).allSatisfy(==)
         }
-        try results.truncate(to: length)
+        try results.truncate(to: whole.length)
+        if !whole.isTerminated { try results.append([]) }
         try dead?.truncate(to: 0)
         for line in unregistered { try dead?.append(line.utf8) }
+        // A run that ends before it sends, because the list has changed, must not lose these lines.
+        try flush()
     }
 
     private static func checkIsDeadTokens(_ path: String) throws(UsageError) {
         guard FileIdentity(path)?.isRegular == true else { return }
-        _ = try wholeLength(of: path, "--dead-tokens", "unregistered tokens of an earlier run") { line in
+        _ = try wholeLines(of: path, "--dead-tokens", "unregistered tokens of an earlier run") { line in
             let parts = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
             return parts.count == 2 && parts[1].allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
                 && (try? DeviceToken(hex: String(decoding: parts[0], as: UTF8.self))) != nil
@@ -112,23 +115,23 @@ struct ResultsFile: Sendable {
         }
     }
 
-    /// Returns the length of a file without an incomplete last line.
+    /// Returns the length of a file without an incomplete last line, and whether a line feed ends the last whole line.
     ///
     /// - Throws: ``UsageError`` when a line is not as expected.
-    private static func wholeLength(
+    private static func wholeLines(
         of path: String,
         _ option: String,
         _ content: String,
         isValid: (ArraySlice<UInt8>) -> Bool,
         isIncomplete: (ArraySlice<UInt8>, _ length: Int) -> Bool
-    ) throws(UsageError) -> Int {
+    ) throws(UsageError) -> (length: Int, isTerminated: Bool) {
         let file = InputFile(argument: path, source: option)
         var reader = try LineReader(file)
         reader.isCSV = false
         var length = 0
         while let line = try reader.next() {
-            if !reader.isTerminated, isIncomplete(line, length) { break }
-            guard reader.isTerminated, isValid(line) else {
+            guard isValid(line) else {
+                if !reader.isTerminated, isIncomplete(line, length) { return (length, true) }
                 throw UsageError(
                     "\(file.label) does not contain \(content) (line \(reader.lineNumber)); it was not changed; "
                         + "give the file that the interrupted run wrote"
@@ -136,7 +139,7 @@ struct ResultsFile: Sendable {
             }
             length = reader.byteCount
         }
-        return length
+        return (length, reader.isTerminated)
     }
 
     // MARK: Writing

@@ -97,7 +97,8 @@ struct SendMany: Sendable {
         let common = try notification.commonNotification()
         let results = try ResultsFile(options, answered: &answered)
         do {
-            if !list.isStandardInput { try await checkList(answered) }
+            // A pipe can be read only once.
+            if !list.isStandardInput, FileIdentity(list.path)?.isRegular != false { try await checkList(answered) }
         } catch {
             results.removeIfEmpty()
             throw error
