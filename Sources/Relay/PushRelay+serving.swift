@@ -35,7 +35,7 @@ extension PushRelay {
         case .opened:
             connections[key] = RelayConnection(connection)
         case .request(let request, let reply):
-            if let other = request.other {
+            if let other = request.other, RelayAPI.hasPath(of: other) {
                 guard !request.isBodyTooLong else {
                     return reply.send(APIProblem(413, "the body is too long").response)
                 }
@@ -175,6 +175,7 @@ extension PushRelay {
         for environment: PushEnvironment,
         _ reply: @escaping (APNsResponse) -> Void
     ) {
+        guard request.target != nil else { return reply(.rejected(.badPath)) }
         let isAboutChannels =
             switch request.target {
             case .channels, .allChannels: true

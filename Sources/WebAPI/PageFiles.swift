@@ -30,6 +30,9 @@ package struct PageFiles: Sendable {
         "frame-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'",
     ]
 
+    /// Whether the path of a request is that of a file.
+    package func hasPath(of request: HTTPRequest) -> Bool { files[request.path] != nil }
+
     /// The file that a request asks for; nil when it asks for something else.
     package func answer(_ request: HTTPRequest) -> HTTP1Answer? {
         guard request.method == "GET" || request.method == "HEAD", let file = files[request.path] else { return nil }

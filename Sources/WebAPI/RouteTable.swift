@@ -32,6 +32,9 @@ package struct RouteTable<Service: Sendable>: Sendable {
         best(among: routes(at: request.path), for: request)?.0.path
     }
 
+    /// Whether any route has the path of a request, whatever its method.
+    package func hasPath(of request: HTTPRequest) -> Bool { !routes(at: request.path).isEmpty }
+
     /// Whether the route that a request asks for reads the body while it arrives.
     package func streamsBody(of request: HTTPRequest) -> Bool {
         best(among: routes(at: request.path), for: request)?.0.streamsBody ?? false

@@ -135,7 +135,10 @@ extension RelayAPI {
         Route(
             method: "POST",
             path: "/v1/backup",
-            summary: "Copy the file of the relay while it runs, to a file beside it: for a key of all its apps"
+            summary: "Copies the relay's file, while it is in use, to a file beside it; needs a key for all its apps",
+            access: .scope("manage"),
+            answers: [RouteAnswer(200, "The copy is complete", .schema("Backup"))],
+            problems: [409, 503]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
             let file = try await outboxCall { () throws(OutboxError) in try await call.service.relay.backUp() }

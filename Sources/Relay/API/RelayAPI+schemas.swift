@@ -121,6 +121,10 @@ extension RelayAPI {
           "State": {
             "type": "object", "required": ["state"], "properties": {"state": {"enum": ["draining"]}}
           },
+          "Backup": {
+            "type": "object", "required": ["file"],
+            "properties": {"file": {"type": "string", "description": "Path of the copy on the relay's machine"}}
+          },
           "App": {
             "type": "object", "required": ["name", "bundle-ids", "environments", "team-id", "key-id"],
             "properties": {

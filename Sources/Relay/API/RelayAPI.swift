@@ -88,6 +88,9 @@ struct RelayAPI: Sendable {
             ) { _ in .bytes(description, status: 200, type: "application/json") }
         ] + healthRoutes + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
 
+    /// Whether the interface has the path of a request; on `listen`, others are answered as APNs answers them.
+    static func hasPath(of request: HTTPRequest) -> Bool { page.hasPath(of: request) || table.hasPath(of: request) }
+
     /// The decision about a request by its head: the body of a caller without a valid key is not read.
     func admission(of request: HTTPRequest, from peer: String? = nil) -> HTTP1Admission {
         if let health = measuredHealth(request) { return .answer(health) }

@@ -47,14 +47,14 @@ struct APNsIngress {
                 return .refused(token.isEmpty ? .missingDeviceToken : .badDeviceToken)
             }
             let bundle = Topic(request.headers.topic ?? "").bundleIdentifier
-            let lane = lane(ofBundle: bundle, for: caller, hasLane)
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else { return .refused(.topicDisallowed) }
             return keep(request, .device(token), in: lane, id: id, at: now)
         case .broadcast(let app):
             guard request.method == "POST" else { return .refused(.methodNotAllowed) }
             let bundle = String(app)
             if let reason = broadcastProblem(request, bundle) { return .refused(reason) }
             let channel = ChannelID(request.channelID ?? "")
-            let lane = lane(ofBundle: bundle, for: caller, hasLane)
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else { return .refused(.topicMismatch) }
             return keep(request, .channel(channel, bundle: bundle), in: lane, id: id, at: now)
         case .channels(let app), .allChannels(let app):
             let isList = if case .allChannels = target { true } else { false }
@@ -82,11 +82,10 @@ struct APNsIngress {
     private func keep(
         _ request: APNsRequest,
         _ destination: PushDestination,
-        in lane: Lane?,
+        in lane: Lane,
         id: APNsID,
         at now: Int64
     ) -> Verdict {
-        guard let lane else { return .refused(.topicDisallowed) }
         let ownID: APNsID?
         do throws(APNsIDError) {
             ownID = try request.ownID.map { (text) throws(APNsIDError) in try APNsID(text, allowsUpperCase: true) }

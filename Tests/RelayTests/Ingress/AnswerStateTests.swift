@@ -145,6 +145,5 @@ import Wire
     @Test func `the article describes each state`() throws {
         let article = try String(contentsOfFile: "Sources/Relay/Documentation.docc/RunTheRelay.md", encoding: .utf8)
         for state in AnswerState.allCases { #expect(article.contains("| `\(state.rawValue)` |"), "\(state)") }
-        #expect(article.components(separatedBy: "| `answer-seconds` |").count == 2 && article.contains("| 3 |"))
     }
 }

@@ -9,7 +9,12 @@ import Wire
 /// One caller cannot stop another.
 @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
     private static let key = ["authorization: Bearer " + RelayBench.callerKey]
-    private static let later = #"{"to":"5d3a6a1c","not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"#
+
+    /// A push that is sent tomorrow.
+    private func later(_ bench: RelayBench, to tokens: String = #""5d3a6a1c""#) -> String {
+        let tomorrow = bench.relay.now / 1_000 + 86_400
+        return #"{"to":\#(tokens),"not-before":\#(tomorrow),"payload":{"aps":{"alert":"Hi"}}}"#
+    }
 
     private func bench(_ change: (inout RelayConfiguration) -> Void = { _ in }) async throws -> (RelayBench, UInt16) {
         let bench = try await RelayBench {
@@ -29,7 +34,7 @@ import Wire
 
     @Test func `callers that wait leave room for others, and their places when they go`() async throws {
         let (bench, port) = try await bench { $0.loadLimits.waitingPerCaller = 20 }
-        let id = await bench.ask("POST", "/v1/pushes", Self.later).json["id"]?.stringValue ?? ""
+        let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
         var waiting: [RawClient] = []
         for _ in 0..<20 { waiting.append(try open("GET", "/v1/pushes/\(id)?wait=60", at: port)) }
         while await bench.relay.load.waiting < 20 { await Task.yield() }
@@ -57,7 +62,7 @@ import Wire
 
     @Test func `callers that wait are answered when the relay stops`() async throws {
         let (bench, port) = try await bench()
-        let client = try open("POST", "/v1/pushes?wait=60", at: port, body: Self.later)
+        let client = try open("POST", "/v1/pushes?wait=60", at: port, body: later(bench))
         while await bench.relay.load.waiting == 0 { await Task.yield() }
         async let answer = client.read()
         await bench.stop()
@@ -67,7 +72,7 @@ import Wire
     @Test func `a caller that is removed hears no more`() async throws {
         let (bench, port) = try await bench()
         let listening = try open("GET", "/v1/events", at: port)
-        let id = await bench.ask("POST", "/v1/pushes", Self.later).json["id"]?.stringValue ?? ""
+        let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
         let waiting = try open("GET", "/v1/pushes/\(id)?wait=60", at: port)
         while await bench.relay.events.listenerCount == 0 { await Task.yield() }
         while await bench.relay.load.waiting == 0 { await Task.yield() }
@@ -98,11 +103,11 @@ import Wire
     @Test func `a batch waits for room instead of taking that of others`() async throws {
         let (bench, port) = try await bench { $0.loadLimits.incoming = 8_000 }
         let tokens = (0..<1_000).map { #""\#(String(0xA000 + $0, radix: 16))""# }.joined(separator: ",")
-        let line = #"{"to":[\#(tokens)],"not-before":4000000000,"payload":{"aps":{"alert":"Hi"}}}"# + "\n"
+        let line = later(bench, to: "[\(tokens)]") + "\n"
         let batch = RawHTTP1.Request("POST", "/v1/pushes:batch", Self.key, body: String(repeating: line, count: 40))
         async let answers = RawHTTP1.ask([batch], at: port)
         for _ in 0..<20 {
-            let push = RawHTTP1.Request("POST", "/v1/pushes", Self.key, body: Self.later)
+            let push = RawHTTP1.Request("POST", "/v1/pushes", Self.key, body: later(bench))
             #expect(await RawHTTP1.ask([push], at: port).first?.status == 202)
         }
         let text = await answers.first?.body ?? ""
