@@ -103,6 +103,7 @@ import Wire
         }
         #expect(await ask(bench, "GET", "/livez", key: nil).status == 200)
         #expect(await ask(bench, "GET", "/readyz", key: nil).status == 200)
+        #expect(await ask(bench, "TRACE", "/readyz").status == 405)
         #expect(await ask(bench, "GET", "/openapi.json", key: nil).status == 200)
         for path in ["/v1/pushes", "/v1/status", "/nothing"] {
             #expect(await ask(bench, "GET", path, key: nil).status == 401)

@@ -8,6 +8,7 @@ extension RelayAPI {
     ///
     /// Health is answered on the listener's loop: it waits neither for the relay nor for other callers.
     func health(_ request: HTTPRequest) -> HTTPResponse? {
+        guard request.method == "GET" || request.method == "HEAD" else { return nil }
         switch request.path {
         case "/livez": return RelayAPI.liveness(of: relay)
         case "/readyz":

@@ -128,7 +128,7 @@ class RelayPage(unittest.TestCase):
         expect(self.page.locator("#status")).to_be_hidden()
         self.page.get_by_label("A key of this relay").fill(READER)
         self.page.get_by_role("button", name="Show the relay").click()
-        expect(self.page.locator("#mistake")).to_contain_text("may not read")
+        expect(self.page.locator("#mistake")).to_contain_text("does not have the scope read")
         self.page.get_by_label("A key of this relay").fill(KEY)
         self.page.keyboard.press("Enter")
         expect(self.page.locator("#status")).to_be_visible()
