@@ -13,7 +13,7 @@ CONFIGURATION ?= debug
 # their own, and run the shipped program.
 TEST_FLAGS = $(if $(filter release,$(CONFIGURATION)),--configuration release --scratch-path .build-release-tests -Xswiftc -enable-testing)
 BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
-RUN_TESTS = MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(TEST_FLAGS) --skip-build --disable-xctest
+RUN_TESTS = env MARTLET_PROGRAM=$(PROGRAM) $(SWIFT) test $(TEST_FLAGS) --skip-build --disable-xctest
 PROGRAM = $(CURDIR)/.build/$(CONFIGURATION)/martlet
 # Python programs of the tests and benchmarks come from here, made by Scripts/prerequisites.
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
@@ -35,8 +35,8 @@ test: ## Run every test, against real peers too; CONFIGURATION=release for the o
 	@Scripts/prerequisites build test
 	@$(BUILD_TESTS)
 	@$(SWIFT) build --configuration $(CONFIGURATION) --product martlet
-	@$(RUN_TESTS) --parallel --skip "$(BUSY_TESTS)"
-	@$(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
+	@Scripts/run-tests .build/tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --skip "$(BUSY_TESTS)"
+	@Scripts/run-tests .build/busy-tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
 	@Scripts/check-examples $(PROGRAM)
 	@Scripts/check-documentation $(PROGRAM)
 	@Scripts/check-phone
