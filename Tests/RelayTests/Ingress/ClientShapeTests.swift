@@ -10,7 +10,7 @@ import Wire
 
 /// The requests of clients in use, with their provider tokens and headers, sent to a simulator and to a relay.
 ///
-/// They were recorded from the sources of clients that `make test` cannot install.
+/// They repeat the requests of clients that `make test` cannot install, by the sources of those.
 @Suite(.timeLimit(.minutes(1))) struct ClientShapeTests {
     /// The requests of one client.
     struct Shape: Sendable, CustomTestStringConvertible {
