@@ -16,7 +16,8 @@ actor LoopScope {
 
     /// Returns after the turn of the loop in which earlier calls ran.
     ///
-    /// Another call of ``run(_:)`` would not do: the optimiser joins calls that follow each other into one job.
+    /// Another call of ``run(_:)`` would not do: the optimiser joins calls that follow each other into one job, and
+    /// leaves out a job that does nothing.
     nonisolated func finishTurn() async {
         await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
     }

@@ -36,7 +36,7 @@ import Testing
             scope.loop.execute { order.withLock { $0.append("later") } }
             await call()
         }.value
-        await scope.run { _ in }
+        await scope.finishTurn()
         #expect(order.withLock { $0 } == ["call", "later"])
     }
 
