@@ -19,7 +19,7 @@ PROGRAM = $(CURDIR)/.build/$(CONFIGURATION)/martlet
 export MARTLET_PYTHON = $(CURDIR)/.build/python/bin/python3
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots docs clean help
+.PHONY: demo fleet-demo test simulate sanitize fuzz lint format bench bench-compare screenshots unit docs clean help
 
 demo: ## Build, start the local APNs, send it real pushes and show every answer
 	@Scripts/prerequisites build
@@ -79,6 +79,12 @@ screenshots: ## Take the pictures of the inbox that the README shows
 	@Scripts/prerequisites build test
 	@$(SWIFT) build --product martlet
 	@$(MARTLET_PYTHON) Scripts/screenshots .build/debug/martlet Documentation
+
+unit: CONFIGURATION = release
+unit: ## Boot Debian in a container as root, and check the relay's systemd unit there
+	@Scripts/prerequisites build unit
+	@$(SWIFT) build --configuration $(CONFIGURATION) --product martlet
+	@Scripts/check-unit $(PROGRAM)
 
 docs: ## Build the documentation as a website in .build/docs
 	@Scripts/prerequisites build

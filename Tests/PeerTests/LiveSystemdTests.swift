@@ -11,7 +11,7 @@ import Testing
         && groups.contains(where: FileManager.default.isWritableFile)
 
     @Test(.enabled(if: mayStart, "only root can start a systemd of its own, where there is one"))
-    func `the unit starts, reloads, comes back after a crash with all it had, and stops`() async throws {
+    func `the unit starts, reloads what is valid, restarts after a crash without a loss, and stops`() async throws {
         // Nobody has to answer: nothing is sent.
         let relay = try await RelayProcess(
             to: ["host": "127.0.0.1", "port": 9, "clear": true],
@@ -31,6 +31,7 @@ import Testing
                 status: takes pushes for 1 apps; 0 on their way, 0 sent
                 data: 700
                 reloaded: active
+                reload of an invalid configuration failed: active
                 started again: 1
                 "backlog":1
                 stopped: success
