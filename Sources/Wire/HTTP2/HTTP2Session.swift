@@ -300,10 +300,12 @@ struct HTTP2Session: ~Copyable {
     }
 
     /// Changes how many streams the peer may have open at once (servers only); further ones are refused.
+    ///
+    /// Sends nothing when the last SETTINGS frame allows the same number.
     func allow(concurrentStreams: UInt32) {
+        guard concurrentStreams != inbox.streamLimit.latest else { return }
         inbox.streamLimit.sent(concurrentStreams)
-        let entry = HTTP2StreamLimit.entry(concurrentStreams)
-        nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
+        submit(HTTP2StreamLimit.entry(concurrentStreams))
     }
 
     /// Changes how many octets the peer may send on a stream before it has to wait for more room.
@@ -313,7 +315,17 @@ struct HTTP2Session: ~Copyable {
             value: octetsPerStream
         )
         inbox.streamLimit.sent()
-        nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
+        submit(entry)
+    }
+
+    /// Sends a SETTINGS frame, or ends the connection when the peer acknowledges none (RFC 9113 §6.5.3).
+    private func submit(_ entry: nghttp2_settings_entry) {
+        guard inbox.streamLimit.isOverdue else {
+            nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
+            return
+        }
+        inbox.complaint = "the peer does not acknowledge SETTINGS frames"
+        nghttp2_session_terminate_session(raw, HTTP2ErrorCode.settingsTimeout.rawValue)
     }
 
     /// Asks the peer for a sign of life.

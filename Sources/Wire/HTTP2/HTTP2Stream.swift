@@ -101,6 +101,8 @@ package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
     package static let protocolError = HTTP2ErrorCode(rawValue: 1)
     /// A fault on the sender's own side.
     package static let internalError = HTTP2ErrorCode(rawValue: 2)
+    /// The peer does not acknowledge SETTINGS frames.
+    package static let settingsTimeout = HTTP2ErrorCode(rawValue: 4)
     /// The stream was not processed and may be tried again.
     package static let refusedStream = HTTP2ErrorCode(rawValue: 7)
     /// The stream is no longer wanted.

@@ -15,7 +15,17 @@ struct HTTP2StreamLimit {
     /// The limits of SETTINGS frames that were sent and not acknowledged, from the oldest.
     private var pending: [UInt32] = []
     private var acknowledged = initial
-    private var latest = initial
+    /// The limit in the last SETTINGS frame.
+    private(set) var latest = initial
+
+    /// The number of unacknowledged SETTINGS frames that a client may leave behind.
+    ///
+    /// A server changes the limit at most once per answer, and a client that reads acknowledges in order, so no more
+    /// than the answers to all of its streams can be under way. Twice as many also cover changes of other settings.
+    private static let pendingLimit = 2_000
+
+    /// Whether the client has left too many SETTINGS frames unacknowledged (RFC 9113 §6.5.3).
+    var isOverdue: Bool { pending.count > HTTP2StreamLimit.pendingLimit }
 
     /// The number of streams from which on a further one is refused.
     var current: UInt32 { pending.reduce(acknowledged, max) }
@@ -23,7 +33,7 @@ struct HTTP2StreamLimit {
     /// Notes a SETTINGS frame, with a new limit or with other settings.
     mutating func sent(_ limit: UInt32? = nil) {
         latest = limit ?? latest
-        pending.append(latest)
+        if !isOverdue { pending.append(latest) }
     }
 
     /// Notes that the client has acknowledged the oldest SETTINGS frame.

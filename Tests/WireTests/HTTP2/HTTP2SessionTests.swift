@@ -66,6 +66,28 @@ import Testing
         #expect(Self.requests(session).map(\.id) == [2_003, 2_005])
     }
 
+    @Test(arguments: [true, false])
+    func `a client that acknowledges no SETTINGS is sent away`(acknowledges: Bool) throws {
+        let session = try HTTP2Session(.server, limits: .test)
+        try Self.receive(RawHTTP2.greeting, session)
+        let acknowledgement = RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement)
+        var goAways: [RawHTTP2.Frame] = []
+        var count: UInt32 = 0
+        while count < 10_000, goAways.isEmpty {
+            count += 1
+            session.allow(concurrentStreams: count)
+            let frames = Self.output(of: session)
+            goAways += frames.filter { $0.kind == .goAway }
+            let settings = frames.filter { $0.kind == .settings && $0.flags & RawHTTP2.isAcknowledgement == 0 }
+            if acknowledges { for _ in settings { try Self.receive(acknowledgement, session) } }
+        }
+        #expect(count == (acknowledges ? 10_000 : 2_000))
+        // SETTINGS_TIMEOUT (RFC 9113 §7).
+        #expect(goAways.map { Array($0.payload[4..<8]) } == (acknowledges ? [] : [[0, 0, 0, 4]]))
+        #expect(session.isOver == !acknowledges)
+        #expect((session.violation?.description.contains("SETTINGS") ?? false) == !acknowledges)
+    }
+
     @Test func `a refused stream leaves the compression table as it has to be`() throws {
         let session = try HTTP2Session(
             .server,
