@@ -53,6 +53,7 @@ extension HTTP2Connection {
 
     /// Takes no more streams from the peer and closes when those up to `lastStreamID` are over, by default all it has.
     package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
+        flushAnswers()
         session.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
         scheduleFlush()
     }
@@ -64,11 +65,19 @@ extension HTTP2Connection {
     package func shutDown(debugData: [UInt8]) {
         guard announcedDebugData == nil else { return }
         announcedDebugData = debugData
+        flushAnswers()
         session.announceGoAway()
         // The PING has to follow the GOAWAY, and nghttp2 writes waiting PINGs first.
         flush()
         ping()
         loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finishShutdown() }
+    }
+
+    /// Writes the answers that wait for the end of the turn (servers only).
+    ///
+    /// nghttp2 writes a GOAWAY before their DATA, and some clients read nothing after a GOAWAY.
+    private func flushAnswers() {
+        if role == .server { flush() }
     }
 
     /// Sends the last GOAWAY of a graceful shutdown.
