@@ -58,8 +58,10 @@ package struct APNsRequest: Sendable {
         }
         headers = PushHeaders { fields[$0] }
         // Bytes that are not UTF-8 were replaced, and the replacement is longer than what it stands for.
-        if headers.collapseID?.unicodeScalars.contains("\u{FFFD}") == true {
-            headers.collapseIDByteCount = fields.bytes(of: "apns-collapse-id")?.count
+        if headers.collapseID?.unicodeScalars.contains("\u{FFFD}") == true,
+            let bytes = fields.bytes(of: "apns-collapse-id"), String(validating: bytes, as: UTF8.self) == nil
+        {
+            headers.collapseIDByteCount = bytes.count
         }
         channelID = fields["apns-channel-id"]
         requestID = fields["apns-request-id"]

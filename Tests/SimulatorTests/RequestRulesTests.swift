@@ -156,6 +156,11 @@ import Wire
         await apns.stop()
     }
 
+    @Test func `a replacement character that is sent as UTF-8 is no damage`() {
+        let fields: HTTPFields = [":method": "POST", ":path": "/3/device/5d3a", "apns-collapse-id": "a\u{FFFD}"]
+        #expect(APNsRequest(fields, body: []).headers.collapseIDByteCount == nil)
+    }
+
     @Test func `the bytes of a collapse identifier are counted as they were sent`() async throws {
         for (count, isTooLong) in [(22, false), (64, false), (65, true)] {
             var fields: HTTPFields = [
@@ -169,7 +174,7 @@ import Wire
             let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
             let push = await apns.compose(fields, payload: request.body)
             #expect(push.status == (isTooLong ? 400 : 200) && push.headers.collapseIDByteCount == count)
-            #expect(push.findings.map(\.rule) == (isTooLong ? ["collapse-id-too-long"] : []))
+            #expect(push.findings.map(\.rule) == [isTooLong ? "collapse-id-too-long" : "collapse-id-not-utf8"])
             if isTooLong { #expect(push.findings.first?.message.contains("found 65") == true) }
             #expect(try ReceivedPush(record: push.record).findings == push.findings)
             await apns.stop()

@@ -14,7 +14,7 @@ public struct PushHeaders: Sendable, Hashable {
     public var topic: String?
     /// `apns-collapse-id`.
     public var collapseID: String?
-    /// The number of bytes of `apns-collapse-id` as it was sent; nil when ``collapseID`` has the same number in UTF-8.
+    /// The number of bytes of an `apns-collapse-id` that is not UTF-8; nil for one that is.
     package var collapseIDByteCount: Int?
 
     /// Headers from their texts; nil for those that are not sent.

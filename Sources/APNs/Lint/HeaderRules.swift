@@ -77,6 +77,12 @@ extension Lint.Rule {
         .sending,
         "apns-collapse-id has a control character, or a space at either end"
     )
+    static let collapseIDNotUTF8 = Lint.Rule(
+        "collapse-id-not-utf8",
+        .warning,
+        .sending,
+        "apns-collapse-id is not UTF-8"
+    )
 }
 
 /// The rules about headers ("Sending notification requests to APNs", table of request headers).
@@ -86,6 +92,7 @@ enum HeaderRules {
         .backgroundPriorityImmediate, .priorityUnknown, .expirationNotATime, .expirationNegative,
         .expirationInMilliseconds, .expirationPast, .topicMissing, .topicMalformed, .topicSuffixMissing,
         .topicSuffixWrong, .topicSuffixDoubled, .topicNotForMDM, .collapseIDTooLong, .collapseIDMalformed,
+        .collapseIDNotUTF8,
         .broadcastAppMalformed, .broadcastAppWithSuffix, .channelMissing, .channelMalformed, .broadcastHeaderMissing,
         .broadcastTypeWrong,
     ]
@@ -220,20 +227,18 @@ enum HeaderRules {
 
     static func collapseID(of headers: PushHeaders) -> Lint.Finding? {
         guard let text = headers.collapseID else { return nil }
+        let place = Lint.Place.header("apns-collapse-id")
         let count = headers.collapseIDByteCount ?? text.utf8.count
-        let rule: Lint.Rule
-        if count > PushLimits.collapseIDByteCount {
-            rule = .collapseIDTooLong
-        } else if !text.isHeaderValue {
-            rule = .collapseIDMalformed
-        } else {
-            return nil
+        guard count <= PushLimits.collapseIDByteCount else {
+            let text = "apns-collapse-id must have at most \(PushLimits.collapseIDByteCount) bytes (found \(count))"
+            return Lint.Finding(.collapseIDTooLong, place, text, reason: .badCollapseID)
         }
-        return Lint.Finding(
-            rule,
-            .header("apns-collapse-id"),
-            "apns-collapse-id must have at most \(PushLimits.collapseIDByteCount) bytes (found \(count))",
-            reason: .badCollapseID
-        )
+        guard text.isHeaderValue else {
+            let text = "apns-collapse-id must not contain control characters or have a space at either end"
+            return Lint.Finding(.collapseIDMalformed, place, text, reason: .badCollapseID)
+        }
+        guard headers.collapseIDByteCount != nil else { return nil }
+        let note = "apns-collapse-id must be UTF-8: Apple does not document how APNs treats other bytes"
+        return Lint.Finding(.collapseIDNotUTF8, place, note)
     }
 }

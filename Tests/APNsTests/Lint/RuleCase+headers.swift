@@ -153,7 +153,8 @@ extension RuleCase {
             "collapse-id-too-long",
             "apns-collapse-id",
             collapseID(String(repeating: "\u{FFFD}", count: 65), sentBytes: 65),
-            near: collapseID(String(repeating: "\u{FFFD}", count: 64), sentBytes: 64)
+            near: collapseID(String(repeating: "\u{FFFD}", count: 64), sentBytes: 64),
+            others: ["collapse-id-not-utf8"]
         ),
         RuleCase(
             "collapse-id-malformed",
@@ -166,6 +167,12 @@ extension RuleCase {
             "apns-collapse-id",
             LintedPush(collapseID: "order 17 "),
             near: LintedPush(collapseID: "order 17")
+        ),
+        RuleCase(
+            "collapse-id-not-utf8",
+            "apns-collapse-id",
+            collapseID("\u{FFFD}", sentBytes: 1),
+            near: LintedPush(collapseID: "\u{FFFD}")
         ),
         RuleCase("payload-empty", "payload", LintedPush("voip", ""), near: LintedPush("voip", "{}")),
         RuleCase("payload-too-large", "payload", filled(4_097), near: filled(4_096)),
