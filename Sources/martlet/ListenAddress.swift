@@ -10,6 +10,8 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
     /// The address in digits.
     let address: String
     var description: String { address }
+    /// Whether the address is a loopback address.
+    var isLoopback: Bool { address.hasPrefix("127.") || address == "::1" }
 
     private init(address: String) {
         self.address = address

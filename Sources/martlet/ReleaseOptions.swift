@@ -16,6 +16,16 @@ struct ReleaseOptions: Sendable {
         KeyOptions.declared
     ) { ReleaseOptions(isAllowed: $0, deviceTokens: $1, host: $2, key: $3) }
 
+    /// Returns a warning when other machines can use the permission.
+    ///
+    /// - Parameter host: The address that the HTTP interface listens on.
+    /// - Returns: The warning; nil for a loopback address, and without the permission.
+    func warning(for host: ListenHost) -> String? {
+        guard isAllowed, !host.isLoopback else { return nil }
+        return "warning: with --listen \(host) and --allow-release, other machines can send pushes to the devices of"
+            + " --release-to without a key: use --listen 127.0.0.1, or let no other machine reach --inbox-port"
+    }
+
     /// The permission that the options give; nil for none.
     func release(in environment: SimulatedAPNs.Environment) throws -> SimulatedAPNs.Release? {
         guard isAllowed else {

@@ -65,6 +65,7 @@ extension Command {
         guard streams > 0 else {
             throw UsageError("--streams-before-token must be at least 1: without a stream no token can be sent")
         }
+        let warning = release.warning(for: host)
         let release = try release.release(in: environment)
         let apns = try await start(
             SimulatedAPNs.Configuration(
@@ -88,6 +89,7 @@ extension Command {
         )
         let recipes = await apns.recipes
         let addresses = await apns.addresses
+        if let warning { Terminal.errors.write("martlet: \(warning)\n") }
         output.write(json: addresses, text: recipes.text)
         let printer = Task {
             guard !isQuiet else { return }

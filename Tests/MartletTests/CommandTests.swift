@@ -276,6 +276,18 @@ import Testing
 
     // MARK: simulate
 
+    @Test(arguments: [
+        (["--listen", "0.0.0.0", "--allow-release", "--release-to", "5d3a"], true),
+        (["--listen", "127.0.0.2", "--allow-release", "--release-to", "5d3a"], false),
+        (["--listen", "0.0.0.0"], false),
+    ])
+    func `release to real devices for other machines has a warning`(options: [String], hasWarning: Bool) async throws {
+        let release = options.contains("--allow-release") ? ["--release-host", "http://localhost:1"] : []
+        let arguments = ["simulate", "--h2c", "--port", "0", "--inbox-port", "0"] + options + release
+        let simulator = try await MartletProcess(arguments)
+        #expect(simulator.complaints.contains("--allow-release, other machines can send") == hasWarning)
+    }
+
     @Test func `the simulator prints what clients need, shows each push, and stops when told to`() async throws {
         let scratch = try ScratchDirectory()
         let simulator = try ChildProcess(
