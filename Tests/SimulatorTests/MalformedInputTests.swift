@@ -1,3 +1,4 @@
+import APNs
 import APNsClient
 import Simulator
 import TestSupport
@@ -17,6 +18,37 @@ import Testing
         try await client.send(.alert("after"), to: token, topic: "com.example.app")
         #expect(Set(await apns.pushes.filter { $0.status == 200 }.map(\.connection)).count == 1)
         await client.close()
+        await apns.stop()
+    }
+
+    /// The same bytes at the port of the HTTP interface, and requests whose bodies are cut short.
+    @Test func `the HTTP interface outlives it, too`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false))
+        let port = try #require(await apns.inboxPort)
+        var random = SplitMix64(state: 11)
+        let changed = (0..<200).map { _ in MalformedInput.changed(using: &random) }
+        let body = Array(#"{"headers":{"apns-topic":"com.example.app"},"payload":{"aps":{"alert":"Hi"}}}"#.utf8)
+        let cut = body.indices.map { count in
+            let head = "POST /api/v1/lint HTTP/1.1\r\nhost: localhost\r\ncontent-length: \(count)\r\n\r\n"
+            return Array(head.utf8) + body[..<count]
+        }
+        // The first of them is good HTTP/1.1.
+        for bytes in MalformedInput.all().dropFirst().map(\.bytes) + changed {
+            let raw = try RawClient(port: port)
+            raw.send(bytes)
+            raw.finish()
+            #expect(!(await raw.read()).hasPrefix("HTTP/1.1 2"))
+        }
+        for bytes in cut {
+            let raw = try RawClient(port: port)
+            raw.send(bytes)
+            raw.finish()
+            let answer = await raw.read()
+            #expect(answer.hasPrefix("HTTP/1.1 400"), "\(String(decoding: bytes, as: UTF8.self)): \(answer)")
+        }
+        let alive = try await ProgramRun.curl(["http://127.0.0.1:\(port)/livez"])
+        #expect(alive.text == "ok\n")
+        #expect(await apns.pushCount == 0)
         await apns.stop()
     }
 
