@@ -140,6 +140,11 @@ package final class APNsListener {
         listener.use(tls)
     }
 
+    /// Changes the number of streams in the first SETTINGS frame of connections that are accepted from now on.
+    package func use(initialStreams: UInt32) {
+        listener.use(concurrentStreams: initialStreams)
+    }
+
     /// Stops accepting, lets open requests end within `grace`, then calls `completion`.
     package func close(grace: Duration, completion: @escaping () -> Void) {
         listener.close(grace: grace, completion: completion)

@@ -46,17 +46,14 @@ extension SimulatedAPNs {
         if request.isBodyTooLong { request.declaredBodyByteCount = payload.count }
         let now = clock.secondsSince1970()
         var verdict = judge.verdict(onOwn: request, using: &generator)
-        var isDisturbed = false
-        for case .respond(let reason, let status, let retryAfter) in plan.actions(
-            on: request.deviceToken,
-            request.headers,
-            at: now
-        ) {
-            verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
-            isDisturbed = true
+        var injection: FaultInjection?
+        for candidate in plan.injections(on: request.deviceToken, request.headers, at: now) {
+            guard let injected = Judge.Verdict(candidate, at: now) else { continue }
+            verdict = injected
+            injection = candidate
         }
         let (id, _) = response(to: request, verdict, hasRequestID: request.hasRequestID)
-        return receive(request, answeredWith: verdict, id: id, isDisturbed: isDisturbed, from: nil, at: now)
+        return receive(request, answeredWith: verdict, id: id, injection, from: nil, at: now)
     }
 
     /// Notes that a push was sent on, and how that was answered.

@@ -11,8 +11,10 @@ final class ServedClient {
     var acceptedCount = 0
     /// Answers that make APNs end the connection at some number; one to a bad device token counts twice.
     var errorCount = 0
-    /// The fault that has ended the connection, by its name in JSON.
-    var endingFault: String?
+    /// The fault that has ended the connection.
+    var endingFault: FaultInjection?
+    /// The number of streams that a fault has set for the connection; nil for none.
+    var faultStreamLimit: UInt32?
     var notes: ConnectionNotes
 
     init(_ connection: ClientConnection, on port: ConnectionNotes.Port, at now: Int64) {
@@ -35,7 +37,7 @@ extension SimulatedAPNs {
         switch event {
         case .opened:
             let client = ServedClient(connection, on: port, at: clock.secondsSince1970())
-            if client.state.hasAllStreams { connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken) }
+            updateStreamLimit(of: client)
             clients[key] = client
         case .request(let request, let reply):
             if let client = clients[key] { answer(request, reply, from: client) }
@@ -74,9 +76,12 @@ extension SimulatedAPNs {
     private func served(_ tag: Int, status: Int, to client: ServedClient) {
         client.notes.served(status)
         guard tag > 0 else { return }
-        answers[status, default: 0] += 1
-        guard status == 0 else { return }
-        inbox.loseAnswer(of: tag, to: client.endingFault)
+        guard status == 0 else {
+            answers[status, default: 0] += 1
+            return
+        }
+        unanswered += 1
+        inbox.loseAnswer(of: tag, to: client.endingFault.map(AnswerLoss.connection) ?? .client)
         tellFollowersSoon()
     }
 
@@ -89,39 +94,71 @@ extension SimulatedAPNs {
         let now = clock.secondsSince1970()
         let request = Judge.completed(request, over: client.state)
         client.notes.asked(openStreams: client.connection.openStreamCount)
-        var actions = plan.actions(on: request.deviceToken, request.headers, at: now)
-        for case .skewClock(let duration) in actions {
+        var injections = plan.injections(on: request.deviceToken, request.headers, at: now)
+        for case .skewClock(let duration) in injections.map(\.action) {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
         }
+        for case .limitStreams(let limit) in injections.map(\.action) { client.faultStreamLimit = limit }
         let judged =
             !onChannelPort || request.isAboutChannels
             ? judge.verdict(on: request, over: &client.state, at: now + skew, using: &generator)
             : .refused(Judge.notAboutChannels)
         // A fault changes the answer, not what came of the request.
         var verdict = judged
-        for case .respond(let reason, let status, let retryAfter) in actions {
-            verdict = .injected(reason, status: status, retryAfter: retryAfter, at: now)
+        for injection in injections {
+            guard let injected = Judge.Verdict(injection, at: now) else { continue }
+            verdict = injected
             // A token that APNs calls expired stays so, and the one that takes its place comes in time.
-            if reason == .expiredProviderToken { judge.expire(request.authorization) }
+            if injected.reason == .expiredProviderToken { judge.expire(request.authorization) }
         }
         adjustStreams(of: client, after: verdict)
         client.errorCount += verdict.errorWeight
-        actions += plan.actions(on: request.deviceToken, request.headers, afterErrors: client.errorCount)
+        injections += plan.injections(
+            on: request.deviceToken,
+            request.headers,
+            afterErrors: client.errorCount,
+            verdict.reason
+        )
         let (id, response) = response(to: request, verdict, hasRequestID: onChannelPort || request.hasRequestID)
         let isPush: Bool
         switch request.target {
         case .channels, .allChannels: isPush = false
         case .device, .broadcast, nil: isPush = true
         }
-        // Set before a fault can end the stream.
-        if isPush { reply.tag = inbox.log.lastNumber + 1 }
-        switch disturb(client, reply, actions) {
-        case nil: verdict.status = 0
-        case .zero?: reply.send(response)
-        case let delay?: loop.schedule(after: delay) { reply.send(response) }
+        if isPush {
+            reply.tag = inbox.log.lastNumber + 1
+            // Before a fault can end the stream, as its end is noted on the push.
+            receive(request, answeredWith: verdict, id: id, injections.decisive, from: client, at: now)
+        } else {
+            keepChannel(of: request, judged)
         }
-        guard isPush else { return keepChannel(of: request, judged) }
-        receive(request, answeredWith: verdict, id: id, isDisturbed: !actions.isEmpty, from: client, at: now)
+        send(response, to: client, reply, injections)
+    }
+
+    /// Sends an answer, unless a fault withholds it, and does to the connection what is to go wrong.
+    private func send(
+        _ response: APNsResponse,
+        to client: ServedClient,
+        _ reply: APNsReply,
+        _ injections: [FaultInjection]
+    ) {
+        guard !injections.contains(where: \.withholdsAnswer) else {
+            for injection in injections { inject(injection, into: client, reply) }
+            return
+        }
+        for injection in injections where !injection.isGoAway { inject(injection, into: client, reply) }
+        // Some clients read nothing after a GOAWAY, and would lose the answer that caused it.
+        let goAways = injections.filter(\.isGoAway)
+        let delay = injections.reduce(Duration.zero) { $0 + $1.delay }
+        guard delay != .zero else {
+            reply.send(response)
+            for goAway in goAways { client.end(with: goAway, reply) }
+            return
+        }
+        loop.schedule(after: delay) {
+            reply.send(response)
+            for goAway in goAways { client.end(with: goAway, reply) }
+        }
     }
 
     /// Takes in a push that has been answered; without a client it is one of the page.
@@ -132,7 +169,7 @@ extension SimulatedAPNs {
         _ request: APNsRequest,
         answeredWith verdict: Judge.Verdict,
         id: String,
-        isDisturbed: Bool,
+        _ injection: FaultInjection?,
         from client: ServedClient?,
         at now: Int64
     ) -> ReceivedPush {
@@ -143,7 +180,7 @@ extension SimulatedAPNs {
             number: inbox.log.lastNumber + 1,
             answeredWith: verdict,
             id: id,
-            isDisturbed: isDisturbed,
+            fault: injection?.name,
             in: namespaces.namespace(header: request.namespace, deviceToken: request.deviceToken),
             over: client?.connection.id ?? ReceivedPush.noConnection,
             at: now
@@ -151,9 +188,12 @@ extension SimulatedAPNs {
         if let encoding = request.contentEncoding, encoding.lowercased() != "identity" {
             push.observations.append(RequestRules.compressed(encoding))
         }
+        let loss = injection.flatMap { $0.withholdsAnswer ? AnswerLoss.fault($0) : nil }
         if push.status == 200 {
-            observe(&push, from: client)
-            deliver(&push, at: now)
+            if loss == nil {
+                observe(&push, from: client)
+                deliver(&push, at: now)
+            }
         } else if let reason = push.reason {
             if let finding = verdict.finding {
                 push.observations.append(finding)
@@ -162,6 +202,7 @@ extension SimulatedAPNs {
             }
         }
         push.observations += RefusalRules.findings(about: request)
+        if let loss { push.loseAnswer(to: loss) }
         inbox.receive(push)
         tellFollowersSoon()
         return push
@@ -176,7 +217,9 @@ extension SimulatedAPNs {
         }
         if let finding = judge.channels.finding(for: push) { push.observations.append(finding) }
         guard push.app == nil else {
-            push.observations += (client?.state.providerToken?.deviations ?? []).map(ProviderTokenRules.finding)
+            if let token = client?.state.providerToken {
+                push.observations += TrafficRules.findings(about: token, at: push.time, skew: skew)
+            }
             return
         }
         if let client, push.headers.isForMDM, !client.state.isKnownByCertificate {

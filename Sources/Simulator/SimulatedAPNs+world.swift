@@ -139,8 +139,7 @@ extension SimulatedAPNs {
             throw SimulatorError("there are \(SimulatedAPNs.faultLimit) faults already: remove some first")
         }
         plan.add(fault)
-        inbox.note(.faultsChanged)
-        tellFollowersSoon()
+        applyFaults()
     }
 
     private static let faultLimit = 1_000
@@ -153,8 +152,8 @@ extension SimulatedAPNs {
     public func removeFault(at index: Int) -> Bool {
         guard plan.faults.indices.contains(index) else { return false }
         plan.remove(at: index)
-        inbox.note(.faultsChanged)
-        tellFollowersSoon()
+        for client in clients.values { client.faultStreamLimit = nil }
+        applyFaults()
         return true
     }
 
@@ -168,7 +167,7 @@ extension SimulatedAPNs {
         refusals = 0
         skew = 0
         judge.forgetExpiredTokens()
-        inbox.note(.faultsChanged)
-        tellFollowersSoon()
+        for client in clients.values { client.faultStreamLimit = nil }
+        applyFaults()
     }
 }

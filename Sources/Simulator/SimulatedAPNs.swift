@@ -27,7 +27,7 @@ public actor SimulatedAPNs {
     let configuration: Configuration
     let clock: WallClock
     private let authority: LocalAuthority
-    private var listeners: [APNsListener] = []
+    private(set) var listeners: [APNsListener] = []
     /// The numbers of the connections on all ports.
     private let numbering = ConnectionNumbering()
     private var http: HTTP1Listener?
@@ -52,6 +52,8 @@ public actor SimulatedAPNs {
     var closedConnections = ClosedConnections()
     /// Pushes by the status of their answers.
     var answers: [Int: Int] = [:]
+    /// Pushes over a connection whose answer was not written.
+    var unanswered = 0
     var generator: SplitMix64
     var archive: PushArchive?
     /// What the archive has not been told yet.
@@ -162,7 +164,7 @@ public actor SimulatedAPNs {
             host: configuration.host,
             port: port,
             tls: tls,
-            limits: APNsListener.Limits(initialStreams: configuration.streamsBeforeToken),
+            limits: APNsListener.Limits(initialStreams: initialStreams),
             on: loop,
             numbering: numbering,
             admits: { self.admits() },

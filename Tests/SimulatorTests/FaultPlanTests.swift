@@ -11,7 +11,7 @@ import Testing
     /// Which of so many requests have something go wrong.
     private func times(_ faults: [Fault], seed: UInt64 = 1, of count: Int = 20) -> [Int] {
         var plan = FaultPlan(faults, seed: seed)
-        return (1...count).filter { _ in !plan.actions(on: device, headers, at: 0).isEmpty }
+        return (1...count).filter { _ in !plan.injections(on: device, headers, at: 0).isEmpty }
     }
 
     @Test func `a fault happens after, every and at most as often as it says`() {
@@ -31,7 +31,9 @@ import Testing
         #expect((2_700...3_300).contains(first.count), "\(first.count)")
         #expect(times([Fault(.close, count: 0), fault], seed: 7, of: 10_000) != first, "each fault has its own chance")
         var plan = FaultPlan([fault, Fault(.close, probability: 0.5)], seed: 7)
-        let hangs = (1...10_000).filter { _ in plan.actions(on: device, headers, at: 0).contains(.hang) }
+        let hangs = (1...10_000).filter { _ in
+            plan.injections(on: device, headers, at: 0).contains { $0.action == .hang }
+        }
         #expect(hangs == first, "what else goes wrong changes nothing")
     }
 
@@ -49,14 +51,14 @@ import Testing
         var plan = FaultPlan([Fault(.throttle(perDevice: 2))], seed: 1)
         let requests = [(device, 1), (device.uppercased(), 1), ("ffff", 1), (device, 1), (device, 2)]
         let answers = requests.map { device, second in
-            plan.actions(on: device, headers, at: Int64(second))
+            plan.injections(on: device, headers, at: Int64(second)).map(\.action)
         }
         #expect(answers == [[], [], [], [.respond(.tooManyRequests)], []])
     }
 
     @Test func `a delay with jitter is within its bounds`() {
         var plan = FaultPlan([Fault(.delay(.seconds(1), jitter: .seconds(2)))], seed: 1)
-        let delays = (0..<100).flatMap { _ in plan.actions(on: device, headers, at: 0) }
+        let delays = (0..<100).flatMap { _ in plan.injections(on: device, headers, at: 0).map(\.action) }
         let isWithin = delays.allSatisfy { action in
             if case .delay(let delay, _) = action { (.seconds(1)...(.seconds(3))).contains(delay) } else { false }
         }
@@ -71,12 +73,27 @@ import Testing
     ])
     func `the end of a device token tells what goes wrong`(device: String, action: Fault.Action) {
         var plan = FaultPlan([], seed: 1)
-        #expect(plan.actions(on: device, PushHeaders(), at: 0) == [action])
+        let injections = plan.injections(on: device, PushHeaders(), at: 0)
+        #expect(injections.map(\.action) == [action])
+        #expect(injections.map(\.name) == [device.suffix(6).lowercased()])
     }
 
     @Test(arguments: ["", "00", "dead", "11dead", "000200", "5d3a6a1c8f9a42d6"])
     func `other tokens tell nothing`(device: String) {
         #expect(FaultPlan.magic(device) == nil)
+    }
+
+    @Test(arguments: [("unavailable", 5), ("server-errors", 10), ("drain", 1_000)])
+    func `a preset about every so many pushes begins with that one`(name: String, interval: Int) throws {
+        let preset = try #require(Fault.presets.first { $0.name == name })
+        #expect(times(preset.faults, of: 3 * interval) == [interval, 2 * interval, 3 * interval])
+    }
+
+    @Test func `a limit of streams without conditions is no matter of requests`() {
+        let limits = [Fault(.limitStreams(7)), Fault(.limitStreams(3)), Fault(.limitStreams(1), count: 1)]
+        #expect(FaultPlan(limits, seed: 1).streamLimit == 3)
+        #expect(times(limits) == [1])
+        #expect(FaultPlan([Fault(.limitStreams(1), probability: 0.5)], seed: 1).streamLimit == nil)
     }
 
     @Test func `presets have names of their own`() {

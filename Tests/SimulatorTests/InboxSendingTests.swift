@@ -30,13 +30,13 @@ import Testing
         let bench = try await InboxBench()
         let other = try DeviceToken(hex: "5d3a6a1c")
         await bench.apns.register(other, for: ["com.example.other"])
-        for (token, status, reason, isDisturbed) in [
-            ("5d3a6a1c", 400, "DeviceTokenNotForTopic", false), ("5d3a/6a", 404, "BadPath", false),
-            ("5d3", 400, "BadDeviceToken", false), ("5d00dead", 410, "Unregistered", true),
-        ] {
+        for (token, status, reason, fault) in [
+            ("5d3a6a1c", 400, "DeviceTokenNotForTopic", nil), ("5d3a/6a", 404, "BadPath", nil),
+            ("5d3", 400, "BadDeviceToken", nil), ("5d00dead", 410, "Unregistered", "00dead"),
+        ] as [(String, Int, String, String?)] {
             let push = try await bench.json("POST", "/api/v1/pushes", Self.body(to: token))
             #expect(push["status"]?.integerValue == Int64(status) && push["reason"]?.stringValue == reason, "\(push)")
-            #expect((push["disturbed"] != nil) == isDisturbed)
+            #expect(push["fault"]?.stringValue == fault)
         }
         let unanswered = try await bench.json("POST", "/api/v1/pushes", Self.body(to: "5d00deaf"))
         #expect(unanswered["status"] == 200)

@@ -139,14 +139,14 @@ import Wire
         #expect(bench.verdict(on: test).status == 200)
     }
 
-    @Test func `pushes and broadcasts show the unusual form of their token`() async throws {
+    @Test func `pushes and broadcasts show the unusual form and the age of their token`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let channel = try await client.channels(of: "com.example.app").create()
         await client.close()
         let key = try ES256PrivateKey()
-        let now = WallClock.system.secondsSince1970()
-        let authorization = try Self.authorization(issuedAt: "\"\(now)\"") { try Self.der(key.sign($0)) }
+        let issuedAt = WallClock.system.secondsSince1970() + 600
+        let authorization = try Self.authorization(issuedAt: "\"\(issuedAt)\"") { try Self.der(key.sign($0)) }
         let requests = [
             (
                 "/3/device/5d3a6a1c", ["apns-topic: com.example.app", "apns-push-type: alert"],
@@ -170,7 +170,11 @@ import Wire
             )
             #expect(run.text == "200", "\(run.complaint)")
             let findings = try #require(await apns.pushes.last).findings
-            #expect(findings.map(\.rule) == ["provider-token-issued-at-text", "provider-token-der-signature"])
+            #expect(
+                findings.map(\.rule) == [
+                    "provider-token-issued-at-text", "provider-token-der-signature", "provider-token-ahead",
+                ]
+            )
             #expect(findings.allSatisfy { $0.place == .header("authorization") })
         }
         #expect(await apns.pushCount == 2)

@@ -28,7 +28,7 @@ import Testing
         status: 410,
         reason: .unregistered,
         id: "123e4567-e89b-12d3-a456-4266554400a0",
-        isDisturbed: true
+        fault: "respond"
     )
 
     @Test(arguments: [

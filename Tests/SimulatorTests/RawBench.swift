@@ -9,6 +9,8 @@ import Testing
 struct RawBench {
     let apns: SimulatedAPNs
     let raw: RawClient
+    /// The first frames of the server.
+    let greeting: [RawHTTP2.Frame]
     private let authorization: String
 
     init(_ faults: [Fault] = [], streams: UInt32 = 100) async throws {
@@ -25,7 +27,7 @@ struct RawBench {
         let token = try SigningKey.ephemeral().token(issuedAt: Date())
         authorization = "bearer " + String(decoding: token, as: UTF8.self)
         raw.send(RawHTTP2.greeting + RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement))
-        _ = await raw.bytes(until: RawHTTP2.isGreeting)
+        greeting = RawHTTP2.frames(in: await raw.bytes(until: RawHTTP2.isGreeting))
     }
 
     /// The HEADERS of a push.

@@ -102,9 +102,11 @@ import Testing
         #expect(Judge.Verdict.accepted.errorWeight == 0)
         var plan = FaultPlan([Fault(.limitErrors(3), count: 1)], seed: 1)
         let headers = PushHeaders(pushType: "alert", topic: "com.example.app")
-        #expect(plan.actions(on: "5d3a", headers, at: 0).isEmpty)
-        #expect(plan.actions(on: "5d3a", headers, afterErrors: 2).isEmpty)
-        #expect(plan.actions(on: "5d3a", headers, afterErrors: 3) == [.goAway()])
-        #expect(plan.actions(on: "5d3a", headers, afterErrors: 4).isEmpty)
+        #expect(plan.injections(on: "5d3a", headers, at: 0).isEmpty)
+        #expect(plan.injections(on: "5d3a", headers, afterErrors: 2, .badTopic).isEmpty)
+        let injections = plan.injections(on: "5d3a", headers, afterErrors: 3, .badTopic)
+        #expect(injections.map(\.action) == [.goAway(debugData: #"{"reason":"BadTopic"}"#)])
+        #expect(injections.map(\.name) == ["limit-errors"])
+        #expect(plan.injections(on: "5d3a", headers, afterErrors: 4, .badTopic).isEmpty)
     }
 }

@@ -27,7 +27,7 @@ extension ReceivedPush {
             status: 200,
             reason: nil,
             id: "",
-            isDisturbed: false
+            fault: nil
         )
     }
 }

@@ -25,7 +25,7 @@ import Wire
             number: 1,
             answeredWith: .refused(.payloadTooLarge),
             id: "",
-            isDisturbed: false,
+            fault: nil,
             in: nil,
             over: 1,
             at: 0

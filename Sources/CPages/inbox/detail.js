@@ -101,7 +101,7 @@ function facts(values) {
 
 function timeline(push) {
   const events = [
-    { time: push.time, kind: `answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.disturbed ? "by a fault" : "" },
+    { time: push.time, kind: `answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
     ...push.deliveries,
   ]
   return element("ol", { class: "timeline" }, events.map((event) =>

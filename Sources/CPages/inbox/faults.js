@@ -15,7 +15,7 @@ const actions = {
   close: ["The connection ends in order", []],
   "reset-connection": ["The connection is reset", []],
   "refuse-connections": ["The next clients are dropped before the handshake", ["limit"]],
-  "limit-streams": ["So many streams at once", ["limit"]],
+  "limit-streams": ["At most this many streams on a connection", ["limit"]],
   "limit-window": ["So many octets on a stream", ["limit"]],
   "limit-errors": ["GOAWAY after so many refused pushes", ["limit"]],
   throttle: ["More than this many a second to one device are too many", ["limit"]],
@@ -32,7 +32,7 @@ const parts = {
 const matches = ["topic", "push-type", "priority", "device-prefix", "device-suffix"]
 const times = {
   probability: [{ ...number, min: 0, max: 1, placeholder: "1" }, "0 to 1"],
-  every: [{ ...whole, min: 1, placeholder: "1" }, "with every how many"],
+  every: [{ ...whole, min: 1, placeholder: "1" }, "5 for every fifth"],
   after: [{ ...whole, placeholder: "0" }, "how many pass before"],
   count: [{ ...whole, placeholder: "no limit" }, "how often at most"],
 }

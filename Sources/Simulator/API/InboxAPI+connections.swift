@@ -39,7 +39,7 @@ extension ConnectionNotes {
             .init("streams-open", number(openStreams)), .init("streams-most", number(mostStreams)),
             .init("streams-refused", number(refusedStreams)), .init("streams-reset", number(resetStreams)),
             .init("requests", number(requests)), .init("requests-malformed", number(malformedRequests)),
-            .init("answers", .object(answers)),
+            .init("answers", .object(answers)), .init("unanswered", number(unanswered)),
         ]
         if hasFailedHandshake { members.append(.init("handshake-failed", true)) }
         if let security {

@@ -7,7 +7,8 @@ extension SimulatedAPNs {
         let refused = clients.values.reduce(closedConnections.refusedStreams) { $0 + $1.connection.refusedStreamCount }
         let reset = clients.values.reduce(closedConnections.resetStreams) { $0 + $1.connection.resetStreamCount }
         let statuses = answers.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", $0.value) }
-        return metric("pushes_total", "counter", "Pushes by the status of their answers; 0 for none.", statuses)
+        return metric("pushes_total", "counter", "Pushes by the status of their answers.", statuses)
+            + metric("pushes_unanswered_total", "counter", "Pushes without an answer.", [("", unanswered)])
             + metric("connections", "gauge", "Clients that are connected.", [("", clients.count)])
             + metric("streams_refused_total", "counter", "Streams refused because too many were open.", [("", refused)])
             + metric("streams_reset_total", "counter", "Streams that clients have reset.", [("", reset)])

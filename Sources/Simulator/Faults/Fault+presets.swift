@@ -17,12 +17,12 @@ extension Fault {
         Preset(
             name: "unavailable",
             summary: "every fifth push gets 503 ServiceUnavailable and is to come back in a second",
-            faults: [Fault(.respond(.serviceUnavailable, retryAfter: 1), every: 5)]
+            faults: [Fault(.respond(.serviceUnavailable, retryAfter: 1), after: 4, every: 5)]
         ),
         Preset(
             name: "server-errors",
             summary: "every tenth push gets 500 InternalServerError",
-            faults: [Fault(.respond(.internalServerError), every: 10)]
+            faults: [Fault(.respond(.internalServerError), after: 9, every: 10)]
         ),
         Preset(
             name: "too-many-requests",
@@ -58,7 +58,7 @@ extension Fault {
         ),
         Preset(
             name: "one-stream",
-            summary: "one push at a time, from the first on",
+            summary: "each connection may have one stream open, from its first SETTINGS frame on",
             faults: [Fault(.limitStreams(1))]
         ),
     ]

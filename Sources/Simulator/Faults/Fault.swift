@@ -56,12 +56,16 @@ public struct Fault: Sendable, Hashable {
         case resetConnection
         /// The next clients are dropped before their TLS handshake, this many of them.
         case refuseConnections(Int)
-        /// So many streams may be open from now on.
+        /// At most this many streams may be open on a connection.
+        ///
+        /// A fault without conditions sets the limit in the first SETTINGS frame of each connection. A fault with a
+        /// match, ``Fault/probability``, ``Fault/count``, ``Fault/after`` or ``Fault/every`` sets it for the connection
+        /// of each request that it happens with. The limit ends with the connection, or when faults are removed.
         case limitStreams(UInt32)
         /// So many octets may be sent on a stream before the server makes room for more.
         case limitWindow(UInt32)
         /// The connection ends with GOAWAY after this many answers with a status from 400 to 499; one with
-        /// `BadDeviceToken` counts twice, and 410 does not count.
+        /// `BadDeviceToken` counts twice, and 410 does not count. The debug data has the reason of the last answer.
         ///
         /// Apple says that too many errors end a connection, and does not say how many ("Handling notification
         /// responses from APNs").
@@ -80,7 +84,9 @@ public struct Fault: Sendable, Hashable {
     public var count: Int?
     /// How many of those requests pass before it may happen.
     public var after: Int
-    /// With every how many of those requests it may happen.
+    /// The interval in requests; 1 by default.
+    ///
+    /// With 5, the fault may happen with the first request after those of ``after``, and then with every fifth one.
     public var every: Int
     /// What goes wrong.
     public var action: Action
@@ -93,7 +99,8 @@ public struct Fault: Sendable, Hashable {
     ///   - probability: How likely it is with each of those, from 0 to 1.
     ///   - count: How often it happens at most; nil for no limit.
     ///   - after: How many of those requests pass before it may happen.
-    ///   - every: With every how many of those requests it may happen.
+    ///   - every: The interval in requests: with 5 and an `after` of 4, the fault may happen with the fifth, the tenth
+    ///     and so on.
     public init(
         _ action: Action,
         with match: Match = Match(),

@@ -46,24 +46,45 @@ struct FaultPlan {
         rules.remove(at: index)
     }
 
-    /// What goes wrong with a request that comes at this time, in seconds since 1970; mostly nothing.
+    /// The number of streams that every connection may have open; nil for no limit by a fault.
+    var streamLimit: UInt32? { rules.compactMap(\.fault.limitForAllConnections).min() }
+
+    /// Returns what goes wrong with a request, in the order of the faults; mostly nothing.
     ///
     /// - Parameters:
     ///   - device: The device token as it stands in the path; empty for a request about none.
     ///   - headers: The request's headers.
-    ///   - now: The time.
-    /// - Returns: What goes wrong, in the order of the faults.
-    mutating func actions(on device: String, _ headers: PushHeaders, at now: Int64) -> [Fault.Action] {
-        let magic = FaultPlan.magic(device)
-        guard !rules.isEmpty || magic != nil else { return [] }
-        let actions = rules.indices.compactMap { rules[$0].action(on: device, headers, at: now) }
-        return actions + (magic.map { [$0] } ?? [])
+    ///   - now: The time of the request in seconds since 1970.
+    /// - Returns: The faults that happen.
+    mutating func injections(on device: String, _ headers: PushHeaders, at now: Int64) -> [FaultInjection] {
+        let suffix = FaultPlan.magic(device).map { FaultInjection(action: $0, ofSuffixIn: device) }
+        guard !rules.isEmpty || suffix != nil else { return [] }
+        let injections = rules.indices.compactMap { index in
+            let action = rules[index].action(on: device, headers, at: now)
+            return action.map { FaultInjection(action: $0, of: rules[index].fault) }
+        }
+        return injections + [suffix].compactMap(\.self)
     }
 
-    /// Takes the actions that follow from the number of errors on a connection.
-    mutating func actions(on device: String, _ headers: PushHeaders, afterErrors count: Int) -> [Fault.Action] {
+    /// Returns the faults that follow from the number of errors on a connection.
+    ///
+    /// - Parameters:
+    ///   - device: The device token as it stands in the path; empty for a request about none.
+    ///   - headers: The request's headers.
+    ///   - count: The number of errors on the connection.
+    ///   - reason: The reason of the answer to the request.
+    /// - Returns: The faults that happen.
+    mutating func injections(
+        on device: String,
+        _ headers: PushHeaders,
+        afterErrors count: Int,
+        _ reason: Reason?
+    ) -> [FaultInjection] {
         guard count > 0 else { return [] }
-        return rules.indices.compactMap { rules[$0].action(on: device, headers, afterErrors: count) }
+        return rules.indices.compactMap { index in
+            let action = rules[index].action(on: device, headers, afterErrors: count, reason)
+            return action.map { FaultInjection(action: $0, of: rules[index].fault) }
+        }
     }
 
     /// What device tokens with a telling end have go wrong, without any setup.
@@ -96,13 +117,16 @@ extension FaultPlan.Rule {
     fileprivate mutating func action(
         on device: String,
         _ headers: PushHeaders,
-        afterErrors count: Int
+        afterErrors count: Int,
+        _ reason: Reason?
     ) -> Fault.Action? {
         guard case .limitErrors(let limit) = fault.action, count >= limit, isDue(on: device, headers) else {
             return nil
         }
         times += 1
-        return .goAway()
+        // APNs puts the strings of its answers into the debug data ("Sending notification requests to APNs").
+        let debugData = reason.map { JSONValue.object([.init("reason", .string($0.rawValue))]).encoded() }
+        return .goAway(debugData: String(decoding: debugData ?? [], as: UTF8.self))
     }
 
     /// Whether the fault happens with a request, if nothing but its conditions matters.
@@ -117,6 +141,7 @@ extension FaultPlan.Rule {
 
     fileprivate mutating func action(on device: String, _ headers: PushHeaders, at now: Int64) -> Fault.Action? {
         if case .limitErrors = fault.action { return nil }
+        if fault.limitForAllConnections != nil { return nil }
         guard isDue(on: device, headers) else { return nil }
         switch fault.action {
         case .throttle(let limit):

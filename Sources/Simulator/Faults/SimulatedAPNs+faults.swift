@@ -4,46 +4,23 @@ internal import Wire
 
 /// Applies faults to connections, and limits the streams of clients whose requests are refused.
 extension SimulatedAPNs {
-    /// Does to the connection what is to go wrong.
-    ///
-    /// - Returns: How long the answer is to wait; nil when there will be none.
-    func disturb(
-        _ client: ServedClient,
-        _ reply: APNsReply,
-        _ actions: [Fault.Action]
-    ) -> Duration? {
+    /// Applies what faults do to a connection besides the GOAWAY frames that follow an answer.
+    func inject(_ injection: FaultInjection, into client: ServedClient, _ reply: APNsReply) {
         let connection = client.connection
-        var delay: Duration? = .zero
-        for action in actions {
-            switch action {
-            case .respond, .throttle, .limitErrors, .skewClock: break
-            case .delay(let more, _): delay = delay.map { $0 + more }
-            case .hang: delay = nil
-            case .resetStream(let code):
-                reply.reset(HTTP2ErrorCode(rawValue: code))
-                delay = nil
-            case .goAway(let code, let text, let includesRequest):
-                let last = includesRequest ? nil : max(0, reply.streamID - 2)
-                client.endingFault = action.name
-                connection.goAway(HTTP2ErrorCode(rawValue: code), debugData: Array(text.utf8), lastStreamID: last)
-                if !includesRequest { delay = nil }
-            case .drain(let text):
-                client.endingFault = action.name
-                connection.shutDown(debugData: Array(text.utf8))
-            case .close:
-                client.endingFault = action.name
-                connection.close()
-                delay = nil
-            case .resetConnection:
-                client.endingFault = action.name
-                connection.abort()
-                delay = nil
-            case .refuseConnections(let count): refusals = min(refusals, 1_000_000) + min(max(0, count), 1_000_000)
-            case .limitStreams(let limit): connection.allow(concurrentStreams: limit)
-            case .limitWindow(let octets): connection.allow(octetsPerStream: octets)
-            }
+        switch injection.action {
+        // These change the answer, or the number of streams, and are applied with it.
+        case .respond, .throttle, .limitErrors, .skewClock, .delay, .hang, .limitStreams: break
+        case .resetStream(let code): reply.reset(HTTP2ErrorCode(rawValue: code))
+        case .goAway, .drain: client.end(with: injection, reply)
+        case .close:
+            client.endingFault = injection
+            connection.close()
+        case .resetConnection:
+            client.endingFault = injection
+            connection.abort()
+        case .refuseConnections(let count): refusals = min(refusals, 1_000_000) + min(max(0, count), 1_000_000)
+        case .limitWindow(let octets): connection.allow(octetsPerStream: octets)
         }
-        return delay
     }
 
     /// Gives a client all streams once its token is accepted, and one while its pushes are refused, as APNs does to
@@ -52,18 +29,66 @@ extension SimulatedAPNs {
         let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
         if client.state.hasAllStreams, isMistake, !configuration.leniency.contains(.fullSpeedAfterRefusals) {
             client.state.hasAllStreams = false
-            client.connection.allow(concurrentStreams: configuration.streamsBeforeToken)
         } else if client.state.isSenderKnown, !client.state.hasAllStreams, !isMistake {
             client.state.hasAllStreams = true
-            client.connection.allow(concurrentStreams: SimulatedAPNs.streamsAfterToken)
         }
+        updateStreamLimit(of: client)
     }
+
+    /// Sets the number of streams of all connections for changed faults, and reports the change.
+    func applyFaults() {
+        for listener in listeners { listener.use(initialStreams: initialStreams) }
+        for client in clients.values { updateStreamLimit(of: client) }
+        inbox.note(.faultsChanged)
+        tellFollowersSoon()
+    }
+
+    /// Sends a client its number of streams when it has changed.
+    func updateStreamLimit(of client: ServedClient) {
+        let limit = client.state.hasAllStreams ? SimulatedAPNs.streamsAfterToken : configuration.streamsBeforeToken
+        let limits = [limit, plan.streamLimit, client.faultStreamLimit].compactMap(\.self)
+        client.connection.allow(concurrentStreams: limits.min() ?? limit)
+    }
+
+    /// The number of streams in the first SETTINGS frame of a connection.
+    var initialStreams: UInt32 { min(configuration.streamsBeforeToken, plan.streamLimit ?? .max) }
 
     /// Streams that APNs was seen to allow once a token has been accepted.
     static let streamsAfterToken: UInt32 = 1_000
 }
 
+extension ServedClient {
+    /// Ends the connection with the GOAWAY frames of a fault.
+    func end(with injection: FaultInjection, _ reply: APNsReply) {
+        switch injection.action {
+        case .goAway(let code, let text, let includesRequest):
+            endingFault = injection
+            connection.goAway(
+                HTTP2ErrorCode(rawValue: code),
+                debugData: Array(text.utf8),
+                lastStreamID: includesRequest ? nil : max(0, reply.streamID - 2)
+            )
+        case .drain(let text):
+            endingFault = injection
+            connection.shutDown(debugData: Array(text.utf8))
+        default: break
+        }
+    }
+}
+
 extension Judge.Verdict {
+    /// The answer that a fault gives to any request at this time in seconds since 1970; nil for other faults.
+    init?(_ injection: FaultInjection, at now: Int64) {
+        guard case .respond(let reason, let status, let retryAfter) = injection.action else { return nil }
+        self.init(
+            status: status ?? reason.status ?? 400,
+            reason: reason,
+            retryAfter: retryAfter,
+            finding: RefusalRules.answer(reason, by: injection)
+        )
+        if self.status == 410 { timestamp = now * 1_000 }
+    }
+
     /// The number of errors that the answer counts for: Apple says that too many end the connection, that those about
     /// bad device tokens do so sooner, and that 410 is none; it gives no numbers ("Handling notification responses from
     /// APNs").

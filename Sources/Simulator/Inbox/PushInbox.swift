@@ -39,8 +39,8 @@ struct PushInbox {
     }
 
     /// Notes that the answer to a push was not written.
-    mutating func loseAnswer(of number: Int, to fault: String?) {
-        log.loseAnswer(of: number, to: fault)
+    mutating func loseAnswer(of number: Int, to loss: AnswerLoss) {
+        log.loseAnswer(of: number, to: loss)
         if !followers.isEmpty, let push = log[number] { followers.note(.changed(push)) }
     }
 

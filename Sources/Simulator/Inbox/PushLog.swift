@@ -69,8 +69,8 @@ struct PushLog {
     }
 
     /// Notes that the answer to a push was not written.
-    mutating func loseAnswer(of number: Int, to fault: String?) {
-        if let index = index(of: number) { ring[index].loseAnswer(to: fault) }
+    mutating func loseAnswer(of number: Int, to loss: AnswerLoss) {
+        if let index = index(of: number) { ring[index].loseAnswer(to: loss) }
     }
 
     /// Forgets those that a condition is true of.

@@ -38,7 +38,7 @@ extension ReceivedPush {
         }
         if arrival != time { members.append(.init("arrival", .number(JSONNumber(arrival)))) }
         if let namespace { members.append(.init("namespace", .string(namespace))) }
-        if isDisturbed { members.append(.init("disturbed", true)) }
+        if let fault { members.append(.init("fault", .string(fault))) }
         if let reason { members.append(.init("reason", .string(reason.rawValue))) }
         members += payload
         if !observations.isEmpty {
@@ -101,7 +101,7 @@ extension ReceivedPush {
         status = try Int(record.wholeNumber("status"))
         reason = record["reason"]?.stringValue.map(Reason.init(rawValue:))
         id = try record.text("apns-id")
-        isDisturbed = record["disturbed"] == true
+        fault = record["fault"]?.stringValue
         observations = (record["observations"]?.elements ?? []).compactMap(Lint.Finding.init(record:))
         for event in record["deliveries"]?.elements ?? [] { deliveries.append(try DeliveryEvent(record: event)) }
     }

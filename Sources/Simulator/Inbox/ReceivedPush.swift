@@ -38,8 +38,11 @@ public struct ReceivedPush: Sendable, Hashable {
     public internal(set) var reason: Reason?
     /// The `apns-id` of the answer.
     public let id: String
-    /// Whether a ``Fault``, or the telling end of its device token, had a part in the answer.
-    public internal(set) var isDisturbed: Bool
+    /// The fault that affected the answer: the name of its action in JSON, such as `hang`, or the suffix of the device
+    /// token, such as `00deaf`; nil when no fault did.
+    public internal(set) var fault: String?
+    /// Whether a ``Fault``, or the suffix of the device token, affected the answer.
+    public var isDisturbed: Bool { fault != nil }
     /// The size of a payload that was cut off; nil when ``payload`` is all of it.
     var truncatedPayloadSize: TruncatedPayloadSize?
     /// What became of it after it was accepted, oldest first; empty for what was refused.
@@ -56,15 +59,16 @@ public struct ReceivedPush: Sendable, Hashable {
 
     /// Notes that the answer was not written to the connection; ``deliveries`` stay, as APNs had taken the push.
     ///
-    /// - Parameter fault: The fault that ended the connection, by its name in JSON; nil when the client did not wait.
-    mutating func loseAnswer(to fault: String?) {
+    /// - Parameter loss: The cause.
+    mutating func loseAnswer(to loss: AnswerLoss) {
         guard status != 0 else { return }
+        observations.removeAll { $0.rule == Lint.Rule.answeredByFault.id }
         // A client can reset thousands of streams: no more memory than needed.
         observations.reserveCapacity(observations.count + 1)
-        observations.append(RefusalRules.answerLost(status: status, to: fault))
+        observations.append(RefusalRules.answerLost(status: status, to: loss))
         status = 0
         reason = nil
-        isDisturbed = isDisturbed || fault != nil
+        fault = loss.fault?.name ?? fault
     }
 
     /// In place of a connection: it was sent from the page.
@@ -107,7 +111,7 @@ extension ReceivedPush {
         number: Int,
         answeredWith verdict: Judge.Verdict,
         id: String,
-        isDisturbed: Bool,
+        fault: String?,
         in namespace: String?,
         over connection: Int,
         at now: Int64
@@ -130,7 +134,7 @@ extension ReceivedPush {
         status = verdict.status
         reason = verdict.reason
         self.id = id
-        self.isDisturbed = isDisturbed
+        self.fault = fault
     }
 }
 

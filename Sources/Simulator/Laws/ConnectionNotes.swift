@@ -24,8 +24,10 @@ struct ConnectionNotes: Sendable {
     /// In seconds since 1970.
     let openedAt: Int64
     private(set) var requests = 0
-    /// Requests by the status of their answers; 0 for none.
+    /// Answers that were written, by their status.
     private(set) var answers: [Int: Int] = [:]
+    /// Requests whose stream has ended without an answer.
+    private(set) var unanswered = 0
     private(set) var openStreams = 0
     private(set) var mostStreams = 0
     /// Streams that were refused because too many were open.
@@ -60,7 +62,7 @@ struct ConnectionNotes: Sendable {
 
     /// The stream of a request has ended: its answer was written whole, or there is none, which is status 0.
     mutating func served(_ status: Int) {
-        answers[status, default: 0] += 1
+        if status == 0 { unanswered += 1 } else { answers[status, default: 0] += 1 }
     }
 
     /// Counts a request that could not be read, and its answer: status 431, or 0 for a stream that was reset.

@@ -51,17 +51,6 @@ struct Judge {
             Verdict(status: refusal.reason.status ?? 400, reason: refusal.reason, finding: refusal.finding)
         }
 
-        /// An answer that a fault wants, whatever the request.
-        static func injected(_ reason: Reason, status: Int?, retryAfter: Int?, at now: Int64) -> Verdict {
-            let status = status ?? reason.status ?? 400
-            return Verdict(
-                status: status,
-                reason: reason,
-                timestamp: status == 410 ? now * 1_000 : nil,
-                retryAfter: retryAfter,
-                finding: RefusalRules.fault(reason)
-            )
-        }
     }
 
     var tokens = ProviderTokenVerifier()

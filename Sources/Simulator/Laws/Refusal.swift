@@ -1,5 +1,6 @@
 internal import APNs
 internal import APNsServer
+internal import Wire
 
 /// Why a request is refused: the reason in the answer, and a finding that explains it in the inbox.
 struct Refusal: Error {
@@ -168,14 +169,31 @@ enum RefusalRules {
     ///
     /// - Parameters:
     ///   - status: The status of the answer.
-    ///   - fault: The fault that ended the connection; nil when the client did not wait.
+    ///   - loss: The cause.
     /// - Returns: The finding.
-    static func answerLost(status: Int, to fault: String?) -> Lint.Finding {
-        guard let fault else { return answerNotAwaited }
-        let text =
-            "the fault \(fault) ended the connection before the answer, \(status), was sent: the client cannot know"
-            + " what became of the push"
-        return Lint.Finding(.answerLost, .connection, text)
+    static func answerLost(status: Int, to loss: AnswerLoss) -> Lint.Finding {
+        let unknown = "the client cannot know what became of the push"
+        let unprocessed = "the client knows that the push was not processed, and can send it again"
+        let event: String
+        var consequence = unknown
+        switch loss {
+        case .client: return answerNotAwaited
+        case .connection(let injection): event = "\(injection) ended the connection before"
+        case .fault(let injection):
+            switch injection.action {
+            case .hang: event = "\(injection) withheld"
+            case .resetStream(let code):
+                let code = HTTP2ErrorCode(rawValue: code)
+                event = "\(injection) reset the stream (\(code)) before"
+                if code == .refusedStream { consequence = unprocessed }
+            case .goAway:
+                event = "\(injection) left the stream out of the GOAWAY frame before"
+                consequence = unprocessed
+            default: event = "\(injection) ended the connection before"
+            }
+        }
+        let answer = event.hasSuffix("before") ? "the answer, \(status), was sent" : "the answer, \(status)"
+        return Lint.Finding(.answerLost, .connection, "\(event) \(answer): \(consequence)")
     }
 
     /// One value, as a client can reset thousands of streams.
@@ -204,10 +222,8 @@ enum RefusalRules {
     )
 
     /// The finding about an answer that a fault gave.
-    static func fault(_ reason: Reason) -> Lint.Finding {
-        let text =
-            "a fault of the simulator, or the suffix of the device token, determined the answer \(reason.rawValue)"
-        return Lint.Finding(.answeredByFault, .connection, text)
+    static func answer(_ reason: Reason, by injection: FaultInjection) -> Lint.Finding {
+        Lint.Finding(.answeredByFault, .connection, "\(injection) determined the answer \(reason.rawValue)")
     }
 
     /// The finding about a refusal that no other rule explains.

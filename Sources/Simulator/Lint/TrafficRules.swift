@@ -110,8 +110,9 @@ struct TrafficRules {
         let token = connection.token
         var findings: [Lint.Finding] = []
         if let finding = repetition(facts) { findings.append(finding) }
-        if let token = facts.providerToken { findings += token.deviations.map(ProviderTokenRules.finding) }
-        if let finding = age(facts) { findings.append(finding) }
+        if let token = facts.providerToken {
+            findings += TrafficRules.findings(about: token, at: facts.time, skew: facts.skew)
+        }
         if let finding = refresh(facts, on: &connection) { findings.append(finding) }
         if let finding = habit(facts) { findings.append(finding) }
         // Whether there was more than one is all that anybody asks.
@@ -154,25 +155,35 @@ struct TrafficRules {
 
     // MARK: Provider tokens
 
-    private func age(_ facts: Facts) -> Lint.Finding? {
-        guard let token = facts.providerToken else { return nil }
+    /// Returns the findings about the form and the age of a provider token.
+    ///
+    /// - Parameters:
+    ///   - token: The provider token of an accepted push.
+    ///   - time: The time of the push in seconds since 1970.
+    ///   - skew: The seconds by which a fault has set the simulator's clock ahead.
+    /// - Returns: The findings.
+    static func findings(about token: ProviderTokenFacts, at time: Int64, skew: Int64) -> [Lint.Finding] {
+        token.deviations.map(ProviderTokenRules.finding) + [age(of: token, at: time, skew: skew)].compactMap(\.self)
+    }
+
+    private static func age(of token: ProviderTokenFacts, at time: Int64, skew: Int64) -> Lint.Finding? {
         // APNs compares a token with its own clock. The skew is bounded, and its sum with a real time fits.
-        let now = facts.time &+ facts.skew
+        let now = time &+ skew
         let age = now.distance(since: token.issuedAt)
         if age > ProviderToken.maximumAgeInSeconds {
             return Lint.Finding(
                 .providerTokenTooOld,
                 .header("authorization"),
                 "the provider token was issued \(age / 60) minutes ago, and is valid for 60"
-                    + ProviderTokenRules.skewNote(facts.skew),
+                    + ProviderTokenRules.skewNote(skew),
                 reason: .expiredProviderToken
             )
         }
         guard age < -TrafficRules.clockTolerance else { return nil }
         let lead = token.issuedAt.distance(since: now)
         let cause =
-            facts.skew == 0
-            ? ": the sender's clock is ahead" : ProviderTokenRules.skewNote(facts.skew)
+            skew == 0
+            ? ": the sender's clock is ahead" : ProviderTokenRules.skewNote(skew)
         return Lint.Finding(
             .providerTokenAhead,
             .header("authorization"),

@@ -86,6 +86,11 @@ package final class HTTP2Listener {
         configuration.tls = tls
     }
 
+    /// Changes the number of streams in the first SETTINGS frame of connections that are accepted from now on.
+    package func use(concurrentStreams: UInt32) {
+        configuration.limits.concurrentStreams = concurrentStreams
+    }
+
     /// Stops accepting, asks every client to leave, and calls `completion` when the last has gone.
     ///
     /// - Parameters:

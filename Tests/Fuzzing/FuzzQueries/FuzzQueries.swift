@@ -34,7 +34,7 @@ struct FuzzQueries: FuzzTarget {
             status: 410,
             reason: .unregistered,
             id: "123e4567-e89b-12d3-a456-4266554400a0",
-            isDisturbed: true
+            fault: "respond"
         )
     }
 }
