@@ -11,6 +11,24 @@ import Testing
         token = try DeviceToken(hex: "5d3a6a1c8f9a42d6")
     }
 
+    /// A simulator, and a client that shows it a certificate on a single connection.
+    private func bench(
+        with certificate: ProviderCertificate,
+        _ configuration: SimulatedAPNs.Configuration = .init(),
+        sendTimeout: Duration? = nil
+    ) async throws -> (SimulatedAPNs, PushClient) {
+        let apns = try await SimulatedAPNs.start(configuration)
+        var clientConfiguration = apns.clientConfiguration
+        clientConfiguration.connectionLimit = 1
+        if let sendTimeout { clientConfiguration.sendTimeout = sendTimeout }
+        let client = try await PushClient(
+            apns.endpoint,
+            authentication: .certificate(certificate),
+            configuration: clientConfiguration
+        )
+        return (apns, client)
+    }
+
     private func failure(
         _ environment: SimulatedAPNs.Environment,
         environments: [Int] = [1, 2],
@@ -18,16 +36,8 @@ import Testing
         topic: Topic = "com.example.app"
     ) async throws -> APNsError? {
         let files = try await ProviderCertificateFiles(environments: environments)
-        let certificate = try ProviderCertificate(
-            pem: files.scratch.read("certificate.pem"),
-            privateKeyPEM: files.scratch.read("key.pem")
-        )
-        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(environment: environment))
-        let client = try await PushClient(
-            apns.endpoint,
-            authentication: .certificate(certificate),
-            configuration: apns.clientConfiguration
-        )
+        let configuration = SimulatedAPNs.Configuration(environment: environment)
+        let (apns, client) = try await bench(with: files.pem, configuration)
         var failure: APNsError?
         do throws(APNsError) {
             try await client.send(notification, to: token, topic: topic)
@@ -53,16 +63,7 @@ import Testing
 
     @Test func `a certificate does not send pushes of type location`() async throws {
         let files = try await ProviderCertificateFiles(suffixes: ["", ".location-query"])
-        let certificate = try ProviderCertificate(
-            pem: files.scratch.read("certificate.pem"),
-            privateKeyPEM: files.scratch.read("key.pem")
-        )
-        let apns = try await SimulatedAPNs.start()
-        let client = try await PushClient(
-            apns.endpoint,
-            authentication: .certificate(certificate),
-            configuration: apns.clientConfiguration
-        )
+        let (apns, client) = try await bench(with: files.pem)
         let error = await #expect(throws: APNsError.self) {
             try await client.send(.location(), to: token, topic: "com.example.app")
         }
@@ -74,16 +75,7 @@ import Testing
 
     @Test func `many go out at once, without waiting for a first answer`() async throws {
         let files = try await ProviderCertificateFiles()
-        let certificate = try ProviderCertificate(
-            pkcs12File: files.scratch.path + "/certificate.p12",
-            passphrase: "secret"
-        )
-        let apns = try await SimulatedAPNs.start()
-        let client = try await PushClient(
-            apns.endpoint,
-            authentication: .certificate(certificate),
-            configuration: apns.clientConfiguration
-        )
+        let (apns, client) = try await bench(with: files.pkcs12)
         try await withThrowingTaskGroup { group in
             for _ in 0..<200 {
                 group.addTask { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
@@ -97,19 +89,7 @@ import Testing
 
     @Test func `a refusal takes the streams away, and the next accepted push gives them back`() async throws {
         let files = try await ProviderCertificateFiles()
-        let certificate = try ProviderCertificate(
-            pkcs12File: files.scratch.path + "/certificate.p12",
-            passphrase: "secret"
-        )
-        let apns = try await SimulatedAPNs.start()
-        var configuration = apns.clientConfiguration
-        configuration.sendTimeout = .seconds(2)
-        configuration.connectionLimit = 1
-        let client = try await PushClient(
-            apns.endpoint,
-            authentication: .certificate(certificate),
-            configuration: configuration
-        )
+        let (apns, client) = try await bench(with: files.pkcs12, sendTimeout: .seconds(2))
         await #expect(throws: APNsError.self) {
             try await client.send(.alert("Hi"), to: token, topic: "com.example.other")
         }
@@ -122,6 +102,24 @@ import Testing
             }
             try await group.waitForAll()
         }
+        await client.close()
+        await apns.stop()
+    }
+
+    @Test func `with one-stream a client with a certificate has one stream, too`() async throws {
+        let preset = try #require(Fault.presets.first { $0.name == "one-stream" })
+        let configuration = SimulatedAPNs.Configuration(inboxPort: 0, faults: preset.faults)
+        let (apns, client) = try await bench(with: ProviderCertificateFiles().pem, configuration)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<20 {
+                group.addTask { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
+            }
+            try await group.waitForAll()
+        }
+        let port = try #require(await apns.inboxPort)
+        let text = try await ProgramRun.curl(["http://127.0.0.1:\(port)/api/v1/connections"]).text
+        let connection = try #require(try JSONReader.read(Array(text.utf8))["open"]?.elements?.first)
+        #expect(connection["streams-most"] == 1 && connection["streams-refused"] == 0, "\(text)")
         await client.close()
         await apns.stop()
     }
@@ -181,16 +179,7 @@ import Testing
         async throws
     {
         let files = try await ProviderCertificateFiles(userID: topic)
-        let certificate = try ProviderCertificate(
-            pem: files.scratch.read("certificate.pem"),
-            privateKeyPEM: files.scratch.read("key.pem")
-        )
-        let apns = try await SimulatedAPNs.start()
-        let client = try await PushClient(
-            apns.endpoint,
-            authentication: .certificate(certificate),
-            configuration: apns.clientConfiguration
-        )
+        let (apns, client) = try await bench(with: files.pem)
         try await client.send(push, to: token, topic: Topic(topic))
         #expect(await apns.pushes.first?.findings.filter { $0.severity == .error }.map(\.rule) == [])
         await #expect(throws: APNsError.self) {
@@ -235,5 +224,24 @@ import Testing
         #expect(await apns.pushes.first?.findings.map(\.rule).contains("mdm-without-certificate") == true)
         await client.close()
         await apns.stop()
+    }
+}
+
+extension ProviderCertificateFiles {
+    /// The certificate with its key, from the PEM files.
+    fileprivate var pem: ProviderCertificate {
+        get throws {
+            try ProviderCertificate(
+                pem: scratch.read("certificate.pem"),
+                privateKeyPEM: scratch.read("key.pem")
+            )
+        }
+    }
+
+    /// The certificate with its key, from the PKCS#12 file.
+    fileprivate var pkcs12: ProviderCertificate {
+        get throws {
+            try ProviderCertificate(pkcs12File: scratch.path + "/certificate.p12", passphrase: "secret")
+        }
     }
 }
