@@ -78,6 +78,20 @@ import Testing
         try await witness.finish()
     }
 
+    @Test(arguments: Witness.Target.allCases)
+    func `a request that can be read in two ways is refused and ends its connection`(target: Witness.Target)
+        async throws
+    {
+        let witness = try await Witness(of: target)
+        for (text, status) in MalformedHTTP1.requests {
+            let raw = try RawClient(port: witness.httpPort)
+            raw.send(text)
+            let answers = RawHTTP1.answers(in: await raw.bytes())
+            #expect(answers.map(\.status) == [status], "\(text.debugDescription)")
+        }
+        try await witness.finish()
+    }
+
     /// More connections than there are places, none of which ever ends its request.
     @Test(arguments: Witness.Target.allCases)
     func `clients that never end their requests do not keep others out`(target: Witness.Target) async throws {
