@@ -153,8 +153,7 @@ extension RuleCase {
             "collapse-id-too-long",
             "apns-collapse-id",
             collapseID(String(repeating: "\u{FFFD}", count: 65), sentBytes: 65),
-            near: collapseID(String(repeating: "\u{FFFD}", count: 64), sentBytes: 64),
-            others: ["collapse-id-not-utf8"]
+            near: LintedPush(collapseID: String(repeating: "\u{FFFD}", count: 21))
         ),
         RuleCase(
             "collapse-id-malformed",
@@ -171,7 +170,7 @@ extension RuleCase {
         RuleCase(
             "collapse-id-not-utf8",
             "apns-collapse-id",
-            collapseID("\u{FFFD}", sentBytes: 1),
+            collapseID(String(repeating: "\u{FFFD}", count: 64), sentBytes: 64),
             near: LintedPush(collapseID: "\u{FFFD}")
         ),
         RuleCase("payload-empty", "payload", LintedPush("voip", ""), near: LintedPush("voip", "{}")),
