@@ -53,8 +53,10 @@ struct RelayCounts {
     var unusualTokens: [ProviderTokenDeviation: Int] = [:]
     /// Requests about channels that Apple has accepted.
     var channelRequests = 0
-    /// Tries to send, by how they ended.
+    /// Pushes that were sent, by how the try ended.
     var answers: [Answer: Int] = [:]
+    /// Tries that did not reach Apple, by the reason.
+    var unsent: [Cause: Int] = [:]
     /// Tries after which there is to be another.
     var retries: [Cause: Int] = [:]
     /// How long Apple took to answer, by lane.
@@ -80,14 +82,13 @@ struct RelayCounts {
     /// How late the loop was for a timer.
     var loopLag = Histogram.times
 
-    /// Tries to send, by lane.
+    /// Pushes that were sent, by lane; a push that was sent twice counts twice.
     var sent: [Lane: Int] {
         answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
     }
 
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     private static let pushTypes = Set(PushType.all.map(\.rawValue))
-    private static let reasons = Set(Reason.all.map(\.rawValue))
 
     /// A push was handed to the outbox, which has answered.
     mutating func noted(_ answer: Result<Acceptance, OutboxError>, _ app: String) {
@@ -107,15 +108,24 @@ struct RelayCounts {
         _ verdict: DeliveryPolicy.Verdict?,
         _ time: Duration
     ) {
-        let (status, reason) = RelayCounts.words(for: result)
+        guard result.wasSent else {
+            unsent[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
+            return
+        }
         let pushType = push.headers.pushType ?? PushType.alert.rawValue
         let isKnown = RelayCounts.pushTypes.contains(pushType)
+        let status = result.status
         answers[
-            Answer(lane: push.lane, pushType: isKnown ? pushType : "other", status: status, reason: reason),
+            Answer(
+                lane: push.lane,
+                pushType: isKnown ? pushType : "other",
+                status: status ?? 0,
+                reason: result.reason
+            ),
             default: 0
         ] += 1
-        answerTimes[push.lane, default: .times].observe(time)
-        if case .again = verdict { retries[Cause(lane: push.lane, reason: reason), default: 0] += 1 }
+        if status != nil { answerTimes[push.lane, default: .times].observe(time) }
+        if case .again = verdict { retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1 }
         if case .end(_, isTokenDead: true) = verdict { unregistered[push.lane.app, default: 0] += 1 }
     }
 
@@ -152,7 +162,9 @@ struct RelayCounts {
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
         guard outcome.state == .dead else { return }
-        deadLetters[Cause(lane: lane, reason: RelayCounts.known(outcome.reason)), default: 0] += 1
+        let reason = outcome.reason == SendResult.noAnswer
+            ? SendResult.noAnswer : SendResult.listed(outcome.reason.map(Reason.init(rawValue:)))
+        deadLetters[Cause(lane: lane, reason: reason), default: 0] += 1
     }
 
     /// Apple has said its last word about a push, or the relay has.
@@ -161,19 +173,15 @@ struct RelayCounts {
         let time = Duration.milliseconds(now - push.acceptedAt)
         deliveryTimes[Class(app: push.push.lane.app, urgency: push.push.urgency), default: .times].observe(time)
     }
+}
 
-    /// The status and the reason of a try, in words that are few; status 0 where there was no answer.
-    private static func words(for result: SendResult) -> (status: Int, reason: String) {
-        switch result {
-        case .accepted: (200, "")
-        case .refused(let status, let reason, _, _): (status, known(reason?.rawValue))
-        case .neverSent: (0, "NeverSent")
-        case .unknown: (0, "NoAnswer")
+extension SendResult {
+    /// Apple's status; nil without an answer.
+    fileprivate var status: Int? {
+        switch self {
+        case .accepted: 200
+        case .refused(let status, _, _, _): status
+        case .neverSent, .unknown: nil
         }
-    }
-
-    private static func known(_ reason: String?) -> String {
-        guard let reason else { return "" }
-        return reasons.contains(reason) || reason == "NoAnswer" ? reason : "other"
     }
 }

@@ -52,17 +52,23 @@ extension Command {
         ])
         let now = status["now"]?.integerValue ?? 0
         for lane in status["lanes"]?.elements ?? [] {
-            let rest = lane["paused-until"]?.integerValue.map { Double(max(0, $0 - now)) / 1_000 }
             let ends = lane["outcomes"]
             table.add([
                 lane.cell("app"), lane.cell("environment"), lane.cell("backlog"),
                 Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
                 lane.cell("sent-per-second"), Table.Cell(ends?["delivered"]?.shown ?? ""),
                 Table.Cell(ends?["refused"]?.shown ?? ""), Table.Cell(ends?["dead"]?.shown ?? ""),
-                rest.map { Table.Cell("rests for \($0.shortText) s", .bad) } ?? Table.Cell("sends", .good),
+                state(of: lane, at: now),
             ])
         }
         return table.text(for: .output)
+    }
+
+    /// The state of a lane; for one that is down with the reason and the time since then.
+    private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
+        guard lane["state"] == "down", let since = lane["since"]?.integerValue else { return Table.Cell("ok", .good) }
+        let seconds = Double(max(0, now - since) / 1_000)
+        return Table.Cell("down for \(seconds.shortText) s: \(lane["reason"]?.stringValue ?? "")", .bad)
     }
 
     /// Lists the apps of a relay.

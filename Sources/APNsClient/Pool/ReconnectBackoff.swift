@@ -4,7 +4,8 @@ internal import Wire
 struct ReconnectBackoff {
     /// The wait after the first failure, doubled with each further one.
     static let baseDelay = Duration.milliseconds(100)
-    static let maximumDelay = Duration.seconds(10)
+    /// The longest wait: a client reaches a server that is back within about this time.
+    static let maximumDelay = Duration.seconds(4)
 
     private var failures = 0
     /// No sooner than this.

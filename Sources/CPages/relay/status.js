@@ -6,6 +6,8 @@ import { element } from "./dom.js"
 
 const byID = (id) => document.getElementById(id)
 const number = new Intl.NumberFormat("en")
+/** Rates below ten have a decimal, so that a slow lane is not shown as one that sends nothing. */
+const rate = (value = 0) => number.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
 const states = ["delivered", "refused", "expired", "cancelled", "dead"]
 /** How long a look at the last hour is good for: the relay adds to it every ten seconds. */
 const historyTime = 10_000
@@ -73,7 +75,7 @@ function figures({ lanes, connections, storage }) {
   const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
   const facts = [
     ["waiting", number.format(sum((lane) => lane.backlog))], ["oldest", duration(oldest)],
-    ["sent a second", number.format(Math.round(sum((lane) => lane["sent-per-second"])))],
+    ["sent a second", rate(sum((lane) => lane["sent-per-second"]))],
     ["on their way", number.format(sum((lane) => lane["in-flight"]))],
     ...states.map((state) => [state, number.format(sum((lane) => lane.outcomes[state]))]),
     ["callers' connections", number.format(connections)],
@@ -91,14 +93,15 @@ function lanes({ lanes, now }) {
     element("thead", {}, element("tr", {}, names.map((name, index) =>
       element("th", { scope: "col", class: index >= 2 && index < 6 ? "number" : null }, name)))),
     element("tbody", {}, lanes.map((lane) => {
-      const pause = (lane["paused-until"] ?? 0) - now
+      const isDown = lane.state === "down"
+      const state = isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : "ok"
       return element("tr", {},
         element("th", { scope: "row" }, lane.app), element("td", {}, lane.environment),
         element("td", { class: "number" }, number.format(lane.backlog)),
         element("td", { class: "number" }, duration(lane["oldest-seconds"] ?? 0)),
         element("td", { class: "number" }, number.format(lane["in-flight"])),
-        element("td", { class: "number" }, number.format(Math.round(lane["sent-per-second"] ?? 0))),
-        element("td", { "data-paused": pause > 0 }, pause > 0 ? `rests for ${duration(pause / 1000)}` : "sends"),
+        element("td", { class: "number" }, rate(lane["sent-per-second"])),
+        element("td", { "data-down": isDown }, state),
         element("td", {}, outcomes(lane)))
     })))
 }
@@ -116,7 +119,7 @@ function nodes({ nodes = [], now }) {
       element("td", { class: "number" }, duration((now - node["started-at"]) / 1000)),
       element("td", { class: "number" }, duration(node["silent-ms"] / 1000)),
       element("td", { class: "number" }, number.format(node["in-flight"])),
-      element("td", { class: "number" }, number.format(Math.round(node["sent-per-second"]))),
+      element("td", { class: "number" }, rate(node["sent-per-second"])),
       element("td", {}, words[node.state] ?? node.state), element("td", {}, outcomes(node))))))
 }
 

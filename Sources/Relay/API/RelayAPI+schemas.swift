@@ -178,10 +178,15 @@ extension RelayAPI {
               "lanes": {"type": "array", "description": "The apps in Apple's environments", "items": {
                 "allOf": [
                   {"$ref": "#/components/schemas/Work"},
-                  {"type": "object", "required": ["app", "environment", "backlog"],
+                  {"type": "object", "required": ["app", "environment", "backlog", "state"],
                     "properties": {
                       "app": {"type": "string"}, "environment": {"enum": ["production", "development"]},
                       "backlog": {"type": "integer"}, "oldest-seconds": {"type": "integer"},
+                      "state": {"enum": ["ok", "down"],
+                        "description": "The state; down has reason, since and paused-until"},
+                      "reason": {"type": "string",
+                        "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
+                      "since": {"$ref": "#/components/schemas/Milliseconds"},
                       "paused-until": {"$ref": "#/components/schemas/Milliseconds"}
                     }}
                 ]}}
@@ -199,7 +204,7 @@ extension RelayAPI {
                     "type": "object",
                     "properties": {
                       "backlog": {"type": "integer"}, "oldest-seconds": {"type": "integer"},
-                      "sent-per-second": {"type": "integer"}
+                      "sent-per-second": {"type": "number"}
                     }
                   }}
                 }

@@ -45,7 +45,10 @@ struct DeliveryLane {
     private(set) var troubles = 0
     /// Faults of Apple's in a row.
     private var faults = 0
-    private(set) var pausedUntil: Int64?
+    /// The reason why the lane does not send; nil when it does.
+    private(set) var outage: LaneOutage?
+    /// The time of the next try, in milliseconds since 1970; nil when the lane sends.
+    var pausedUntil: Int64? { outage?.nextTry }
     private var credentials = CredentialRefusals()
     var rate: RateLimit?
 
@@ -75,35 +78,57 @@ struct DeliveryLane {
     /// Notes that the lane cannot send.
     ///
     /// - Parameters:
-    ///   - wait: How long Apple, or the client, said to wait; nil when nobody said.
+    ///   - result: The result that shows it.
+    ///   - wait: The milliseconds that Apple, or the client, said to wait; nil when neither said so.
     ///   - now: The time.
     ///   - generator: The source of chance.
-    mutating func pause(_ wait: Int64?, at now: Int64, using generator: inout some RandomNumberGenerator) {
+    mutating func pause(
+        after result: SendResult,
+        _ wait: Int64?,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
         // The others that were on their way meet the same trouble, which counts once.
         guard pausedUntil.map({ $0 <= now }) ?? true else { return }
-        let usual = min(Int64(250) << Int64(min(troubles, 8)), 60_000)
+        let usual = min(Int64(250) << Int64(min(troubles, 8)), LaneOutage.longestPause(after: result))
         troubles += 1
         let wait = min(max(wait ?? usual, 1), 3_600_000)
-        pausedUntil = now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+        outage = LaneOutage(
+            since: outage?.since ?? now,
+            after: result,
+            nextTry: now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+        )
+    }
+
+    /// Makes the next try due now, since its cause may be gone.
+    mutating func tryAgain(at now: Int64) {
+        outage?.nextTry = now
+        troubles = 0
     }
 
     /// Notes that the clock was set back: the rest is no longer for that, and what was to come later may be due now.
     mutating func setBack(by time: Int64) {
-        pausedUntil? -= time
+        outage?.nextTry -= time
+        outage?.since -= time
         stir()
     }
 
     /// Notes that Apple has a fault of its own; a lane that meets one after the other is paused.
-    mutating func falter(_ wait: Int64?, at now: Int64, using generator: inout some RandomNumberGenerator) {
+    mutating func falter(
+        after result: SendResult,
+        _ wait: Int64?,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
         faults += 1
-        if faults >= 3 { pause(wait, at: now, using: &generator) }
+        if faults >= 3 { pause(after: result, wait, at: now, using: &generator) }
     }
 
     /// Notes that Apple refused the credentials that were sent with a push.
     ///
     /// - Returns: What is at fault, and the number of refusals of this push.
     mutating func refuseCredentials(of number: Int64) -> (fault: CredentialRefusals.Fault, count: Int) {
-        credentials.refused(number, isTrial: pausedUntil != nil)
+        credentials.refused(number, isTrial: outage != nil)
     }
 
     /// Forgets the refusals of a push that has ended.
@@ -116,7 +141,7 @@ struct DeliveryLane {
         credentials.accepted()
         troubles = 0
         faults = 0
-        pausedUntil = nil
+        outage = nil
     }
 
     /// Whether a push may go now; after a trouble one goes first, to see.

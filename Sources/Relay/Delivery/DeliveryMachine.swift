@@ -51,6 +51,11 @@ struct DeliveryMachine {
         lanes[lane]?.rate = rate.map { RateLimit(rate: $0, at: now) }
     }
 
+    /// Makes the next try of a lane that cannot send due now, since its credentials were replaced.
+    mutating func tryAgain(_ lane: Lane, at now: Int64) {
+        lanes[lane]?.tryAgain(at: now)
+    }
+
     /// Something may have come into a lane that was not there before; nil for any urgency.
     mutating func stir(_ lane: Lane, _ urgency: Urgency? = nil) {
         if let urgency { lanes[lane]?.change(urgency) { $0.isStirred = true } } else { lanes[lane]?.stir() }
@@ -97,9 +102,12 @@ struct DeliveryMachine {
         case .again(let wait, let attempts, let unknownTries):
             switch result {
             case .refused(let status, _, _, let retryAfter) where status >= 500:
-                lanes[lane]?.falter(retryAfter, at: now, using: &generator)
+                lanes[lane]?.falter(after: result, retryAfter, at: now, using: &generator)
             case .refused:
                 lanes[lane]?.recover()
+            case .unknown where lanes[lane]?.outage != nil:
+                // The next try would otherwise follow at once, and each would use up a push's attempts.
+                lanes[lane]?.pause(after: result, nil, at: now, using: &generator)
             case .accepted, .neverSent, .unknown:
                 break
             }
@@ -110,23 +118,29 @@ struct DeliveryMachine {
             )
             settle(push, Settlement(number: number, again))
         case .pause(let wait):
-            lanes[lane]?.pause(wait, at: now, using: &generator)
+            lanes[lane]?.pause(after: result, wait, at: now, using: &generator)
             lanes[lane]?.change(push.push.urgency) { $0.putBack(push) }
         case .credentialsRefused(let outcome, let wait):
-            refuseCredentials(of: push, outcome, wait, at: now)
+            refuseCredentials(of: push, result, outcome, wait, at: now)
         }
         return verdict
     }
 
     /// Handles a refusal of the credentials that a push was sent with.
-    private mutating func refuseCredentials(of push: ClaimedPush, _ outcome: Outcome, _ wait: Int64?, at now: Int64) {
+    private mutating func refuseCredentials(
+        of push: ClaimedPush,
+        _ result: SendResult,
+        _ outcome: Outcome,
+        _ wait: Int64?,
+        at now: Int64
+    ) {
         let lane = push.push.lane
         guard let (fault, count) = lanes[lane]?.refuseCredentials(of: push.number) else { return }
         if fault == .push, count >= policy.credentialsRefusalLimit {
             lanes[lane]?.forgetRefusals(of: push.number)
             return settle(push, Settlement(number: push.number, .ended(outcome)))
         }
-        if fault == .lane { lanes[lane]?.pause(wait, at: now, using: &generator) }
+        if fault == .lane { lanes[lane]?.pause(after: result, wait, at: now, using: &generator) }
         // Others have to be tried before it, as only they can show that the lane is not at fault.
         let again = Settlement.Change.postponed(
             until: now + (wait ?? policy.credentialsDelay(after: count, using: &generator)),

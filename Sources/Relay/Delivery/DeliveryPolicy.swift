@@ -60,7 +60,7 @@ struct DeliveryPolicy: Sendable {
                 unknownTries: push.unknownTries
             )
             return .end(outcome, isTokenDead: false)
-        case .neverSent(let retryAfter):
+        case .neverSent(_, let retryAfter):
             return .pause(retryAfter)
         case .unknown:
             // What a crash left open is nothing that a longer wait would mend.

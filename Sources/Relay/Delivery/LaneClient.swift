@@ -108,8 +108,18 @@ extension SendResult {
                     timestamp: error.unregisteredAt?.millisecondsSince1970,
                     retryAfter: retryAfter
                 )
-            case .neverSent, .unprocessed: .neverSent(retryAfter: retryAfter)
+            case .neverSent, .unprocessed: .neverSent(reason: error.laneReason, retryAfter: retryAfter)
             case .unknown: .unknown
             }
+    }
+}
+
+extension APNsError {
+    /// The reason that a push was not sent, from a short list: Apple's if the client stopped because of that, else the
+    /// code, written as Apple writes reasons.
+    fileprivate var laneReason: String {
+        if code == .circuitOpen, let reason { return SendResult.listed(reason) }
+        let name = code.description
+        return name.prefix(1).uppercased() + name.dropFirst()
     }
 }

@@ -71,7 +71,7 @@ extension PushRelay {
         sheet.family(
             "martlet_relay_sent_total",
             .counter,
-            "Tries to send, by Apple's answer; status 0 without one."
+            "Pushes that were sent, by Apple's answer; status 0 without one."
         )
         for (answer, count) in counts.answers where apps.contains(answer.lane.app) {
             sheet.add(
@@ -89,6 +89,7 @@ extension PushRelay {
             }
         }
         for (name, help, values) in [
+            ("unsent_tries_total", "Tries that did not reach Apple.", counts.unsent),
             ("retries_total", "Tries after which there was to be another.", counts.retries),
             ("dead_letter_total", "Pushes that were given up.", counts.deadLetters),
         ] {
@@ -135,9 +136,18 @@ extension PushRelay {
         sheet.family(
             "martlet_relay_lane_paused",
             .gauge,
-            "Whether a lane rests, since Apple cannot be reached or refuses its key."
+            "Whether a lane is down, since Apple cannot be reached or refuses its key."
         )
-        for lane in lanes { sheet.add(lane.labels, machine.lanes[lane]?.pausedUntil == nil ? 0 : 1) }
+        for lane in lanes { sheet.add(lane.labels, machine.lanes[lane]?.outage == nil ? 0 : 1) }
+        sheet.family(
+            "martlet_relay_lane_down_since_timestamp_seconds",
+            .gauge,
+            "The time since which a lane is down, in seconds since 1970; absent for a lane that sends."
+        )
+        for lane in lanes {
+            guard let outage = machine.lanes[lane]?.outage else { continue }
+            sheet.add(lane.labels(and: outage.reason, as: "reason"), Double(outage.since) / 1_000)
+        }
     }
 
     private func addConnections(to sheet: inout MetricSheet, _ lanes: [Lane]) {

@@ -1,19 +1,29 @@
 internal import Outbox
 
-/// How many pushes a second went out lately, by lane: a value without a clock.
+/// The number of pushes that were sent per second in the last ten seconds, by lane: a value without a clock.
 struct RecentRates {
-    /// Looks back that far, in samples of about a second.
-    private static let samples = 11
+    /// The time that is looked back, in milliseconds.
+    private static let window: Int64 = 10_000
+    /// The shortest time between two totals, in milliseconds.
+    private static let interval: Int64 = 1_000
+    /// The longest time between two totals; after a longer one the clock was changed or the machine was suspended.
+    private static let longestGap: Int64 = 60_000
 
     private var totals: [(time: Int64, sent: [Lane: Int])] = []
 
-    /// Notes how many were sent by now.
-    mutating func note(_ sent: [Lane: Int], at now: Int64) {
-        totals.append((now, sent))
-        if totals.count > RecentRates.samples { totals.removeFirst() }
+    /// Whether the last total is old enough for another.
+    func wantsTotals(at now: Int64) -> Bool {
+        totals.last.map { !(0..<RecentRates.interval).contains(now - $0.time) } ?? true
     }
 
-    /// Pushes a second of a lane.
+    /// Notes the number of pushes that were sent since the start.
+    mutating func note(_ sent: [Lane: Int], at now: Int64) {
+        if let last = totals.last, !(0...RecentRates.longestGap).contains(now - last.time) { totals = [] }
+        totals.append((now, sent))
+        while totals.count > 2, totals[1].time <= now - RecentRates.window { totals.removeFirst() }
+    }
+
+    /// The pushes per second of a lane, to a tenth; 0 before there are two totals.
     func rate(of lane: Lane) -> Double {
         guard let first = totals.first, let last = totals.last, last.time > first.time else { return 0 }
         let count = last.sent[lane, default: 0] - first.sent[lane, default: 0]

@@ -65,17 +65,17 @@ extension PushRelay {
 
     /// Tells of a lane that begins to rest, or no longer does.
     func noteRest(of lane: Lane, after result: SendResult) {
-        let until = machine.lanes[lane]?.pausedUntil
-        guard (until != nil) != notes[lane, default: LaneNotes()].isSaidToRest else { return }
-        notes[lane, default: LaneNotes()].isSaidToRest = until != nil
+        let outage = machine.lanes[lane]?.outage
+        guard (outage != nil) != notes[lane, default: LaneNotes()].isSaidToRest else { return }
+        notes[lane, default: LaneNotes()].isSaidToRest = outage != nil
         let (app, environment) = (JSONValue.string(lane.app), JSONValue.string(lane.environment.rawValue))
-        guard let until else { return log.info("the lane sends again", ["app": app, "env": environment]) }
+        guard let outage else { return log.info("the lane sends again", ["app": app, "env": environment]) }
         log.warning(
             "the lane rests",
             [
                 // Rounded up, as pauses begin with a quarter of a second.
-                "app": app, "env": environment, "seconds": .whole((until - now + 999) / 1_000),
-                "because": .string(result.explanation),
+                "app": app, "env": environment, "seconds": .whole((outage.nextTry - now + 999) / 1_000),
+                "reason": .string(outage.reason), "because": .string(result.explanation),
             ]
         )
         guard case .refused(status: 403, _, _, _) = result, let client = clients[lane]?.client else { return }
@@ -103,7 +103,7 @@ extension SendResult {
         switch self {
         case .accepted: "accepted"
         case .refused(let status, let reason, _, _): "\(status) \(reason?.rawValue ?? "")"
-        case .neverSent: "it could not be sent"
+        case .neverSent(let reason, _): "it could not be sent: \(reason)"
         case .unknown: "no answer"
         }
     }

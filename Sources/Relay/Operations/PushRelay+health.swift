@@ -76,8 +76,8 @@ extension PushRelay {
     /// The state of each lane, a line each.
     private var laneLines: [(app: String, line: String)] {
         lanes(of: apps).map { lane in
-            let rest = machine.lanes[lane]?.pausedUntil.map { "rests for \(max(0, $0 - now) / 1_000) s" } ?? "ok"
-            return (lane.app, "\(lane.app) \(lane.environment.rawValue): \(rest)")
+            let state = machine.lanes[lane]?.outage.map { "down since \(Timestamp.text($0.since)): \($0.reason)" }
+            return (lane.app, "\(lane.app) \(lane.environment.rawValue): \(state ?? "ok")")
         }
     }
 
@@ -89,6 +89,7 @@ extension PushRelay {
     /// Posts the relay's health at intervals, and measures how late the loop is.
     func watchPulse() {
         postHealth()
+        noteRates()
         let due = loop.now.advanced(by: PushRelay.pulse)
         loop.schedule(after: PushRelay.pulse) { [weak self] in
             self?.assumeIsolated { relay in
@@ -96,6 +97,12 @@ extension PushRelay {
                 relay.watchPulse()
             }
         }
+    }
+
+    /// Notes the number of sent pushes for the rates of the lanes, about once a second.
+    func noteRates() {
+        let now = now
+        if rates.wantsTotals(at: now) { rates.note(counts.sent, at: now) }
     }
 
     /// Calls an action on the relay's loop, at once and again each time that this long has passed: as long as it is

@@ -21,7 +21,7 @@ extension PushRelay {
             callWebhooks()
         }
         if now / 1_000 % PushRelay.secondsBetweenSigns == 0 { events.sign() }
-        if history.wants(at: now) { await takeSample(at: now) }
+        if history.wants(at: now) { await takeSample() }
         await checkStore()
         if fleet.leads { await forgetOutcomes(before: now - configuration.retention) }
     }
@@ -48,8 +48,10 @@ extension PushRelay {
         }
     }
 
-    private func takeSample(at now: Int64) async {
+    private func takeSample() async {
         let backlog = await backlog()
+        // The time of the numbers: the outbox may have taken long.
+        let now = now
         var sample: [Lane: StatusHistory.LaneSample] = [:]
         for lane in machine.lanes.keys {
             sample[lane] = StatusHistory.LaneSample(

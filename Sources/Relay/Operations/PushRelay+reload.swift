@@ -81,6 +81,7 @@ extension PushRelay {
         for (lane, client) in fresh {
             follow(client, of: lane)
             if let old = clients.updateValue(client, forKey: lane) { Task { await old.close() } }
+            machine.tryAgain(lane, at: now)
         }
         for app in configuration.apps {
             for environment in app.environments {
@@ -104,6 +105,7 @@ extension PushRelay {
                 guard !fresh.contains(lane), let client = clients[lane] else { continue }
                 do throws(APNsError) {
                     try await client.client.replaceKey(with: app.key)
+                    machine.tryAgain(lane, at: now)
                 } catch {
                     log.error("a key cannot be replaced", ["app": .string(app.name), "error": .string("\(error)")])
                 }

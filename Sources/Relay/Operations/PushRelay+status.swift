@@ -56,7 +56,17 @@ extension PushRelay {
     /// What waits, by lane; nothing when the outbox cannot say.
     func backlog() async -> [Lane: Backlog] {
         let backlog = (try? await outbox.backlog()) ?? []
-        return Dictionary(backlog.map { ($0.lane, $0) }) { first, _ in first }
+        return Dictionary(backlog.map { ($0.lane, sinceOutage($0)) }) { first, _ in first }
+    }
+
+    /// A backlog whose oldest push has been due since its lane is down, or longer.
+    ///
+    /// Each failed try makes a push due anew, so that another is tried next, while nothing leaves the lane.
+    private func sinceOutage(_ backlog: Backlog) -> Backlog {
+        guard let outage = machine.lanes[backlog.lane]?.outage, let oldest = backlog.oldest else { return backlog }
+        var backlog = backlog
+        backlog.oldest = min(oldest, outage.since)
+        return backlog
     }
 
     private var storageFacts: [JSONValue.Member] {
@@ -70,12 +80,13 @@ extension PushRelay {
     }
 
     private func facts(of lane: Lane, _ backlog: Backlog?) -> [JSONValue.Member] {
-        let pausedUntil = machine.lanes[lane]?.pausedUntil
+        let outage = machine.lanes[lane]?.outage
         let facts: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             .init("backlog", .whole(backlog?.count ?? 0)),
             backlog?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
-            pausedUntil.map { .init("paused-until", .whole($0)) },
+            .init("state", outage == nil ? "ok" : "down"), outage.map { .init("reason", .string($0.reason)) },
+            outage.map { .init("since", .whole($0.since)) }, outage.map { .init("paused-until", .whole($0.nextTry)) },
         ]
         return facts.compactMap(\.self) + self.facts(of: lane).members
     }

@@ -51,10 +51,12 @@ struct StatusHistory {
     private func figures(of lane: Lane, in sample: Sample, after earlier: Sample?) -> JSONValue {
         guard let figures = sample.lanes[lane] else { return [:] }
         let before = earlier?.lanes[lane]?.sent ?? figures.sent
-        let seconds = max(1, sample.time - (earlier?.time ?? 0)) / 1_000
+        let time = Double(max(1, sample.time - (earlier?.time ?? 0)))
+        // To a tenth. The sum over a fleet may fall when a relay leaves it.
+        let rate = (Double(max(0, figures.sent - before)) * 10_000 / time).rounded() / 10
         return [
             "backlog": .number(JSONNumber(figures.backlog)), "oldest-seconds": .number(JSONNumber(figures.oldest)),
-            "sent-per-second": .number(JSONNumber(Int64(figures.sent - before) / max(1, seconds))),
+            "sent-per-second": JSONNumber(rate).map(JSONValue.number) ?? 0,
         ]
     }
 }

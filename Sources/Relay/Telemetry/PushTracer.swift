@@ -109,7 +109,7 @@ struct PushTracer {
         case .refused(let status, let reason, _, _):
             span.attributes.append(Attribute("http.response.status_code", status))
             span.error = reason?.rawValue ?? String(status)
-        case .neverSent: span.error = "NeverSent"
+        case .neverSent(let reason, _): span.error = reason
         case .unknown: span.error = "NoAnswer"
         }
         add(span)

@@ -59,7 +59,8 @@ import Testing
     func `a lane that cannot send returns its pushes to the outbox, then sends one, and goes on if it gets through`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) } + [push(9, Self.calm)])
         #expect(machine.takeOrders(at: 0).sends.count == 6)
-        for number in 1...5 { machine.answered(Int64(number), .neverSent(retryAfter: 1_000), at: 5) }
+        let failure = SendResult.neverSent(reason: "ConnectionFailed", retryAfter: 1_000)
+        for number in 1...5 { machine.answered(Int64(number), failure, at: 5) }
         let orders = machine.takeOrders(at: 6)
         let back = Settlement.Change.postponed(until: 6, attempts: 0, unknownTries: 0)
         #expect(Set(orders.settlements) == Set((1...5).map { Settlement(number: $0, back) }))
@@ -115,7 +116,7 @@ import Testing
     @Test func `a clock that is set back makes nobody rest for longer`() {
         var machine = machine(claimed: [push(1, Self.busy), push(2, Self.calm)])
         #expect(machine.takeOrders(at: 10_000_000).sends.count == 2)
-        machine.answered(1, .neverSent(retryAfter: 8_000), at: 10_000_000)
+        machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 8_000), at: 10_000_000)
         machine.answered(2, .accepted(uniqueID: nil), at: 10_000_000)
         let settlements = machine.takeOrders(at: 10_000_000).settlements
         machine.settleFailed(settlements, at: 10_000_000)

@@ -195,13 +195,14 @@ struct DeliveryWorld {
         let dice = chance(0...99)
         let result: SendResult
         switch dice {
-        case _ where isOut && dice < 50: result = .neverSent(retryAfter: dice < 10 ? 30_000 : nil)
+        case _ where isOut && dice < 50:
+            result = .neverSent(reason: "ConnectionFailed", retryAfter: dice < 10 ? 30_000 : nil)
         case _ where isOut: result = .refused(status: 503, reason: nil, timestamp: nil, retryAfter: nil)
         case 0..<4: result = .refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: 5_000)
         case 4..<7: result = .refused(status: 500, reason: .internalServerError, timestamp: nil, retryAfter: nil)
         case 7..<10: result = .refused(status: 410, reason: .unregistered, timestamp: 1, retryAfter: nil)
         case 10..<12: result = .refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
-        case 12..<16: result = .neverSent(retryAfter: nil)
+        case 12..<16: result = .neverSent(reason: "ConnectionFailed", retryAfter: nil)
         case 16..<20: result = .unknown
         case 20..<24:
             delivered.append(push.push.id)

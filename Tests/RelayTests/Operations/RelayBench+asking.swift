@@ -35,6 +35,11 @@ extension RelayBench {
         return Answer(status: response.status, text: String(decoding: response.body, as: UTF8.self))
     }
 
+    /// Waits until the relay is in a state; the test's time limit ends a wait in vain.
+    func until(_ isReached: @Sendable (isolated PushRelay) -> Bool) async {
+        while !(await isReached(relay)), !Task.isCancelled { await Task.yield() }
+    }
+
     /// Hands in an alert and waits for its end.
     func push(to token: String = "5d3a6a1c", _ more: String = "") async -> Answer {
         await ask("POST", "/v1/pushes?wait=10", #"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}\#(more)}"#)
