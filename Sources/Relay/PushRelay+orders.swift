@@ -14,7 +14,7 @@ extension PushRelay {
         let caller = call.service.caller
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         if case .refuse(let refusal, let seconds) = gate.verdict(on: 1, load(of: app, by: caller), at: now) {
-            counts.shed += 1
+            counts.shed(1, by: caller.name)
             throw APIProblem(503, message(of: refusal), retryAfter: seconds)
         }
         return OrderDesk(
@@ -63,14 +63,17 @@ extension PushRelay {
     ) async -> [Result<Acceptance, OutboxError>] {
         guard !pushes.isEmpty else { return [] }
         if let error = await roomProblem(for: pushes, from: caller, within: limit) {
-            counts.shed += pushes.count
+            counts.shed(pushes.count, by: caller.name)
             return [Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count)
         }
         return await withCheckedContinuation { continuation in
             accept(pushes) { result in
                 switch result {
-                case .success(let answers): continuation.resume(returning: answers.map { .success($0) })
+                case .success(let answers):
+                    self.counts.shed(answers.count { $0 == .full }, by: caller.name)
+                    continuation.resume(returning: answers.map { .success($0) })
                 case .failure(let error):
+                    self.counts.shed(pushes.count, by: caller.name)
                     continuation.resume(returning: [Result](repeating: .failure(error), count: pushes.count))
                 }
             }

@@ -46,9 +46,11 @@ extension PushRelay {
             // APNs returns an identifier in lower case, which is the canonical form.
             let id = request.ownID?.lowercased() ?? freshID.description
             let start = ContinuousClock.now
-            answer(request, freshID, over: connection, for: environment) { response in
-                let route = request.target?.route ?? "other"
-                self.counts.answered(request.method, route, status: response.status, ContinuousClock.now - start)
+            let caller = request.target == nil ? nil : self.caller(request.authorization, over: connection)
+            answer(request, freshID, from: caller, over: connection, for: environment) { response in
+                let time = ContinuousClock.now - start
+                let (route, name) = (request.target?.route ?? "other", caller?.name ?? CallerCounts.other)
+                self.counts.answered(request.method, route, status: response.status, time, by: name)
                 var response = response
                 response.identify(request, as: id)
                 reply.send(response)
@@ -75,10 +77,24 @@ extension PushRelay {
         }
     }
 
-    /// Notes that a caller of the interface in JSON was answered, without waiting for a loop that may be stuck.
-    nonisolated func noteAnswer(_ method: String, _ route: String, status: Int, _ time: Duration) {
+    /// Notes that a request to the interface in JSON was answered, without waiting for a loop that may be stuck.
+    ///
+    /// - Parameters:
+    ///   - method: The HTTP method.
+    ///   - route: The path without identifiers.
+    ///   - status: The HTTP status.
+    ///   - start: The time at which the request was read.
+    ///   - caller: The name of the caller; nil for a request that needs none.
+    nonisolated func noteAnswer(
+        _ method: String,
+        _ route: String,
+        status: Int,
+        since start: ContinuousClock.Instant,
+        by caller: String?
+    ) {
+        let time = ContinuousClock.now - start
         loop.execute { [weak self] in
-            self?.assumeIsolated { $0.counts.answered(method, route, status: status, time) }
+            self?.assumeIsolated { $0.counts.answered(method, route, status: status, time, by: caller) }
         }
     }
 
@@ -171,6 +187,7 @@ extension PushRelay {
     private func answer(
         _ request: APNsRequest,
         _ id: APNsID,
+        from caller: Callers.Caller?,
         over connection: RelayConnection,
         for environment: PushEnvironment,
         _ reply: @escaping (APNsResponse) -> Void
@@ -181,7 +198,7 @@ extension PushRelay {
             case .channels, .allChannels: true
             default: false
             }
-        guard let caller = caller(request.authorization, over: connection) else {
+        guard let caller else {
             return reply(.rejected(connection.refusal(of: request.authorization)))
         }
         guard isAboutChannels || caller.scopes.contains(.send) else { return reply(.rejected(.invalidProviderToken)) }
@@ -192,7 +209,7 @@ extension PushRelay {
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         let verdict = gate.verdict(on: 1, load(of: app, by: caller), at: now)
         if case .refuse(_, let seconds) = verdict {
-            counts.shed += 1
+            counts.shed(1, by: caller.name)
             return reply(.rejected(.serviceUnavailable, retryAfter: seconds))
         }
         var request = request
@@ -204,7 +221,7 @@ extension PushRelay {
             pass(request, lane, bundle, isList: isList, id: id, reply)
         case .push(let push):
             let waits = !request.prefersAsync && verdict == .take(mayWait: true)
-            accept([push]) { result in self.accepted(push, result, waitingFor: waits ? caller : nil, reply) }
+            accept([push]) { result in self.accepted(push, result, from: caller, waits: waits, reply) }
         }
     }
 }
@@ -214,7 +231,8 @@ extension PushRelay {
     fileprivate func accepted(
         _ push: OutboxPush,
         _ result: Result<ArraySlice<Acceptance>, OutboxError>,
-        waitingFor caller: Callers.Caller?,
+        from caller: Callers.Caller,
+        waits: Bool,
         _ reply: @escaping (APNsResponse) -> Void
     ) {
         let known: PushStatus?
@@ -228,12 +246,14 @@ extension PushRelay {
         case .success(.suppressed(let dead)):
             return reply(.suppressed(dead))
         case .success(.full):
+            counts.shed(1, by: caller.name)
             return reply(.rejected(.serviceUnavailable, retryAfter: 30))
         case .failure:
+            counts.shed(1, by: caller.name)
             return reply(.rejected(.serviceUnavailable, retryAfter: 5))
         }
         if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome)) }
-        guard let caller, configuration.answerTime > .zero else { return reply(.accepted) }
+        guard waits, configuration.answerTime > .zero else { return reply(.accepted) }
         wait(waiters.makeNumber(), for: push.id, of: push.lane.app, by: caller, within: configuration.answerTime) {
             outcome in
             reply(outcome.map { .ended($0) } ?? .accepted)

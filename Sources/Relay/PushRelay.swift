@@ -55,6 +55,7 @@ package actor PushRelay {
     var counts = RelayCounts()
     var notes: [Lane: LaneNotes] = [:]
     var rates = RecentRates()
+    var reloads: ConfigurationReloads
     var store = StoreHealth()
     /// Lines in the log about callers that were refused.
     var refusals = LogThrottle()
@@ -66,6 +67,8 @@ package actor PushRelay {
     var events: OutcomeEvents
     var history = StatusHistory()
     var webhooks: [String: WebhookSchedule] = [:]
+    /// Log lines about webhooks that failed.
+    var webhookFailures = LogThrottle()
     var generator: SplitMix64
     /// Makes spans of pushes; nil when nobody exports them.
     var tracer: PushTracer?
@@ -94,6 +97,7 @@ package actor PushRelay {
         events = OutcomeEvents(run: clock.millisecondsSince1970())
         self.log = log
         startedAt = clock.millisecondsSince1970()
+        reloads = ConfigurationReloads(startedAt: startedAt)
         knownCallers = Mutex(try Callers(configuration))
         gate = LoadGate(limits: configuration.loadLimits)
         generator = SplitMix64(state: .random(in: .min ... .max))

@@ -46,7 +46,11 @@ struct RelayCounts {
     /// Pushes for dead tokens, by app.
     var suppressed: [String: Int] = [:]
     /// Pushes that were not taken for want of room.
-    var shed = 0
+    private(set) var shed = 0
+    /// Requests by caller.
+    var callers = CallerCounts()
+    /// Reports to webhooks, by app.
+    var webhooks: [String: (succeeded: Int, failed: Int)] = [:]
     /// Callers that were refused.
     var refusedCallers = 0
     /// Connections with an unusual provider token, by its deviation from Apple's documentation.
@@ -97,8 +101,14 @@ struct RelayCounts {
         case .success(.duplicate): duplicates[app, default: 0] += 1
         case .success(.conflict): conflicts[app, default: 0] += 1
         case .success(.suppressed): suppressed[app, default: 0] += 1
-        case .success(.full), .failure: shed += 1
+        case .success(.full), .failure: break
         }
+    }
+
+    /// Pushes of a caller were not taken for want of room.
+    mutating func shed(_ count: Int, by caller: String) {
+        shed += count
+        callers.shed(count, by: caller)
     }
 
     /// A try to send has ended.
@@ -129,8 +139,16 @@ struct RelayCounts {
         if case .end(_, isTokenDead: true) = verdict { unregistered[push.lane.app, default: 0] += 1 }
     }
 
-    /// A caller was answered.
-    mutating func answered(_ method: String, _ route: String, status: Int, _ time: Duration) {
+    /// A request was answered.
+    ///
+    /// - Parameters:
+    ///   - method: The HTTP method.
+    ///   - route: The path without identifiers.
+    ///   - status: The HTTP status.
+    ///   - time: The time that it took.
+    ///   - caller: The name of the caller; nil for a request that needs none.
+    mutating func answered(_ method: String, _ route: String, status: Int, _ time: Duration, by caller: String?) {
+        if let caller { callers.answered(caller, status: status) }
         let method = RelayCounts.methods.contains(method) ? method : "_OTHER"
         requests[Request(route: route, method: method, status: status), default: .times].observe(time)
     }
@@ -162,7 +180,8 @@ struct RelayCounts {
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
         guard outcome.state == .dead else { return }
-        let reason = outcome.reason == SendResult.noAnswer
+        let reason =
+            outcome.reason == SendResult.noAnswer
             ? SendResult.noAnswer : SendResult.listed(outcome.reason.map(Reason.init(rawValue:)))
         deadLetters[Cause(lane: lane, reason: reason), default: 0] += 1
     }

@@ -113,15 +113,30 @@ private struct RelayService {
         for await wish in wishes {
             guard wish == .reload else { return }
             manager?.tellReloading()
-            do {
-                try await relay.reload(try options.configuration())
-            } catch {
-                log.error(
-                    "the configuration cannot be used; the relay keeps what it had",
-                    ["error": .string("\(error)")]
-                )
-            }
+            await reload(relay, log)
             manager?.tell("READY=1")
+        }
+    }
+
+    private func reload(_ relay: PushRelay, _ log: Logger) async {
+        func note(_ error: any Error) {
+            log.error(
+                "the configuration cannot be used; the relay keeps what it had",
+                ["error": .string("\(error)")]
+            )
+        }
+        let configuration: RelayConfiguration
+        do {
+            configuration = try options.configuration()
+        } catch {
+            note(error)
+            await relay.noteFailedReload()
+            return
+        }
+        do {
+            try await relay.reload(configuration)
+        } catch {
+            note(error)
         }
     }
 }

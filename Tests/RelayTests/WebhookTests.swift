@@ -83,9 +83,14 @@ import Wire
             learntAt: 2,
             reason: "Unregistered"
         )
-        #expect(await webhook.report([dead], of: "orders", at: 5_000, on: loop) == false)
-        #expect(await webhook.report([dead], of: "orders", at: 6_000, on: loop))
-        #expect(await closed.report([dead], of: "orders", at: 6_000, on: loop) == false)
+        let refusal = await #expect(throws: RelayError.self) {
+            try await webhook.report([dead], of: "orders", at: 5_000, on: loop)
+        }
+        #expect(refusal?.description == "the answer was status 500")
+        try await webhook.report([dead], of: "orders", at: 6_000, on: loop)
+        await #expect(throws: RelayError.self) {
+            try await closed.report([dead], of: "orders", at: 6_000, on: loop)
+        }
         let requests = await calls.requests
         #expect(requests.count == 2 && requests.allSatisfy { $0.target == "/hook?x=1" && $0.method == "POST" })
         #expect(requests.map { $0.fields["webhook-id"] } == ["dead-tokens.orders.3", "dead-tokens.orders.3"])

@@ -96,7 +96,10 @@ struct RelayAPI: Sendable {
         if let health = measuredHealth(request) { return .answer(health) }
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
         guard hasBody else { return .whole }
+        let start = ContinuousClock.now
         guard !relay.refuses(request.fields["authorization"], from: peer) else {
+            let route = RelayAPI.table.path(of: request) ?? "other"
+            relay.noteAnswer(request.method, route, status: 401, since: start, by: CallerCounts.other)
             return .answer(RelayAPI.stranger.response)
         }
         return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
@@ -105,7 +108,7 @@ struct RelayAPI: Sendable {
     private func measuredHealth(_ request: HTTPRequest) -> HTTPResponse? {
         let start = ContinuousClock.now
         guard let health = health(request) else { return nil }
-        relay.noteAnswer(request.method, request.path, status: health.status, ContinuousClock.now - start)
+        relay.noteAnswer(request.method, request.path, status: health.status, since: start, by: nil)
         return health
     }
 
@@ -121,31 +124,36 @@ struct RelayAPI: Sendable {
     func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil, from peer: String? = nil) async -> HTTP1Answer {
         if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
-        let answer = await unmeasuredAnswer(to: request, body, from: peer)
+        let (answer, caller) = await unmeasuredAnswer(to: request, body, from: peer)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
         let route = RelayAPI.table.path(of: request) ?? "other"
-        relay.noteAnswer(request.method, route, status: status, ContinuousClock.now - start)
+        relay.noteAnswer(request.method, route, status: status, since: start, by: caller)
         return answer
     }
 
+    /// The answer to a request, with the name of the caller; nil for a request that needs none.
     private func unmeasuredAnswer(
         to request: HTTPRequest,
         _ body: HTTP1Body?,
         from peer: String?
-    ) async -> HTTP1Answer {
+    ) async -> (answer: HTTP1Answer, caller: String?) {
         // The page shows nothing before somebody has given a key.
-        if let page = RelayAPI.page.answer(request) { return page }
+        if let page = RelayAPI.page.answer(request) { return (page, nil) }
         let authorization = request.fields["authorization"]
         guard !RelayAPI.table.isOpen(request) else {
             // Without waiting for the relay's loop, whose health may be asked for.
             let caller = relay.currentCaller(authorization) ?? .anonymous
-            return await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
+            let answer = await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
+            return (answer, nil)
         }
-        guard let caller = await relay.caller(authorization, from: peer) else { return RelayAPI.stranger.answer }
+        guard let caller = await relay.caller(authorization, from: peer) else {
+            return (RelayAPI.stranger.answer, CallerCounts.other)
+        }
         let managesOverListeners = await relay.configuration.managesOverListeners
         let mayManage = door == .http || managesOverListeners
         let desk = Desk(relay: relay, caller: caller, mayManage: mayManage)
-        return await RelayAPI.table.answer(request, desk, stream: body)
+        let answer = await RelayAPI.table.answer(request, desk, stream: body)
+        return (answer, caller.name)
     }
 }
 

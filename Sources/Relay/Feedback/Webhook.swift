@@ -77,23 +77,34 @@ package struct Webhook: Sendable {
     ///   - app: Whose.
     ///   - now: Milliseconds since 1970.
     ///   - loop: Where the call is made.
-    /// - Returns: Whether the other side has taken the report.
-    func report(_ tokens: [DeadToken], of app: String, at now: Int64, on loop: EventLoop) async -> Bool {
+    /// - Throws: ``RelayError`` when the other side has not accepted the report; it names the status or the error, and
+    ///   neither the query of the URL nor the secret.
+    func report(_ tokens: [DeadToken], of app: String, at now: Int64, on loop: EventLoop) async throws(RelayError) {
         let body = Webhook.body(tokens, of: app, at: now)
         // The same report has the same identifier, however often it is made.
         let id = "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)"
-        guard let fields = try? signed(body, id: id, at: now / 1_000) else { return false }
+        let fields: HTTPFields
+        do throws(CryptographyError) {
+            fields = try signed(body, id: id, at: now / 1_000)
+        } catch {
+            throw RelayError("the report cannot be signed: \(error)")
+        }
         let allowsAll = allowsPrivateAddresses
         let call = HTTP1Call(host: address.host, port: address.port, tls: tls) { allowsAll || $0.isPublic }
-        let answer = try? await call.send(
-            "POST",
-            address.path,
-            fields: fields,
-            body: body,
-            within: .seconds(20),
-            on: loop
-        )
-        return (200..<300).contains(answer?.status ?? 0)
+        let answer: HTTPResponse
+        do throws(WireError) {
+            answer = try await call.send(
+                "POST",
+                address.path,
+                fields: fields,
+                body: body,
+                within: .seconds(20),
+                on: loop
+            )
+        } catch {
+            throw RelayError("\(error)")
+        }
+        guard (200..<300).contains(answer.status) else { throw RelayError("the answer was status \(answer.status)") }
     }
 
     /// The fields that tell who calls and when, and that it is true.
@@ -160,7 +171,7 @@ extension PushRelay {
             let cursor = try await outbox.cursor(of: reader)
             let tokens = try await outbox.deadTokens(of: app, after: cursor, limit: PushRelay.reportLimit)
             if let last = tokens.last {
-                wasTaken = await webhook.report(tokens, of: app, at: now, on: loop)
+                wasTaken = await isTaken(tokens, by: webhook, of: app)
                 if wasTaken { try await outbox.setCursor(last.cursor, of: reader) }
             } else {
                 wasTaken = true
@@ -169,5 +180,25 @@ extension PushRelay {
             wasTaken = false
         }
         webhooks[app]?.ended(wasTaken: wasTaken, at: now)
+    }
+
+    /// Reports dead tokens, and counts and logs a failure; whether the webhook has accepted the report.
+    private func isTaken(_ tokens: [DeadToken], by webhook: Webhook, of app: String) async -> Bool {
+        do throws(RelayError) {
+            try await webhook.report(tokens, of: app, at: now, on: loop)
+            counts.webhooks[app, default: (0, 0)].succeeded += 1
+            return true
+        } catch {
+            counts.webhooks[app, default: (0, 0)].failed += 1
+            guard let heldBack = webhookFailures.take(at: now) else { return false }
+            log.warning(
+                "webhook failed",
+                [
+                    "app": .string(app), "url": .string(webhook.url), "error": .string("\(error)"),
+                    "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
+                ]
+            )
+            return false
+        }
     }
 }

@@ -33,10 +33,10 @@ extension PushRelay {
         }
     }
 
-    /// Warns now and each day of keys that expire soon or have expired.
+    /// Warns now and each day of keys and certificates that expire soon or have expired.
     func watchExpiry() {
         for warning in configuration.expiryWarnings(at: Date(millisecondsSince1970: now)) {
-            log.warning(warning.isExpired ? "caller expired" : "caller expires soon", warning.fields)
+            log.warning(warning.message, warning.fields)
         }
         loop.schedule(after: PushRelay.expiryCheckInterval) { [weak self] in
             self?.assumeIsolated { $0.watchExpiry() }

@@ -32,6 +32,9 @@ extension PushRelay {
             store.problem == nil ? 1 : 0
         )
         addRequests(to: &sheet)
+        addCallers(to: &sheet, apps)
+        addConfiguration(to: &sheet)
+        addWebhooks(to: &sheet, apps)
         addTelemetry(to: &sheet)
         sheet.family("martlet_relay_loop_lag_seconds", .histogram, "How late the relay's loop was for a timer.")
         sheet.add([:], counts.loopLag)

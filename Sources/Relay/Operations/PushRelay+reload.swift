@@ -15,6 +15,21 @@ extension PushRelay {
     /// - Parameter new: The configuration.
     /// - Throws: ``RelayError``; then everything is as it was.
     package func reload(_ new: RelayConfiguration) async throws(RelayError) {
+        do throws(RelayError) {
+            try await replaceConfiguration(with: new)
+        } catch {
+            noteFailedReload()
+            throw error
+        }
+        reloads.note(succeeds: true, at: now)
+    }
+
+    /// Notes that the configuration could not be read again, or not be used.
+    package func noteFailedReload() {
+        reloads.note(succeeds: false, at: now)
+    }
+
+    private func replaceConfiguration(with new: RelayConfiguration) async throws(RelayError) {
         try new.check()
         let callers = try Callers(new)
         let clients = try freshClients(for: new)
@@ -47,6 +62,7 @@ extension PushRelay {
         events.finish { caller, apps in !apps.isDisjoint(with: revoked.apps(of: caller, for: .read)) }
         let remaining = callers.appsByCaller
         waiters.giveUpAll { remaining[$0] == nil }
+        counts.callers.forgetAll(but: Set(remaining.keys))
         if let tls { for listener in listeners { listener.use(tls) } }
         forgetCallers(haveAuthoritiesChanged: old.clientAuthorities != new.clientAuthorities)
         await replaceKeys(of: old, but: Set(clients.keys))

@@ -34,6 +34,14 @@ package struct CertificateFacts: Sendable, Hashable {
         self.isForProduction = isForProduction || namesNeither
         expiry = certificate.expiry
     }
+
+    /// The time at which the first of some certificates expires, in seconds since 1970.
+    ///
+    /// - Parameter pem: Certificates in PEM.
+    /// - Returns: The time; nil for text without a certificate whose expiry is understood.
+    package static func earliestExpiry(in pem: String) -> Int64? {
+        Certificate.all(in: pem).compactMap(\.expiry).min()
+    }
 }
 
 /// A client's certificate with its key, and what it says about itself.

@@ -102,7 +102,7 @@ import Wire
 
     @Test func `what a caller asks for is no label`() {
         var counts = RelayCounts()
-        for index in 0..<100 { counts.answered("METHOD\(index)", "other", status: 404, .zero) }
+        for index in 0..<100 { counts.answered("METHOD\(index)", "other", status: 404, .zero, by: nil) }
         #expect(counts.requests.keys.map(\.method) == ["_OTHER"])
     }
 
