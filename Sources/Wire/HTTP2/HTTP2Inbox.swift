@@ -27,6 +27,8 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) private var receiving: Unmanaged<HTTP2Stream>?
     /// Whether the fields that are coming in are trailers (servers only).
     @exclusivity(unchecked) private var isReceivingTrailers = false
+    /// The frames without effect that the client may still send (servers only).
+    @exclusivity(unchecked) var frameBudget = HTTP2FrameBudget()
     /// The highest number of a stream that the client has opened (servers only).
     private var lastOpenedStreamID: Int32 = 0
     /// The last streams that ended before the client had sent all of its request (servers only).
@@ -87,6 +89,7 @@ final class HTTP2Inbox {
     func sent(_ frame: nghttp2_frame) {
         switch nghttp2_frame_type(UInt32(frame.hd.type)) {
         case NGHTTP2_HEADERS: lastSentStreamID = frame.hd.stream_id
+        case NGHTTP2_DATA: frameBudget.sentData()
         case NGHTTP2_GOAWAY:
             goAwaySent = HTTP2GoAway(frame.goaway)
             if frame.goaway.error_code != HTTP2ErrorCode.noError.rawValue { violation = complaint }

@@ -150,6 +150,11 @@ struct HTTP2Session: ~Copyable {
     ///   HTTP/2 has an answer for does not throw: the answer is among the output, and then ``isOver`` is true.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(WireError) {
         inbox.now = now
+        guard inbox.role == .client || inbox.frameBudget.admits(bytes, at: now) else {
+            inbox.complaint = HTTP2FrameBudget.complaint
+            nghttp2_session_terminate_session(raw, HTTP2ErrorCode.enhanceYourCalm.rawValue)
+            return
+        }
         let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         guard count >= 0 else {
             throw WireError(.protocolViolation, "the peer broke HTTP/2: \(nghttp2Message(CInt(count)))")

@@ -86,13 +86,13 @@ import Testing
             RawHTTP2.frame(.settings, times(1_000, [0, 4, 0, 0, 0xFF, 0xFF]))
         },
         Attack("PING without end", .takes) { times(100_000, RawHTTP2.frame(.ping, times(8, [7]))) },
-        Attack("empty DATA without end", .takes) {
+        Attack("empty DATA without end", .ends) {
             RawHTTP2.headers(RawHTTP2.request, isLast: false) + times(200_000, RawHTTP2.frame(.data, stream: 1))
         },
-        Attack("WINDOW_UPDATE without end", .takes) {
+        Attack("WINDOW_UPDATE without end", .ends) {
             times(100_000, RawHTTP2.frame(.windowUpdate, RawHTTP2.bigEndian(1)))
         },
-        Attack("PRIORITY without end", .takes) {
+        Attack("PRIORITY without end", .ends) {
             streams(100_000) { RawHTTP2.frame(.priority, stream: $0, [0, 0, 0, 0, 15]) }
         },
         Attack("GOAWAY without end", .takes) {

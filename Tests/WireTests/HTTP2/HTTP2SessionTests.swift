@@ -109,6 +109,77 @@ import Testing
         #expect(Self.requests(session).first?.fields["apns-topic"] == "com.example.app")
     }
 
+    /// A frame that is sent over and over, on an open stream, on one that has ended, or on none.
+    @Test(arguments: [
+        RawHTTP2.frame(.data, stream: 1), RawHTTP2.frame(.data, stream: 3),
+        RawHTTP2.frame(.data, flags: 8, stream: 1, [2, 0, 0]),
+        RawHTTP2.frame(.windowUpdate, [0, 0, 0, 1]), RawHTTP2.frame(.windowUpdate, stream: 1, [0, 0, 0, 1]),
+        RawHTTP2.frame(.windowUpdate, stream: 3, [0, 0, 0, 1]), RawHTTP2.frame(.priority, stream: 1, [0, 0, 0, 0, 1]),
+        [0, 0, 0, 0xFA, 0, 0, 0, 0, 0], RawHTTP2.frame(.data, stream: 3, [7]),
+    ])
+    func `a client that floods a server with frames without effect is told to calm down`(frame: [UInt8]) throws {
+        let session = try HTTP2Session(.server, limits: .test)
+        let open = RawHTTP2.headers(RawHTTP2.root, stream: 1, isLast: false)
+        try Self.receive(RawHTTP2.greeting + open + RawHTTP2.headers(RawHTTP2.root, stream: 3), session)
+        for stream in Self.requests(session) where stream.id == 3 {
+            session.answer(stream, with: HTTPResponse(status: 200))
+        }
+        _ = Self.output(of: session)
+        let most = HTTP2FrameBudget.burst
+        // In pieces that end within frames.
+        let flood = Array(repeatElement(frame, count: most).joined())
+        for start in stride(from: 0, to: flood.count, by: 1_001) {
+            try Self.receive(flood[start...].prefix(1_001), session)
+        }
+        #expect(!Self.output(of: session).contains { $0.kind == .goAway })
+        for _ in 0..<10 { try Self.receive(frame, session) }
+        let goAway = Self.output(of: session).first { $0.kind == .goAway }
+        #expect(goAway?.payload.dropFirst(4).prefix(4).elementsEqual([0, 0, 0, 11]) == true)
+        let (isOver, violation) = (session.isOver, session.violation)
+        #expect(isOver && violation?.description.contains("too many empty DATA") == true)
+    }
+
+    @Test func `small frames of a body are no flood for a while, wherever they are cut`() throws {
+        var budget = HTTP2FrameBudget()
+        let octets =
+            RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.root, stream: 1, isLast: false)
+            + Array(repeatElement(RawHTTP2.frame(.data, stream: 1, [1, 2, 3]), count: 5_000).joined())
+            + RawHTTP2.frame(.data, flags: RawHTTP2.endsStream, stream: 1)
+        for octet in octets {
+            let isAdmitted = withUnsafeBytes(of: octet) { budget.admits($0, at: .zero) }
+            guard isAdmitted else {
+                Issue.record("refused")
+                return
+            }
+        }
+    }
+
+    @Test func `frames that go with requests, answers or time are no flood`() throws {
+        let session = try HTTP2Session(.server, limits: .test)
+        _ = Self.output(of: session)
+        let acknowledgement = RawHTTP2.frame(.settings, flags: RawHTTP2.isAcknowledgement)
+        try Self.receive(RawHTTP2.greeting + acknowledgement, session)
+        let update = RawHTTP2.frame(.windowUpdate, [0, 0, 0, 1])
+        for number in 0..<UInt32(10_000) {
+            let stream = 2 * number + 1
+            let ownUpdate = RawHTTP2.frame(.windowUpdate, stream: stream, [0, 0, 0, 1])
+            try Self.receive(RawHTTP2.headers(RawHTTP2.root, stream: stream) + ownUpdate + update, session)
+            for request in Self.requests(session) {
+                session.answer(request, with: HTTPResponse(status: 400, body: [1]))
+            }
+            let frames = Self.output(of: session)
+            #expect(frames.contains { $0.kind == .data } && !frames.contains { $0.kind == .goAway })
+            try Self.receive(update + update, session)
+        }
+        // A frame each millisecond, without any request.
+        for index in 0..<Int64(30_000) {
+            let now = MonotonicTime(nanoseconds: index * 1_000_000)
+            try update.withUnsafeBytes { try session.receive($0, at: now) }
+        }
+        let isOver = session.isOver
+        #expect(!isOver)
+    }
+
     @Test func `an answer to HEAD has no body`() throws {
         let session = try HTTP2Session(.server, limits: .test)
         let head = [UInt8]([0x86, 0x84, 0x01, 1, 0x61]) + RawHTTP2.literal(":method", "HEAD")

@@ -1,0 +1,88 @@
+/// Bounds the frames of a client that cost the server time and change nothing: a value without a clock.
+///
+/// Neither flow control nor a bound on output holds back empty DATA, WINDOW_UPDATE, PRIORITY and the like
+/// (RFC 9113 §10.5). Each request and each DATA frame of the server gives a client reason to send a few of them; beyond
+/// that a client has a number of frames that grows with time. The frames are counted here since nghttp2 does not report
+/// those that it ignores.
+struct HTTP2FrameBudget {
+    /// The frames that a client may send at once.
+    static let burst = 10_000
+    /// The time in which the budget grows by a frame, up to ``burst``.
+    static let interval = Duration.milliseconds(1)
+    /// What is wrong with a client that has sent too many.
+    static let complaint = "too many empty DATA, WINDOW_UPDATE, PRIORITY or unknown frames"
+    /// The frames that a request, or a DATA frame of the server, adds: one for its stream, one for the connection.
+    private static let perCause = 2
+    /// The octets of the shortest DATA frame that is not counted, unless it ends its stream.
+    private static let leastData = 16
+    /// The octets before the first frame (RFC 9113 §3.4).
+    private static let prefaceLength = 24
+
+    private var left = HTTP2FrameBudget.burst
+    private var updatedAt = MonotonicTime.zero
+    /// The octets up to the next frame.
+    private var octetsToSkip = HTTP2FrameBudget.prefaceLength
+    /// The start of a frame whose length, type and flags have not all come yet.
+    private var start: [UInt8] = []
+
+    /// Notes a DATA frame that was sent to the client.
+    mutating func sentData() { earn() }
+
+    /// Counts the frames in the octets that come next; false when the client has sent too many.
+    mutating func admits(_ octets: UnsafeRawBufferPointer, at now: MonotonicTime) -> Bool {
+        var index = 0
+        while true {
+            let skipped = min(octetsToSkip, octets.count - index)
+            octetsToSkip -= skipped
+            index += skipped
+            while index < octets.count, start.count < 5 {
+                start.append(octets[index])
+                index += 1
+            }
+            guard start.count == 5 else { return true }
+            let length = Int(start[0]) << 16 | Int(start[1]) << 8 | Int(start[2])
+            let (type, flags) = (start[3], start[4])
+            start.removeAll(keepingCapacity: true)
+            // The stream's number follows, and the payload.
+            octetsToSkip = 4 + length
+            guard count(RawFrame(type: type, flags: flags, length: length), at: now) else { return false }
+        }
+    }
+
+    private struct RawFrame {
+        var type: UInt8
+        var flags: UInt8
+        var length: Int
+    }
+
+    private mutating func count(_ frame: RawFrame, at now: MonotonicTime) -> Bool {
+        switch frame.type {
+        case 0:  // DATA
+            let endsStream = frame.flags & 1 != 0
+            return endsStream || frame.length >= HTTP2FrameBudget.leastData || spend(at: now)
+        case 1:  // HEADERS
+            earn()
+            return true
+        case 3, 4, 5, 6, 9:  // RST_STREAM, SETTINGS, PUSH_PROMISE, PING and CONTINUATION, which nghttp2 bounds
+            return true
+        default:  // PRIORITY, GOAWAY, WINDOW_UPDATE, and types that are not known
+            return spend(at: now)
+        }
+    }
+
+    private mutating func earn() {
+        left = min(HTTP2FrameBudget.burst, left + HTTP2FrameBudget.perCause)
+    }
+
+    private mutating func spend(at now: MonotonicTime) -> Bool {
+        if left == 0 {
+            let time = now.duration(since: updatedAt) / HTTP2FrameBudget.interval
+            let grown = Int(min(time, Double(HTTP2FrameBudget.burst)))
+            guard grown > 0 else { return false }
+            left = grown
+            updatedAt = now
+        }
+        left -= 1
+        return true
+    }
+}
