@@ -105,6 +105,58 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; then nothing has changed.
     func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool
 
+    /// The lanes that operators have paused, in no particular order.
+    func pauses() async throws(OutboxError) -> [LanePause]
+
+    /// Stores that an operator has paused a lane; a lane that is paused already keeps its first pause.
+    ///
+    /// The store still gives out the lane's pushes: a relay that knows of the pause claims none.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - caller: The name of the caller that pauses it.
+    ///   - now: The time.
+    /// - Returns: The stored pause.
+    /// - Throws: ``OutboxError``; then nothing has changed.
+    func pause(_ lane: Lane, by caller: String, at now: Int64) async throws(OutboxError) -> LanePause
+
+    /// Removes the pause of a lane.
+    ///
+    /// - Parameter lane: The lane.
+    /// - Returns: Whether the lane was paused.
+    /// - Throws: ``OutboxError``; then nothing has changed.
+    func resume(_ lane: Lane) async throws(OutboxError) -> Bool
+
+    /// Cancels pushes of a lane that wait, whatever they wait for; those that have been given out stay.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - last: ``PurgedPushes/last`` of the step before; nil in the first step.
+    ///   - limit: The maximum number of pushes, so that other calls need not wait for long.
+    ///   - now: The time.
+    /// - Returns: The cancelled pushes.
+    /// - Throws: ``OutboxError``; then nothing has changed.
+    func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) async throws(OutboxError) -> PurgedPushes
+
+    /// Returns the pushes to a device token that have not ended, and the dead letters to it, oldest first.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - app: The app.
+    ///   - cursor: Only pushes after this ``FoundPush/number``; 0 for all.
+    ///   - limit: The maximum number of pushes.
+    /// - Returns: The pushes.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func pushes(
+        to token: DeviceToken,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [FoundPush]
+
+    /// Returns the dead letter with an identifier; nil when there is none.
+    func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter?
+
     /// Pushes that were given up after many tries, newest first.
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
 

@@ -54,6 +54,7 @@ package actor PushRelay {
     var waitersAreWatched: MonotonicTime?
     var counts = RelayCounts()
     var notes: [Lane: LaneNotes] = [:]
+    var laneControl = LaneControl()
     var rates = RecentRates()
     var reloads: ConfigurationReloads
     var store = StoreHealth()
@@ -165,6 +166,7 @@ package actor PushRelay {
     }
 
     private func begin() async throws(RelayError) {
+        machine.pauseManually(nil)
         open(try freshClients(for: configuration), configuration)
         if let telemetry = configuration.telemetry {
             exporter = try TelemetryExporter(telemetry, for: self, using: &generator)
@@ -172,6 +174,7 @@ package actor PushRelay {
         }
         try listen()
         await checkStore()
+        await syncLanes()
         carryOutSoon()
         watchPulse()
         watchExpiry()

@@ -59,6 +59,26 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.revive(token, of: app) }
     }
 
+    package func pauses() -> [LanePause] { disk.model.withLock { $0.allPauses } }
+
+    package func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause {
+        disk.model.withLock { $0.pause(lane, by: caller, at: now) }
+    }
+
+    package func resume(_ lane: Lane) -> Bool { disk.model.withLock { $0.resume(lane) } }
+
+    package func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
+        disk.model.withLock { $0.purge(lane, upTo: last, limit: limit, at: now) }
+    }
+
+    package func pushes(to token: DeviceToken, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
+        disk.model.withLock { $0.pushes(to: token, of: app, after: cursor, limit: limit) }
+    }
+
+    package func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
+        disk.model.withLock { $0.deadLetter(id, of: app) }
+    }
+
     package func deadLetters(of app: String, limit: Int) -> [DeadLetter] {
         disk.model.withLock { $0.deadLetters(of: app, limit: limit) }
     }

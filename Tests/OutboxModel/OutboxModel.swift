@@ -24,6 +24,7 @@ package struct OutboxModel: Sendable {
         var acceptedAt: Int64
         var outcome: Outcome
         var at: Int64
+        var number: Int64
     }
 
     private var rows: [Int64: Row] = [:]
@@ -34,6 +35,7 @@ package struct OutboxModel: Sendable {
     private var lastCursor: Int64 = 0
     package var readers: [String: Int64] = [:]
     private var nextNumber: Int64 = 1
+    private var pauses: [Lane: LanePause] = [:]
     private var claimed: Set<Int64> = []
     /// Pushes that may wait at once.
     package var limit = Int.max
@@ -140,7 +142,7 @@ package struct OutboxModel: Sendable {
         var outcome = outcome
         outcome.attempts = max(outcome.attempts, row.attempts)
         outcome.unknownTries = max(outcome.unknownTries, row.unknownTries)
-        ends[name] = End(push: row.push, acceptedAt: row.acceptedAt, outcome: outcome, at: now)
+        ends[name] = End(push: row.push, acceptedAt: row.acceptedAt, outcome: outcome, at: now, number: number)
         numbers[name] = nil
         // One that waits in line, or for its time, holds nobody up.
         if let key = row.push.orderKey, row.isInLine, row.readyAt != nil {
@@ -219,6 +221,41 @@ package struct OutboxModel: Sendable {
         return letters.sorted { $0.at > $1.at }.prefix(limit).map {
             DeadLetter(push: $0.push, acceptedAt: $0.acceptedAt, outcome: $0.outcome, endedAt: $0.at)
         }
+    }
+
+    package func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? {
+        deadLetters(of: app, limit: .max).first { $0.push.id == id }
+    }
+
+    package var allPauses: [LanePause] { Array(pauses.values) }
+
+    package mutating func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause {
+        let pause = pauses[lane] ?? LanePause(lane: lane, since: now, caller: caller)
+        pauses[lane] = pause
+        return pause
+    }
+
+    package mutating func resume(_ lane: Lane) -> Bool { pauses.removeValue(forKey: lane) != nil }
+
+    package mutating func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
+        let last = last ?? nextNumber - 1
+        let waiting = rows.filter { $0.value.push.lane == lane && !claimed.contains($0.key) && $0.key <= last }
+        let purged = waiting.sorted { $0.key < $1.key }.prefix(limit)
+        for (number, _) in purged { end(number, Outcome(.cancelled), at: now) }
+        return PurgedPushes(pushes: purged.compactMap { status(of: $0.value.push.id, of: lane.app) }, last: last)
+    }
+
+    package func pushes(to token: DeviceToken, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] {
+        let live = rows.filter { $0.value.push.lane.app == app && $0.value.push.destination == .device(token) }
+        let all = live.map { (number: $0.key, id: $0.value.push.id) } + deadNumbers(to: token, of: app)
+        return all.filter { $0.number > cursor }.sorted { $0.number < $1.number }.prefix(limit).compactMap { name in
+            status(of: name.id, of: app).map { FoundPush(number: name.number, status: $0) }
+        }
+    }
+
+    private func deadNumbers(to token: DeviceToken, of app: String) -> [(number: Int64, id: APNsID)] {
+        ends.filter { $0.key.app == app && $0.value.outcome.state == .dead }.values
+            .filter { $0.push.destination == .device(token) }.map { ($0.number, $0.push.id) }
     }
 
     package mutating func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int {

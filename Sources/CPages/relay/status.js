@@ -93,15 +93,17 @@ function lanes({ lanes, now }) {
     element("thead", {}, element("tr", {}, names.map((name, index) =>
       element("th", { scope: "col", class: index >= 2 && index < 6 ? "number" : null }, name)))),
     element("tbody", {}, lanes.map((lane) => {
+      const manual = lane["manual-pause"]
       const isDown = lane.state === "down"
-      const state = isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : "ok"
+      const state = manual ? `paused manually since ${new Date(manual.since).toISOString()} by ${manual.by}`
+        : isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : "ok"
       return element("tr", {},
         element("th", { scope: "row" }, lane.app), element("td", {}, lane.environment),
         element("td", { class: "number" }, number.format(lane.backlog)),
         element("td", { class: "number" }, duration(lane["oldest-seconds"] ?? 0)),
         element("td", { class: "number" }, number.format(lane["in-flight"])),
         element("td", { class: "number" }, rate(lane["sent-per-second"])),
-        element("td", { "data-down": isDown }, state),
+        element("td", { "data-down": isDown || Boolean(manual) }, state),
         element("td", {}, outcomes(lane)))
     })))
 }

@@ -3,8 +3,8 @@ internal import PostgreSQL
 internal import SQLite
 internal import Wire
 
-/// Moves an outbox from a file into a database: what waits, how pushes have ended, dead letters, dead tokens and how
-/// far their readers have come.
+/// Moves an outbox from a file into a database: what waits, how pushes have ended, dead letters, paused lanes, dead
+/// tokens and how far their readers have come.
 ///
 /// Each batch is kept by the database before it goes from the file, and what the database has already it leaves as it
 /// is: a move that was interrupted is begun anew and ends well. No relay may use the file meanwhile; relays may use the
@@ -69,6 +69,8 @@ package actor OutboxMove {
         progress: @Sendable (Account) -> Void = { _ in }
     ) async throws(OutboxError) -> Account {
         try await moveDeadTokens()
+        // Before the pushes, so that no relay sends those of a paused lane.
+        try await movePauses()
         // Before the pushes, so that a dead letter never is without its end.
         while try await moveOutcomes() { progress(account) }
         while try await movePushes(at: now) { progress(account) }
@@ -148,6 +150,12 @@ package actor OutboxMove {
         try writing("DELETE FROM dead_token")
         try writing("DELETE FROM reader")
         account.deadTokens += tokens.count
+    }
+
+    private func movePauses() async throws(OutboxError) {
+        let pauses = try reading { (file) throws(SQLiteError) in try file.pauses() }
+        for pause in pauses { _ = try await database.pause(pause.lane, by: pause.caller, at: pause.since) }
+        try writing("DELETE FROM lane_pause")
     }
 
     private func reading<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {

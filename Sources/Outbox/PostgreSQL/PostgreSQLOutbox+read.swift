@@ -111,6 +111,18 @@ extension PostgreSQLOutbox {
     }
 
     package func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter] {
+        try await deadLetters(of: app, "ORDER BY o.ended_at DESC LIMIT $2", .integer(Int64(limit)))
+    }
+
+    package func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter? {
+        try await deadLetters(of: app, "AND o.apns_id = $2", .identifier(id)).first
+    }
+
+    private func deadLetters(
+        of app: String,
+        _ condition: String,
+        _ parameter: Parameter
+    ) async throws(OutboxError) -> [DeadLetter] {
         let number = try await number(of: app)
         return try await inquire(
             .maintaining,
@@ -120,9 +132,9 @@ extension PostgreSQLOutbox {
                 p.expires_at, p.accepted_at, p.payload, o.is_production, o.state, o.status, o.reason, o.unique_id,
                 o.unregistered_at, o.attempts, o.unknown_tries, o.ended_at
             FROM martlet.outcome o JOIN martlet.push p ON p.apns_id = o.apns_id AND p.app = o.app
-            WHERE o.app = $1 AND o.state = 'dead' ORDER BY o.ended_at DESC LIMIT $2
+            WHERE o.app = $1 AND o.state = 'dead' \(condition)
             """,
-            [.integer(number), .integer(Int64(limit))]
+            [.integer(number), parameter]
         ) { rows in
             rows.all.map { row in
                 let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: 19)))

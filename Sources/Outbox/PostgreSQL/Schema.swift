@@ -11,7 +11,8 @@ enum Schema {
     /// Scripts, each from the version of its index to the next; from the first release on they are never changed, only
     /// added to.
     static let migrations = [
-        tables + identities + enqueueing + accepting + lines + claiming + settling + housekeeping + nodes + adopting
+        tables + identities + enqueueing + accepting + lines + claiming + settling + housekeeping + nodes + adopting,
+        lanes,
     ]
 
     /// Has the statements of a function go by indexes, by plans that are made once in each session.

@@ -112,20 +112,24 @@ extension OutboxDatabase {
         var found: [(number: Int64, status: PushStatus)] = []
         try statements.expired.bind(now)
         while found.count < limit, try statements.expired.step() {
-            if let expired = expiredPush(statements.expired, at: now) { found.append(expired) }
+            if let expired = unclaimedPush(statements.expired, endedAs: .expired, at: now) { found.append(expired) }
         }
         statements.expired.reset()
         for (number, _) in found { try end(number, Outcome(.expired), at: now) }
         return found.map(\.status)
     }
 
-    /// The push of a row, unless it has been given out.
-    private func expiredPush(_ row: borrowing Statement, at now: Int64) -> (number: Int64, status: PushStatus)? {
+    /// Returns the push of a row with its outcome; nil when it has been given out.
+    func unclaimedPush(
+        _ row: borrowing Statement,
+        endedAs state: Outcome.State,
+        at now: Int64
+    ) -> (number: Int64, status: PushStatus)? {
         let shelf = Shelf(row, from: 1)
         let number = row.integer(at: 0)
         guard !known.claimed.contains(number), let id = APNsID(bytes: row.blob(at: 4)) else { return nil }
         let tries = (attempts: Int(row.integer(at: 6)), unknown: Int(row.integer(at: 7)))
-        let outcome = Outcome(.expired, attempts: tries.attempts, unknownTries: tries.unknown)
+        let outcome = Outcome(state, attempts: tries.attempts, unknownTries: tries.unknown)
         let place = PushStatus.Place.ended(outcome, at: now)
         return (number, PushStatus(id: id, lane: lane(of: shelf), acceptedAt: row.integer(at: 5), place: place))
     }

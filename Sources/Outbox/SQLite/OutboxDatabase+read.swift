@@ -117,16 +117,35 @@ extension OutboxDatabase {
 
     func deadLetters(of app: String, limit: Int) throws(SQLiteError) -> [DeadLetter] {
         guard let number = number(ofKnown: app) else { return [] }
+        let rows = try deadLetterRows("ORDER BY ended_at DESC LIMIT ?")
+        try rows.bind(number, Int64(limit))
+        return try deadLetters(in: rows, of: app, number)
+    }
+
+    func deadLetter(_ id: APNsID, of app: String) throws(SQLiteError) -> DeadLetter? {
+        guard let number = number(ofKnown: app) else { return nil }
+        let rows = try deadLetterRows("AND outcome.apns_id = ?")
+        try rows.bind(number, id.bytes)
+        return try deadLetters(in: rows, of: app, number).first
+    }
+
+    private func deadLetterRows(_ condition: String) throws(SQLiteError) -> Statement {
         let columns = OutboxStatements.pushColumns.split(separator: ",").map {
             "push." + String($0).filter { $0 != " " }
         }
-        let rows = try connection.prepare(
+        return try connection.prepare(
             """
             SELECT \(columns.joined(separator: ", ")), ended_at FROM outcome JOIN push USING (apns_id, app)
-            WHERE outcome.app = ? AND state = 'dead' ORDER BY ended_at DESC LIMIT ?
+            WHERE outcome.app = ? AND state = 'dead' \(condition)
             """
         )
-        try rows.bind(number, Int64(limit))
+    }
+
+    private func deadLetters(
+        in rows: borrowing Statement,
+        of app: String,
+        _ number: Int64
+    ) throws(SQLiteError) -> [DeadLetter] {
         var letters: [(ClaimedPush, endedAt: Int64)] = []
         while try rows.step() {
             let lane = Lane(app: app, environment: PushEnvironment(rows, at: 2))

@@ -78,6 +78,13 @@ final class OutboxDatabase {
         CREATE INDEX push_expiry ON push (expires_at)
             WHERE expires_at IS NOT NULL AND (ready_at IS NOT NULL OR in_line = 1);
         """,
+        """
+        CREATE TABLE lane_pause (
+            app INTEGER NOT NULL, environment TEXT NOT NULL, since INTEGER NOT NULL, caller TEXT NOT NULL,
+            PRIMARY KEY (app, environment)
+        ) WITHOUT ROWID;
+        CREATE INDEX push_token ON push (token, app) WHERE token IS NOT NULL;
+        """,
     ]
 
     /// The size of the log after a checkpoint, in bytes: a large batch makes it longer until the next change.

@@ -163,13 +163,13 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     /// Makes a change of the file, or says why it cannot be made.
-    private func change<Value>(
+    func change<Value>(
         _ body: (OutboxDatabase) throws(SQLiteError) -> Value
     ) throws(OutboxError) -> Value {
         try read { (database) throws(SQLiteError) in try database.change(body) }
     }
 
-    private func read<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
+    func read<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
         let database = try openDatabase()
         do throws(SQLiteError) {
             return try body(database)

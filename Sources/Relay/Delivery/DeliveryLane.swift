@@ -49,6 +49,8 @@ struct DeliveryLane {
     private(set) var outage: LaneOutage?
     /// The time of the next try, in milliseconds since 1970; nil when the lane sends.
     var pausedUntil: Int64? { outage?.nextTry }
+    /// Whether an operator has paused the lane.
+    var isPausedManually = false
     private var credentials = CredentialRefusals()
     var rate: RateLimit?
 
@@ -144,9 +146,12 @@ struct DeliveryLane {
         outage = nil
     }
 
+    /// Whether the lane is paused, by an operator or after an error.
+    func sendsNothing(at now: Int64) -> Bool { isPausedManually || pausedUntil.map { now < $0 } ?? false }
+
     /// Whether a push may go now; after a trouble one goes first, to see.
     func maySend(_ limit: Int, at now: Int64) -> Bool {
-        guard hasClaimed else { return false }
+        guard hasClaimed, !isPausedManually else { return false }
         guard let pausedUntil else { return inFlight < limit }
         return now >= pausedUntil && inFlight < 1
     }

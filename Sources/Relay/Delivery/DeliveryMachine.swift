@@ -24,6 +24,8 @@ struct DeliveryMachine {
     /// The latest time that orders were taken at.
     private var latest = Int64.min
     private var isDraining = false
+    /// The lanes that operators have paused; nil until they are known, when nothing may be sent.
+    private var pausedLanes: Set<Lane>? = []
     private var generator: SplitMix64
 
     init(
@@ -42,7 +44,21 @@ struct DeliveryMachine {
     mutating func add(_ lane: Lane, rate: Int? = nil, at now: Int64) {
         guard lanes[lane] == nil else { return }
         lanes[lane] = DeliveryLane(rate: rate.map { RateLimit(rate: $0, at: now) })
+        lanes[lane]?.isPausedManually = pausedLanes?.contains(lane) ?? true
         turns.append(lane)
+    }
+
+    /// Sets the lanes that operators have paused, and resumes all others.
+    ///
+    /// - Parameter paused: The lanes; nil while they are not known, when nothing is claimed or sent.
+    mutating func pauseManually(_ paused: Set<Lane>?) {
+        pausedLanes = paused
+        for lane in turns {
+            let isPaused = paused?.contains(lane) ?? true
+            guard isPaused != lanes[lane]?.isPausedManually else { continue }
+            lanes[lane]?.isPausedManually = isPaused
+            if !isPaused { stir(lane) }
+        }
     }
 
     /// A lane has another limit of pushes a second; nil for none.
@@ -189,6 +205,13 @@ struct DeliveryMachine {
     /// Pushes that were sent and not answered yet.
     var inFlight: Int { sending.count }
 
+    /// Whether a lane has claimed pushes that it has not sent, or that the outbox has not stored the results of.
+    func isReturning(_ lane: Lane) -> Bool {
+        guard let state = lanes[lane] else { return false }
+        return state.hasClaimed || state.shelves.contains(where: \.isClaiming)
+            || settling.values.contains { $0.push.push.lane == lane }
+    }
+
     // MARK: Orders
 
     /// What is to be done now.
@@ -216,7 +239,7 @@ struct DeliveryMachine {
     /// When there may be something to be done without a further fact; nil when there will not.
     func nextTime(after now: Int64) -> Int64? {
         var times: [Int64?] = [storeRestsUntil]
-        for lane in lanes.values where !isDraining {
+        for lane in lanes.values where !isDraining && !lane.isPausedManually {
             times.append(lane.pausedUntil)
             if lane.hasClaimed { times.append(lane.rate?.nextTime) }
             for shelf in lane.shelves where shelf.count <= limits.claimedAhead / 2 { times.append(shelf.nextDue) }
@@ -259,6 +282,7 @@ struct DeliveryMachine {
     private mutating func takeClaims(at now: Int64) -> [ClaimOrder] {
         var claims: [ClaimOrder] = []
         for name in turns {
+            if lanes[name]?.isPausedManually ?? true { continue }
             // A paused lane claims nothing, and then one push to find out whether it can send again.
             let pausedUntil = lanes[name]?.pausedUntil
             if let pausedUntil, now < pausedUntil { continue }
@@ -282,7 +306,7 @@ struct DeliveryMachine {
     ///
     /// There it can be cancelled, and other relays that share the outbox can send it.
     private mutating func giveBack(at now: Int64) {
-        for name in turns where isDraining || lanes[name]?.pausedUntil.map({ now < $0 }) ?? false {
+        for name in turns where isDraining || lanes[name]?.sendsNothing(at: now) ?? false {
             while let push = lanes[name]?.next() {
                 let change = Settlement.Change.postponed(
                     until: now,

@@ -151,6 +151,8 @@ extension PushRelay {
             guard let outage = machine.lanes[lane]?.outage else { continue }
             sheet.add(lane.labels(and: outage.reason, as: "reason"), Double(outage.since) / 1_000)
         }
+        sheet.family("martlet_relay_lane_paused_manually", .gauge, "Whether an operator has paused a lane.")
+        for lane in lanes { sheet.add(lane.labels, laneControl.pause(of: lane) == nil ? 0 : 1) }
     }
 
     private func addConnections(to sheet: inout MetricSheet, _ lanes: [Lane]) {

@@ -76,8 +76,9 @@ extension PushRelay {
     /// The state of each lane, a line each.
     private var laneLines: [(app: String, line: String)] {
         lanes(of: apps).map { lane in
-            let state = machine.lanes[lane]?.outage.map { "down since \(Timestamp.text($0.since)): \($0.reason)" }
-            return (lane.app, "\(lane.app) \(lane.environment.rawValue): \(state ?? "ok")")
+            let pause = laneControl.pause(of: lane).map { "paused manually since \(Timestamp.text($0.since))" }
+            let outage = machine.lanes[lane]?.outage.map { "down since \(Timestamp.text($0.since)): \($0.reason)" }
+            return (lane.app, "\(lane.app) \(lane.environment.rawValue): \(pause ?? outage ?? "ok")")
         }
     }
 

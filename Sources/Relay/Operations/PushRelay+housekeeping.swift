@@ -13,6 +13,8 @@ extension PushRelay {
     func keepHouse() async {
         let now = now
         await meetOthers()
+        // Other relays pause lanes too, and the outbox may have been closed at the start.
+        if shared != nil || !laneControl.isKnown { await syncLanes() }
         // Several would be in one another's way.
         if fleet.leads {
             // What is due by a clock that was set forward is not waited for.

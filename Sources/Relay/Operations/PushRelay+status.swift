@@ -81,11 +81,13 @@ extension PushRelay {
 
     private func facts(of lane: Lane, _ backlog: Backlog?) -> [JSONValue.Member] {
         let outage = machine.lanes[lane]?.outage
+        let pause = laneControl.pause(of: lane)
         let facts: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             .init("backlog", .whole(backlog?.count ?? 0)),
             backlog?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
-            .init("state", outage == nil ? "ok" : "down"), outage.map { .init("reason", .string($0.reason)) },
+            .init("state", .string(pause != nil ? "paused" : outage != nil ? "down" : "ok")),
+            pause.map { .init("manual-pause", $0.json) }, outage.map { .init("reason", .string($0.reason)) },
             outage.map { .init("since", .whole($0.since)) }, outage.map { .init("paused-until", .whole($0.nextTry)) },
         ]
         return facts.compactMap(\.self) + self.facts(of: lane).members

@@ -127,6 +127,14 @@ private final class LateOutbox: OutboxStore {
     func backlog() -> [Backlog] { model.backlog() }
     func deadTokens(of app: String, after cursor: Int64, limit: Int) -> [DeadToken] { [] }
     func revive(_ token: DeviceToken, of app: String) -> Bool { model.revive(token, of: app) }
+    func pauses() -> [LanePause] { model.pauses() }
+    func pause(_ lane: Lane, by caller: String, at now: Int64) -> LanePause { model.pause(lane, by: caller, at: now) }
+    func resume(_ lane: Lane) -> Bool { model.resume(lane) }
+    func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
+        model.purge(lane, upTo: last, limit: limit, at: now)
+    }
+    func pushes(to token: DeviceToken, of app: String, after cursor: Int64, limit: Int) -> [FoundPush] { [] }
+    func deadLetter(_ id: APNsID, of app: String) -> DeadLetter? { nil }
     func deadLetters(of app: String, limit: Int) -> [DeadLetter] { [] }
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) -> Int { 0 }
     func cursor(of reader: String) -> Int64 { model.cursor(of: reader) }

@@ -1,0 +1,44 @@
+/// A pause of a lane by an operator: its pushes are stored and not sent until the lane is resumed.
+package struct LanePause: Sendable, Hashable {
+    /// The lane.
+    package var lane: Lane
+    /// When the lane was paused, in milliseconds since 1970.
+    package var since: Int64
+    /// The name of the caller that paused it.
+    package var caller: String
+
+    /// Creates a pause.
+    package init(lane: Lane, since: Int64, caller: String) {
+        self.lane = lane
+        self.since = since
+        self.caller = caller
+    }
+}
+
+/// Pushes of a lane that one step of a purge has cancelled.
+package struct PurgedPushes: Sendable, Hashable {
+    /// The pushes; fewer than the limit if none is left.
+    package var pushes: [PushStatus]
+    /// The number of the last push that the purge concerns, for the next step: pushes that are accepted later stay.
+    package var last: Int64
+
+    /// Creates the result of a step.
+    package init(pushes: [PushStatus], last: Int64) {
+        self.pushes = pushes
+        self.last = last
+    }
+}
+
+/// A push that a search has found.
+package struct FoundPush: Sendable, Hashable {
+    /// The push's number in the store: the cursor after which a search goes on.
+    package var number: Int64
+    /// The push.
+    package var status: PushStatus
+
+    /// Creates a result of a search.
+    package init(number: Int64, status: PushStatus) {
+        self.number = number
+        self.status = status
+    }
+}
