@@ -218,7 +218,13 @@ extension PushRelay {
         switch ingress.verdict(on: request, from: caller, id: id, at: now, hasLane: openLanes.contains) {
         case .refused(let reason): reply(.rejected(reason))
         case .channels(let lane, let bundle, let isList):
-            pass(request, lane, bundle, isList: isList, id: id, reply)
+            pass(request, lane, bundle, isList: isList, id: id) { response in
+                if request.method != "GET" {
+                    let peer = connection.client.peer
+                    self.log.audit(AuditEntry(request, lane, from: caller, peer: peer, response))
+                }
+                reply(response)
+            }
         case .push(let push):
             let waits = !request.prefersAsync && verdict == .take(mayWait: true)
             accept([push]) { result in self.accepted(push, result, from: caller, waits: waits, reply) }

@@ -27,9 +27,9 @@ package struct RouteTable<Service: Sendable>: Sendable {
         best(among: routes(at: request.path), for: request)?.0.access == .anyone
     }
 
-    /// The path of the route that a request asks for, braces and all; nil when there is none.
-    package func path(of request: HTTPRequest) -> String? {
-        best(among: routes(at: request.path), for: request)?.0.path
+    /// The path of the route that a request asks for, with braces, and the texts in their place; nil without a route.
+    package func match(of request: HTTPRequest) -> (path: String, arguments: [String: String])? {
+        best(among: routes(at: request.path), for: request).map { ($0.0.path, $0.arguments) }
     }
 
     /// Whether any route has the path of a request, whatever its method.

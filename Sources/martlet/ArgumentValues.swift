@@ -1,3 +1,4 @@
+package import APNs
 package import APNsClient
 package import Commands
 package import LiveSurfaces
@@ -15,6 +16,19 @@ extension DeviceToken: ArgumentValue {
 
     /// Part of `ArgumentValue`.
     package static var valueName: String { "token" }
+}
+
+extension APNsID: ArgumentValue {
+    /// An identifier in lower case.
+    package init(argument: String) throws(UsageError) {
+        guard let id = try? APNsID(argument) else {
+            throw UsageError("must be a UUID in lower case (found \"\(argument)\")")
+        }
+        self = id
+    }
+
+    /// The name of a value in help.
+    package static var valueName: String { "uuid" }
 }
 
 extension CollapseID: ArgumentValue {

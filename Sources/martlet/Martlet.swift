@@ -21,8 +21,9 @@ struct Martlet {
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
-            .simulate, .relay, .relayCheck, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps, .relayDeadLetters,
-            .relayDrain, .relayBackup, .authorityPath, .authorityPrint, .healthcheck, .token, .doctor, .completion,
+            .simulate, .relay, .relayCheck, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps, .relayPause,
+            .relayResume, .relayPurge, .relaySearch, .relayDeadLetters, .relayDrain, .relayBackup, .authorityPath,
+            .authorityPrint, .healthcheck, .token, .doctor, .completion,
             .manual, .version,
         ],
         groups: [

@@ -120,6 +120,7 @@ private struct RelayService {
 
     private func reload(_ relay: PushRelay, _ log: Logger) async {
         func note(_ error: any Error) {
+            log.audit(AuditEntry(caller: "SIGHUP", action: "reload", isDone: false))
             log.error(
                 "the configuration cannot be used; the relay keeps what it had",
                 ["error": .string("\(error)")]
@@ -135,6 +136,7 @@ private struct RelayService {
         }
         do {
             try await relay.reload(configuration)
+            log.audit(AuditEntry(caller: "SIGHUP", action: "reload", isDone: true))
         } catch {
             note(error)
         }

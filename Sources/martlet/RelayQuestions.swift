@@ -66,6 +66,7 @@ extension Command {
 
     /// The state of a lane; for one that is down with the reason and the time since then.
     private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
+        if let pause = lane["manual-pause"] { return Table.Cell(pause.manualPause, .bad) }
         guard lane["state"] == "down", let since = lane["since"]?.integerValue else { return Table.Cell("ok", .good) }
         let seconds = Double(max(0, now - since) / 1_000)
         return Table.Cell("down for \(seconds.shortText) s: \(lane["reason"]?.stringValue ?? "")", .bad)
@@ -91,48 +92,6 @@ extension Command {
         Terminal.output.write(table.text(for: .output))
     }
 
-    /// Lists the dead letters of an app, or requeues them.
-    static let relayDeadLetters = Command(
-        "relay dead-letters",
-        "Print the pushes of an app that a relay has abandoned, or requeue them",
-        examples: [
-            "relay dead-letters --app orders --key-file operator.key",
-            "relay dead-letters requeue --app orders --key-file operator.key",
-            "relay dead-letters requeue --app orders --id 123e4567-e89b-42d3-a456-426655440000",
-        ],
-        Argument<DeadLetterAction?>("list|requeue", "Action; list by default"),
-        Option<String>("--app", "Name of the app in the relay"),
-        Option<[String]>("--id", "Identifier of a push to requeue; all by default"),
-        RelayCaller.declared,
-        OutputFormat.declared
-    ) { action, app, ids, relay, output in
-        let place = "/v1/apps/\(app)/dead-letters"
-        if action == .requeue {
-            let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map(JSONValue.string))]
-            let answer = try await relay.ask("POST", place + ":requeue", body)
-            let count = Int(answer["requeued"]?.integerValue ?? 0)
-            output.write(json: answer, text: "\(count) requeued\n")
-            let missing = Set(ids).count - count
-            guard missing > 0 else { return }
-            if !output.isJSON {
-                let what = ids.count == 1 ? "the push of --id is" : "\(missing) of the pushes of --id are"
-                Terminal.errors.write("\(what) not among the dead letters of \(app)\n")
-            }
-            throw CommandFailure()
-        }
-        let answer = try await relay.ask("GET", place)
-        guard !output.isJSON else { return Terminal.output.write(answer.line) }
-        var table = Table(["push", "environment", Table.Column("attempts", isNumeric: true), "Apple's last answer"])
-        for letter in answer["dead-letters"]?.elements ?? [] {
-            let apns = letter["apns"]
-            let last = [apns?["status"]?.shown, apns?["reason"]?.shown].compactMap(\.self).joined(separator: " ")
-            table.add([
-                letter.cell("id"), letter.cell("environment"), letter.cell("attempts"), Table.Cell(last),
-            ])
-        }
-        Terminal.output.write(table.text(for: .output))
-    }
-
     /// Drains a relay.
     static let relayDrain = Command(
         "relay drain",
@@ -151,18 +110,17 @@ extension Command {
     }
 }
 
-/// The actions on abandoned pushes.
-enum DeadLetterAction: String, CaseIterable, ArgumentValue {
-    case list
-    case requeue
-}
-
 extension JSONValue {
     /// A scalar, or a list of them, for people.
-    fileprivate var shown: String {
+    var shown: String {
         if let elements { return elements.map(\.shown).joined(separator: ", ") }
         return stringValue ?? String(decoding: encoded(), as: UTF8.self)
     }
 
-    fileprivate func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
+    func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
+
+    /// The status and reason of Apple's last answer to a push; empty without one.
+    var lastAnswer: String {
+        [self["apns"]?["status"]?.shown, self["apns"]?["reason"]?.shown].compactMap(\.self).joined(separator: " ")
+    }
 }

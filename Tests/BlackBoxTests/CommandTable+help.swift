@@ -3,7 +3,8 @@ extension CommandTable {
         "send", "live start", "live update", "live end", "broadcast", "channels create", "channels read",
         "channels list", "channels delete", "surface validate", "surface project", "surface migrate", "surface schema",
         "surface example", "simulate", "relay", "relay check", "relay migrate", "relay keys make", "relay status",
-        "relay apps", "relay dead-letters", "relay drain", "relay backup", "ca path", "ca print", "healthcheck",
+        "relay apps", "relay pause", "relay resume", "relay purge", "relay search", "relay dead-letters", "relay drain",
+        "relay backup", "ca path", "ca print", "healthcheck",
         "token", "doctor", "demo", "completion", "manual", "version",
     ]
     private static let groups = ["live", "channels", "surface", "ca", "relay keys"]

@@ -69,6 +69,77 @@ extension CommandTable {
             Invocation("relay status $relay --key-file operator.key", on: .terminal(columns: 80), output: ["waiting"]),
             Invocation("relay apps $relay --key-file operator.key", output: ["app"]),
             Invocation("relay apps $relay --key-file operator.key --json", json: ["apps"]),
+            Invocation(
+                "relay pause $relay --app app --environment production --key-file operator.key",
+                output: ["app production: paused manually since 20", "by operator"]
+            ),
+            Invocation("relay status $relay --key-file operator.key", output: ["paused manually since 20"]),
+            Invocation(
+                "relay pause $relay --app app --environment production --key-file operator.key --json",
+                json: ["since", "by"]
+            ),
+            Invocation(
+                "relay purge $relay --app app --environment production --key-file operator.key",
+                output: ["app production: 0 pushes cancelled."]
+            ),
+            Invocation(
+                "relay purge $relay --app app --environment production --key-file operator.key --json",
+                json: ["purged"]
+            ),
+            Invocation(
+                "relay resume $relay --app app --environment production --key-file operator.key",
+                output: ["app production: resumed."]
+            ),
+            Invocation(
+                "relay resume $relay --app app --environment production --key-file operator.key",
+                output: ["app production: was not paused."]
+            ),
+            Invocation(
+                "relay resume $relay --app app --environment development --key-file operator.key",
+                status: 1,
+                errors: ["404", "app has no lane development"]
+            ),
+            Invocation("relay pause $relay --app app --key-file operator.key", status: 2, errors: ["--environment"]),
+            Invocation(
+                "relay purge $relay --app 'a/b' --environment production --key-file operator.key",
+                status: 2,
+                errors: ["--app", "letters"]
+            ),
+            Invocation(
+                "relay pause --url 127.0.0.1:1 --app app --environment production --key-file operator.key",
+                status: 3,
+                errors: ["--url"]
+            ),
+            Invocation("relay search $relay --token 5d3a6a1c --key-file operator.key", output: ["push", "state"]),
+            Invocation(
+                "relay search $relay --app app --token 5d3a6a1c --key-file operator.key --json",
+                json: ["pushes", "cursor"]
+            ),
+            Invocation("relay search $relay --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key"),
+            Invocation("relay search $relay --key-file operator.key", status: 2, errors: ["--token", "--id"]),
+            Invocation("relay search $relay --token xyz --key-file operator.key", status: 2, errors: ["--token"]),
+            Invocation("relay search $relay --id xyz --key-file operator.key", status: 2, errors: ["--id", "UUID"]),
+            Invocation(
+                "relay search $relay --token 5d3a6a1c --after -1 --key-file operator.key",
+                status: 2,
+                errors: ["--after"]
+            ),
+            Invocation(
+                "relay search $relay --app other --token 5d3a6a1c --key-file operator.key",
+                status: 1,
+                errors: ["403"]
+            ),
+            Invocation(
+                "relay dead-letters show $relay --app app --key-file operator.key",
+                status: 2,
+                errors: ["show needs one --id"]
+            ),
+            Invocation(
+                "relay dead-letters show $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
+                    + "--key-file operator.key",
+                status: 1,
+                errors: ["404", "not among the dead letters of app"]
+            ),
             Invocation("relay dead-letters $relay --app app --key-file operator.key"),
             Invocation("relay dead-letters $relay --app app --key-file operator.key --json", json: ["dead-letters"]),
             Invocation("relay dead-letters $relay --app other --key-file operator.key", status: 1),

@@ -26,6 +26,7 @@ import Testing
             at: 2_000
         )
         try await file.setCursor(1, of: "webhook orders")
+        let pause = try await file.pause(.rides, by: "operator", at: 2_000)
         let tokens = try await file.deadTokens(of: "orders", after: 0, limit: 10)
         await file.close(isInOrder: false)
 
@@ -40,6 +41,7 @@ import Testing
         let store = try await PostgreSQLOutbox(address: address)
         #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10) == tokens)
         #expect(try await store.cursor(of: "webhook orders") == 1)
+        #expect(try await store.pauses() == [pause])
         #expect(try await store.deadLetters(of: "orders", limit: 10).map(\.outcome) == [dead])
         #expect(try await store.outcome(of: claimed[2].push) == refused)
         let given = Set(claimed.map(\.push.id))

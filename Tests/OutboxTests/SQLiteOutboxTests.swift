@@ -51,4 +51,20 @@ import Testing
         )
         #expect(try plan.step() && plan.text(at: 3).contains("USING INDEX push_expiry"))
     }
+
+    @Test func `a search by token reads the pushes with its last byte only`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try await place.open()
+        _ = try await store.accept([.numbered(1)], at: 10)
+        await store.close(isInOrder: true)
+        let plan = try Connection(path: place.file).prepare(
+            """
+            EXPLAIN QUERY PLAN SELECT number, apns_id FROM push INDEXED BY push_token
+            WHERE substr(token, -2) = ? AND +token = ? AND token IS NOT NULL AND app = ? AND number > ?
+            ORDER BY number LIMIT ?
+            """
+        )
+        #expect(try plan.step() && plan.text(at: 3) == "SEARCH push USING INDEX push_token (<expr>=? AND rowid>?)")
+        #expect(try plan.step() == false, "nothing is sorted")
+    }
 }

@@ -91,7 +91,8 @@ extension PostgreSQLOutbox {
             """
             SELECT found.number, k.* FROM (
                 SELECT p.number, p.apns_id FROM martlet.push p
-                WHERE p.token = $2 AND p.app = $1 AND p.number > $3 ORDER BY p.number LIMIT $4
+                WHERE right(p.token, 2) = right($2, 2) AND p.token = $2 AND p.app = $1 AND p.number > $3
+                ORDER BY p.number LIMIT $4
             ) found CROSS JOIN LATERAL martlet.known($1, found.apns_id) k ORDER BY found.number
             """,
             [.integer(number), .text(token.hex), .integer(cursor), .integer(Int64(limit))]

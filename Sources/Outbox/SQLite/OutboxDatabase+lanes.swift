@@ -75,13 +75,15 @@ extension OutboxDatabase {
         limit: Int
     ) throws(SQLiteError) -> [FoundPush] {
         guard let number = number(ofKnown: app) else { return [] }
+        // The sign keeps SQLite from putting the token's value into the first condition, which needs the index.
         let rows = try connection.prepare(
             """
-            SELECT number, apns_id FROM push INDEXED BY push_token WHERE token = ? AND app = ? AND number > ?
+            SELECT number, apns_id FROM push INDEXED BY push_token
+            WHERE substr(token, -2) = ? AND +token = ? AND token IS NOT NULL AND app = ? AND number > ?
             ORDER BY number LIMIT ?
             """
         )
-        try rows.bind(token.hex, number, cursor, Int64(limit))
+        try rows.bind(String(token.hex.suffix(2)), token.hex, number, cursor, Int64(limit))
         var names: [(number: Int64, id: APNsID)] = []
         while try rows.step() {
             if let id = APNsID(bytes: rows.blob(at: 1)) { names.append((rows.integer(at: 0), id)) }

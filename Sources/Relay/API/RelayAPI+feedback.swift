@@ -4,13 +4,13 @@ internal import WebAPI
 internal import Wire
 
 extension RelayAPI {
-    private static let limit = RouteParameter(
+    static let limit = RouteParameter(
         name: "limit",
         summary: "The most that one answer holds",
         schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
     )
 
-    /// What comes back: tokens that are dead, and pushes that were given up.
+    /// What comes back: the outcomes of pushes, and unregistered tokens.
     static let feedbackRoutes: [Route] = [
         Route(
             method: "GET",
@@ -88,61 +88,7 @@ extension RelayAPI {
             guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
             return .done
         },
-        Route(
-            method: "GET",
-            path: "/v1/apps/{app}/dead-letters",
-            summary: "Abandoned pushes, newest first; without their payloads",
-            access: .scope("manage"),
-            parameters: [limit],
-            answers: [RouteAnswer(200, "The pushes", .schema("DeadLetters"))],
-            problems: [503]
-        ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
-            let limit = try call.number("limit", 1...1_000, default: 100)
-            let letters = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.outbox.deadLetters(of: app, limit: limit)
-            }
-            return .json(["dead-letters": .array(letters.map(\.json))])
-        },
-        Route(
-            method: "POST",
-            path: "/v1/apps/{app}/dead-letters:requeue",
-            summary: "Sends abandoned pushes again: those of ids, or all",
-            access: .scope("manage"),
-            body: RouteBody(
-                [
-                    "type": "object", "additionalProperties": false,
-                    "properties": ["ids": ["type": "array", "items": .schema("PushID")]],
-                ],
-                isRequired: false
-            ),
-            answers: [
-                RouteAnswer(
-                    200,
-                    "The number of pushes",
-                    ["type": "object", "required": ["requeued"], "properties": ["requeued": ["type": "integer"]]]
-                )
-            ],
-            problems: [503]
-        ) { (call) throws(APIProblem) in
-            let app = call.arguments["app"] ?? ""
-            try call.service.demand(.manage, of: app)
-            let ids = try requeued(call)
-            let count = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.requeueDeadLetters(ids, of: app)
-            }
-            return .json(["requeued": .number(JSONNumber(count))])
-        },
     ]
-
-    private static func requeued(_ call: Call) throws(APIProblem) -> [APNsID]? {
-        guard !call.body.isEmpty else { return nil }
-        return try call.object(of: ["ids"]).texts("ids").map { (text) throws(APIProblem) in
-            guard let id = try? APNsID(text) else { throw APIProblem(400, "\(text) is no identifier", at: "/ids") }
-            return id
-        }
-    }
 }
 
 extension DeadToken {
@@ -154,11 +100,5 @@ extension DeadToken {
         ]
         if let since { members.append(.init("since", .number(JSONNumber(since)))) }
         return .object(members)
-    }
-}
-
-extension DeadLetter {
-    fileprivate var json: JSONValue {
-        PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, place: .ended(outcome, at: endedAt)).json
     }
 }

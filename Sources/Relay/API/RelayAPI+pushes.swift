@@ -172,13 +172,7 @@ extension RelayAPI {
             guard apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
             apps = [app]
         }
-        var found: [PushStatus] = []
-        for app in apps.sorted() {
-            let status = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.outbox.status(of: id, of: app)
-            }
-            if let status { found.append(status) }
-        }
+        let found = try await statuses(of: id, in: apps, call)
         guard let first = found.first else { throw APIProblem(404, "there is no push \(id), or it has been forgotten") }
         guard found.count == 1 else {
             let names = found.map(\.lane.app).joined(separator: ", ")

@@ -114,6 +114,34 @@ extension RelayAPI {
             "type": "object", "required": ["dead-letters"],
             "properties": {"dead-letters": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}}}
           },
+          "DeadLetter": {
+            "allOf": [
+              {"$ref": "#/components/schemas/PushStatus"},
+              {"type": "object",
+                "description": "The content as its sender gave it: payload-base64 if the payload is not JSON",
+                "properties": {
+                  "to": {"$ref": "#/components/schemas/DeviceToken"},
+                  "channel": {"type": "string"}, "bundle-id": {"type": "string"}, "push-type": {"type": "string"},
+                  "topic": {"type": "string"}, "priority": {"type": "string"}, "expiration": {"type": "string"},
+                  "collapse-id": {"type": "string"}, "payload": {"description": "The payload"},
+                  "payload-base64": {"type": "string", "contentEncoding": "base64"}
+                }}
+            ]
+          },
+          "FoundPushes": {
+            "type": "object", "required": ["pushes", "cursor"],
+            "properties": {
+              "cursor": {"type": "integer", "description": "The value of `after` for the next request"},
+              "pushes": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}}
+            }
+          },
+          "ManualPause": {
+            "type": "object", "required": ["since", "by"], "description": "A pause of a lane by an operator",
+            "properties": {
+              "since": {"$ref": "#/components/schemas/Milliseconds"},
+              "by": {"type": "string", "description": "The name of the caller that paused the lane"}
+            }
+          },
           "Channels": {
             "type": "object", "required": ["channels"],
             "properties": {"channels": {"type": "array", "items": {"type": "string"}}}
@@ -182,12 +210,13 @@ extension RelayAPI {
                     "properties": {
                       "app": {"type": "string"}, "environment": {"enum": ["production", "development"]},
                       "backlog": {"type": "integer"}, "oldest-seconds": {"type": "integer"},
-                      "state": {"enum": ["ok", "down"],
-                        "description": "The state; down has reason, since and paused-until"},
+                      "state": {"enum": ["ok", "down", "paused"],
+                        "description": "down has reason, since and paused-until; paused has manual-pause"},
                       "reason": {"type": "string",
                         "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
                       "since": {"$ref": "#/components/schemas/Milliseconds"},
-                      "paused-until": {"$ref": "#/components/schemas/Milliseconds"}
+                      "paused-until": {"$ref": "#/components/schemas/Milliseconds"},
+                      "manual-pause": {"$ref": "#/components/schemas/ManualPause"}
                     }}
                 ]}}
             }

@@ -86,7 +86,8 @@ struct RelayAPI: Sendable {
                 summary: "This description",
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
             ) { _ in .bytes(description, status: 200, type: "application/json") }
-        ] + healthRoutes + pushRoutes + channelRoutes + feedbackRoutes + operationRoutes
+        ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
+        + operationRoutes
 
     /// Whether the interface has the path of a request; on `listen`, others are answered as APNs answers them.
     static func hasPath(of request: HTTPRequest) -> Bool { page.hasPath(of: request) || table.hasPath(of: request) }
@@ -124,16 +125,17 @@ struct RelayAPI: Sendable {
     func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil, from peer: String? = nil) async -> HTTP1Answer {
         if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
-        let (answer, caller) = await unmeasuredAnswer(to: request, body, from: peer)
+        let match = RelayAPI.table.match(of: request)
+        let (answer, caller) = await unmeasuredAnswer(to: request, match, body, from: peer)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
-        let route = RelayAPI.table.path(of: request) ?? "other"
-        relay.noteAnswer(request.method, route, status: status, since: start, by: caller)
+        relay.noteAnswer(request.method, match?.path ?? "other", status: status, since: start, by: caller)
         return answer
     }
 
     /// The answer to a request, with the name of the caller; nil for a request that needs none.
     private func unmeasuredAnswer(
         to request: HTTPRequest,
+        _ match: (path: String, arguments: [String: String])?,
         _ body: HTTP1Body?,
         from peer: String?
     ) async -> (answer: HTTP1Answer, caller: String?) {
@@ -153,6 +155,9 @@ struct RelayAPI: Sendable {
         let mayManage = door == .http || managesOverListeners
         let desk = Desk(relay: relay, caller: caller, mayManage: mayManage)
         let answer = await RelayAPI.table.answer(request, desk, stream: body)
+        if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
+            await relay.log.audit(entry)
+        }
         return (answer, caller.name)
     }
 }

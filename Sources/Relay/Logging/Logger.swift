@@ -103,7 +103,13 @@ package struct Logger: Sendable {
     }
 
     private func log(_ level: Level, _ message: String, _ fields: () -> Fields) {
-        guard let output, level >= self.level else { return }
+        guard level >= self.level else { return }
+        write(level, message, fields())
+    }
+
+    /// Writes a line whatever the logger's level is.
+    func write(_ level: Level, _ message: String, _ fields: @autoclosure () -> Fields) {
+        guard let output else { return }
         let line = LogLine(time: clock(), level: level, message: message, fields: fields())
         let text = line.text(as: format)
         output((hasPriorities ? "<\(level.priority)>" : "") + text + "\n")

@@ -80,6 +80,38 @@ import Testing
         #expect(next.contains { $0.limit == 500 })
     }
 
+    @Test func `a paused lane returns its pushes, claims none, and goes on when it is resumed`() {
+        var machine = machine(rate: 3, claimed: (1...9).map { push($0, Self.busy) } + [push(20, Self.calm)])
+        #expect(machine.takeOrders(at: 0).sends.count == 4)
+        #expect(machine.isReturning(Self.busy))
+        machine.pauseManually([Self.busy])
+        let back = Settlement.Change.postponed(until: 1, attempts: 0, unknownTries: 0)
+        let paused = machine.takeOrders(at: 1)
+        #expect(Set(paused.settlements) == Set((4...9).map { Settlement(number: $0, back) }))
+        #expect(paused.sends.isEmpty && !paused.claims.contains { $0.lane == Self.busy })
+        #expect(machine.isReturning(Self.busy))
+        _ = machine.settled(paused.settlements)
+        #expect(!machine.isReturning(Self.busy) && machine.nextTime(after: 1) == nil)
+        // What is answered meanwhile ends, and what did not leave is returned, too.
+        machine.answered(1, .accepted(uniqueID: nil), at: 2)
+        machine.answered(2, .neverSent(retryAfter: nil), at: 2)
+        let late = machine.takeOrders(at: 2)
+        #expect(late.settlements.map(\.number) == [1, 2] && late.claims.allSatisfy { $0.lane == Self.calm })
+        _ = machine.settled(late.settlements)
+        machine.pauseManually([])
+        #expect(machine.takeOrders(at: 5_000).claims.contains { $0.lane == Self.busy })
+    }
+
+    @Test func `nothing is claimed before the paused lanes are known, also in lanes that are added meanwhile`() {
+        var machine = DeliveryMachine(seed: 1)
+        machine.pauseManually(nil)
+        machine.add(Self.busy, at: 0)
+        #expect(machine.takeOrders(at: 0).claims.isEmpty)
+        machine.pauseManually([Self.calm])
+        machine.add(Self.calm, at: 0)
+        #expect(Set(machine.takeOrders(at: 0).claims.map(\.lane)) == [Self.busy])
+    }
+
     @Test func `what others have taken over is not sent`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) })
         machine.claimsLost()

@@ -4,10 +4,10 @@ import OutboxModel
 
 @testable import Relay
 
-/// One day in the life of a relay, from a seed: callers, an outbox that is slow or fails, Apple with its faults and an
-/// outage of an hour, and a process that ends at any moment.
+/// One day in the life of a relay, from a seed: callers, an operator, an outbox that is slow or fails, Apple with its
+/// faults and an outage of an hour, and a process that ends at any moment.
 ///
-/// What is acknowledged has to end once, in order, and as Apple knows it.
+/// What is acknowledged has to end once, in order, and as Apple knows it. A paused lane sends nothing.
 struct DeliveryWorld {
     struct Violation: Error, CustomStringConvertible {
         var description: String
@@ -21,6 +21,9 @@ struct DeliveryWorld {
         case atApple(ClaimedPush)
         case answered(Int64, SendResult)
         case cancel(OutboxPush)
+        case pause(Lane)
+        case resume(Lane)
+        case purge(Lane)
         case sweep
         case wake
         case crash
@@ -83,6 +86,7 @@ struct DeliveryWorld {
         for number in 0..<UInt64(Int.random(in: 1...40, using: &self.generator)) { plan(number) }
         schedule(.sweep, after: 1_000, anyLife: true)
         if chance(0...7) == 0 { planFlood() }
+        if chance(0...3) == 0 { planPause() }
         for _ in 0..<crashes { schedule(.crash, after: chance(0...120_000), anyLife: true) }
     }
 
@@ -122,6 +126,16 @@ struct DeliveryWorld {
             guard isRunning, !isStorageFailing else { return }
             _ = model.cancel(push.id, of: push.lane.app, at: now)
             machine.stir(push.lane)
+        case .pause(let lane):
+            _ = model.pause(lane, by: "operator", at: now)
+            syncPauses()
+        case .resume(let lane):
+            _ = model.resume(lane)
+            syncPauses()
+        case .purge(let lane):
+            guard isRunning, !isStorageFailing else { return }
+            _ = model.purge(lane, upTo: nil, limit: 10, at: now)
+            machine.stir(lane)
         case .sweep:
             sweep()
         case .wake:
@@ -136,6 +150,9 @@ struct DeliveryWorld {
     private mutating func carryOut() throws(Violation) {
         let orders = machine.takeOrders(at: now)
         try checkFairness(orders.sends)
+        if let push = orders.sends.first(where: { push in model.allPauses.contains { $0.lane == push.push.lane } }) {
+            throw Violation(description: "\(push.push.id) is sent, and its lane is paused")
+        }
         for claim in orders.claims { schedule(.claimed(claim), after: diskTime) }
         for push in orders.sends { schedule(.atApple(push), after: chance(1...100)) }
         if !orders.settlements.isEmpty { schedule(.settled(orders.settlements), after: diskTime) }
@@ -163,6 +180,16 @@ struct DeliveryWorld {
         if chance(0...4) == 0, push.orderKey == nil { push.notBefore = begin + time + chance(0...7_200_000) }
         schedule(.offer([push]), after: time, anyLife: true)
         if chance(0...9) == 0 { schedule(.cancel(push), after: time + chance(0...60_000), anyLife: true) }
+    }
+
+    /// An operator pauses a lane, may purge it, and resumes it.
+    private mutating func planPause() {
+        let lane = Self.lanes[Int(chance(0...2))]
+        let time = chance(0...120_000)
+        let length = chance(0...3_600_000)
+        schedule(.pause(lane), after: time, anyLife: true)
+        if chance(0...2) == 0 { schedule(.purge(lane), after: time + chance(0...length), anyLife: true) }
+        schedule(.resume(lane), after: time + length, anyLife: true)
     }
 
     /// One app hands in many at once.
@@ -245,7 +272,10 @@ struct DeliveryWorld {
         limits.claimedAhead = Int(chance(2...6))
         machine = DeliveryMachine(limits: limits, seed: generator.next())
         for lane in Self.lanes { machine.add(lane, rate: chance(0...3) == 0 ? 20 : nil, at: now) }
+        syncPauses()
     }
+
+    private mutating func syncPauses() { machine.pauseManually(Set(model.allPauses.map(\.lane))) }
 
     /// What is of no use any more ends now and then.
     private mutating func sweep() {

@@ -67,6 +67,22 @@ import Testing
         await stop([works, cutOff])
     }
 
+    @Test func `a lane that is paused over one relay is paused in all of them`() async throws {
+        let benches = try await fleet(2)
+        let lane = Lane(app: "orders", environment: .production)
+        let place = "/v1/apps/orders/lanes/production/"
+        #expect(await benches[0].ask("POST", place + "pause").status == 200)
+        while await benches[1].relay.laneControl.pause(of: lane) == nil { await Task.yield() }
+        let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
+        for bench in benches { #expect(await bench.ask("POST", "/v1/pushes", order).status == 202) }
+        #expect(await benches[1].ask("POST", place + "purge").json == ["purged": 2])
+        #expect(await benches[0].apple.pushCount == 0)
+        #expect(await benches[1].ask("POST", place + "resume").json == ["resumed": true])
+        while await benches[0].relay.laneControl.pause(of: lane) != nil { await Task.yield() }
+        for bench in benches { #expect(await bench.push().json["state"] == "delivered") }
+        await stop(benches)
+    }
+
     @Test func `relays send with one provider token, and sign for themselves while they cannot share it`() async throws
     {
         let address = try await place()

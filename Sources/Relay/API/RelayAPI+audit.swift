@@ -1,0 +1,71 @@
+internal import APNs
+internal import APNsServer
+internal import Outbox
+internal import WebAPI
+internal import Wire
+
+extension RelayAPI {
+    /// The names of administrative requests in the audit log, by method and path.
+    ///
+    /// Cancelling needs no scope `manage`, but the relay does not store who sent a push: it may be that of another.
+    static let auditedActions = [
+        "DELETE /v1/pushes/{id}": "cancel",
+        "POST /v1/apps/{app}/channels": "create-channel",
+        "DELETE /v1/apps/{app}/channels": "delete-channel",
+        "DELETE /v1/apps/{app}/dead-tokens/{token}": "accept-token",
+        "GET /v1/apps/{app}/dead-letters/{id}": "show-dead-letter",
+        "POST /v1/apps/{app}/dead-letters:requeue": "requeue",
+        "POST /v1/apps/{app}/lanes/{environment}/pause": "pause",
+        "POST /v1/apps/{app}/lanes/{environment}/resume": "resume",
+        "POST /v1/apps/{app}/lanes/{environment}/purge": "purge",
+        "POST /v1/drain": "drain",
+        "POST /v1/nodes/{node}/drain": "drain",
+        "POST /v1/backup": "backup",
+    ]
+
+    /// The audit entry of an answered request; nil for a request that is not administrative.
+    static func auditEntry(
+        of request: HTTPRequest,
+        _ match: (path: String, arguments: [String: String])?,
+        from caller: Callers.Caller,
+        peer: String?,
+        answer: HTTP1Answer
+    ) -> AuditEntry? {
+        guard let match, case .whole(let response) = answer,
+            let action = auditedActions["\(request.method) \(match.path)"]
+        else { return nil }
+        let json = (try? JSONReader.read(response.body)) ?? .null
+        let arguments = match.arguments
+        var entry = AuditEntry(
+            caller: caller.name,
+            action: action,
+            isDone: (200..<300).contains(response.status)
+        )
+        entry.app = arguments["app"] ?? json["app"]?.stringValue
+        entry.environment =
+            arguments["environment"] ?? json["environment"]?.stringValue
+            ?? request.query.first { $0.name == "environment" }?.value
+        let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
+        let id = arguments["id"].flatMap { try? APNsID($0) }?.description
+        entry.target = id ?? arguments["node"] ?? token
+        entry.count = (json["purged"] ?? json["requeued"])?.integerValue
+        entry.peer = peer
+        entry.status = response.status
+        return entry
+    }
+}
+
+extension AuditEntry {
+    /// Creates the entry of a request over the APNs protocol that changes channels.
+    init(_ request: APNsRequest, _ lane: Lane, from caller: Callers.Caller, peer: String, _ response: APNsResponse) {
+        self.init(
+            caller: caller.name,
+            action: request.method == "DELETE" ? "delete-channel" : "create-channel",
+            isDone: (200..<300).contains(response.status)
+        )
+        app = lane.app
+        environment = lane.environment.rawValue
+        self.peer = peer
+        status = response.status
+    }
+}
