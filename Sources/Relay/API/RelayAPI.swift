@@ -99,7 +99,7 @@ struct RelayAPI: Sendable {
         guard hasBody else { return .whole }
         let start = ContinuousClock.now
         guard !relay.refuses(request.fields["authorization"], from: peer) else {
-            let route = RelayAPI.table.path(of: request) ?? "other"
+            let route = RelayAPI.table.match(of: request)?.path ?? "other"
             relay.noteAnswer(request.method, route, status: 401, since: start, by: CallerCounts.other)
             return .answer(RelayAPI.stranger.response)
         }
