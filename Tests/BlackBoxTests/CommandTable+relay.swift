@@ -71,9 +71,9 @@ extension CommandTable {
             Invocation("relay apps $relay --key-file operator.key --json", json: ["apps"]),
             Invocation(
                 "relay pause $relay --app app --environment production --key-file operator.key",
-                output: ["app production: paused manually since 20", "by operator"]
+                output: ["app production: paused manually since 20", " by test."]
             ),
-            Invocation("relay status $relay --key-file operator.key", output: ["paused manually since 20"]),
+            Invocation("relay status --key-file operator.key $relay", output: ["paused manually since 20"]),
             Invocation(
                 "relay pause $relay --app app --environment production --key-file operator.key --json",
                 json: ["since", "by"]
@@ -91,7 +91,7 @@ extension CommandTable {
                 output: ["app production: resumed."]
             ),
             Invocation(
-                "relay resume $relay --app app --environment production --key-file operator.key",
+                "relay resume $relay --environment production --app app --key-file operator.key",
                 output: ["app production: was not paused."]
             ),
             Invocation(

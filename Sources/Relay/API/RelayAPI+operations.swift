@@ -4,7 +4,7 @@ internal import WebAPI
 internal import Wire
 
 extension RelayAPI {
-    /// The answer about the relay's health, for every caller; nil for another path.
+    /// The answer about the relay's health, for every caller; nil for another path or method.
     ///
     /// Health is answered on the listener's loop: it waits neither for the relay nor for other callers.
     func health(_ request: HTTPRequest) -> HTTPResponse? {

@@ -58,6 +58,15 @@ import Wire
         await bench.stop()
     }
 
+    @Test func `health is answered to GET and HEAD only`() async throws {
+        let bench = try await RelayBench()
+        for path in ["/livez", "/readyz"] {
+            for method in ["GET", "HEAD"] { #expect(await bench.ask(method, path, key: nil).status == 200) }
+            for method in ["TRACE", "POST"] { #expect(await bench.ask(method, path).status == 405) }
+        }
+        await bench.stop()
+    }
+
     @Test func `a relay whose loop is stuck is not alive`() async throws {
         let bench = try await RelayBench()
         let health = bench.relay.health
