@@ -94,7 +94,7 @@ import Testing
         #expect(!machine.isReturning(Self.busy) && machine.nextTime(after: 1) == nil)
         // What is answered meanwhile ends, and what did not leave is returned, too.
         machine.answered(1, .accepted(uniqueID: nil), at: 2)
-        machine.answered(2, .neverSent(retryAfter: nil), at: 2)
+        machine.answered(2, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 2)
         let late = machine.takeOrders(at: 2)
         #expect(late.settlements.map(\.number) == [1, 2] && late.claims.allSatisfy { $0.lane == Self.calm })
         _ = machine.settled(late.settlements)
