@@ -26,6 +26,12 @@ static inline int martlet_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certif
     return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
 
+static inline void martlet_SSL_CTX_set_servername_callback(
+    SSL_CTX *context, int (*callback)(SSL *, int *, void *), void *argument) {
+    SSL_CTX_set_tlsext_servername_callback(context, callback);
+    SSL_CTX_set_tlsext_servername_arg(context, argument);
+}
+
 static inline int martlet_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
 }

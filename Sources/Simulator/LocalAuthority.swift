@@ -117,11 +117,18 @@ public final class LocalAuthority: Sendable {
     }
 
     /// A certificate for one run of a simulator, with further names and addresses besides its own.
-    func serverIdentity(names: [String] = []) throws -> TLSContext.Identity {
+    ///
+    /// - Parameters:
+    ///   - names: The further names and addresses.
+    ///   - hasAddresses: Whether it has addresses. BoringSSL, which clients such as APNSwift use, rejects a certificate
+    ///     with addresses when its authority is limited to some, so clients that name a host get one without them.
+    /// - Returns: The certificate with its key.
+    func serverIdentity(names: [String] = [], hasAddresses: Bool = true) throws -> TLSContext.Identity {
         let names = try names.map(SubjectName.init)
+        let addresses = LocalAuthority.addresses + names.filter(\.isAddress).map(\.text)
         let issued = try authority.issueServerCertificate(
             dnsNames: LocalAuthority.hostNames + names.filter { !$0.isAddress }.map(\.text),
-            ipAddresses: LocalAuthority.addresses + names.filter(\.isAddress).map(\.text)
+            ipAddresses: hasAddresses ? addresses : []
         )
         guard authority.mayVouch(for: issued) else {
             throw SimulatorError(

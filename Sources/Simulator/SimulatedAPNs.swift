@@ -121,6 +121,7 @@ public actor SimulatedAPNs {
                 configuration.isEncrypted
                 ? try TLSContext.server(
                     identity: authority.serverIdentity(names: configuration.names),
+                    identityForNamedHosts: authority.serverIdentity(names: configuration.names, hasAddresses: false),
                     asksForCertificates: true
                 ) : nil
             listening = .pushes

@@ -12,11 +12,13 @@ actor HTTP2Asker {
     private nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     private let port: UInt16
+    private let sendsAuthority: Bool
     private var connection: HTTP2Connection?
 
-    init(port: UInt16) throws {
+    init(port: UInt16, sendsAuthority: Bool = true) throws {
         loop = try EventLoop()
         self.port = port
+        self.sendsAuthority = sendsAuthority
     }
 
     deinit {
@@ -53,7 +55,8 @@ actor HTTP2Asker {
 
     func answer(_ method: String, _ path: String, _ fields: HTTPFields, body: String = "") async throws -> Answer {
         let connection = try await connected()
-        var all: HTTPFields = [":method": method, ":scheme": "http", ":authority": "localhost", ":path": path]
+        var all: HTTPFields = [":method": method, ":scheme": "http", ":path": path]
+        if sendsAuthority { all.append(":authority", "localhost") }
         all.append(contentsOf: fields)
         return try await withCheckedThrowingContinuation { continuation in
             do throws(WireError) {

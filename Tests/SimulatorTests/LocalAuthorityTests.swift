@@ -32,6 +32,29 @@ import Testing
         }
     }
 
+    /// BoringSSL, which APNSwift uses, rejects addresses in a certificate whose authority is limited to some.
+    @Test(arguments: [
+        (["-servername", "localhost"], false), (["-servername", "api.push.apple.com"], false), (["-noservername"], true),
+        (["-servername", "127.0.0.1"], true),
+    ])
+    func `a client that names a host gets a certificate without addresses`(
+        options: [String],
+        hasAddresses: Bool
+    ) async throws {
+        let scratch = try ScratchDirectory()
+        let authority = try LocalAuthority(directory: scratch.path)
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(authority: authority))
+        let address = "127.0.0.1:\(await apns.port)"
+        let command =
+            "openssl s_client -connect \(address) -alpn h2 -CAfile \(scratch.path)/ca.pem \(options.joined(separator: " "))"
+            + " </dev/null 2>&1 | tee /dev/stderr | openssl x509 -noout -ext subjectAltName"
+        let run = try await ProgramRun("/bin/sh", ["-c", command])
+        #expect(run.text.contains("DNS:localhost"), "\(run.complaint)")
+        #expect(run.text.contains("IP Address:127.0.0.1") == hasAddresses)
+        #expect(run.complaint.contains("Verify return code: 0"))
+        await apns.stop()
+    }
+
     @Test func `files that are no authority are named, not replaced`() throws {
         let scratch = try ScratchDirectory()
         try scratch.write("no certificate", to: "ca.pem")

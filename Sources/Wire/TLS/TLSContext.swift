@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// The settings of TLS for one side, shared by its connections: OpenSSL's `SSL_CTX`.
 ///
-/// It is `@unchecked Sendable` because it is never changed after `init`, and OpenSSL allows connections to be made
+/// It is `@unchecked Sendable` because it is never changed after it was made, and OpenSSL allows connections to be made
 /// from one unchanging `SSL_CTX` on any thread (openssl-threads(7)).
 package final class TLSContext: @unchecked Sendable {
     /// A certificate with its private key, as PEM text.
@@ -27,6 +27,8 @@ package final class TLSContext: @unchecked Sendable {
     let isServer: Bool
     /// Whether the other side has to agree on HTTP/2.
     let needsHTTP2: Bool
+    /// The settings for clients that name the host they want (SNI, RFC 6066 §3); nil for the same as for others.
+    private var forNamedHosts: TLSContext?
 
     private init(isServer: Bool, needsHTTP2: Bool = true) throws(WireError) {
         prepareOpenSSL()
@@ -87,6 +89,8 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - identity: The server's certificate and key.
+    ///   - identityForNamedHosts: The certificate and key for clients that name the host they want, which is no address;
+    ///     nil for `identity`.
     ///   - asksForCertificates: Whether clients are asked for a certificate. The handshake succeeds without one, and
     ///     with any that is valid at the time, from any issuer: the layer above decides.
     ///   - clientAuthorities: PEM certificates of the authorities for ``CertificateFacts/isIssuedByAuthority``; nil
@@ -95,6 +99,7 @@ package final class TLSContext: @unchecked Sendable {
     /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
     package static func server(
         identity: Identity,
+        identityForNamedHosts: Identity? = nil,
         asksForCertificates: Bool = false,
         clientAuthorities: String? = nil
     ) throws(WireError) -> TLSContext {
@@ -119,6 +124,22 @@ package final class TLSContext: @unchecked Sendable {
             // Without a name of their own, sessions of clients with certificates would not be resumed but refused.
             let name = Array("martlet".utf8)
             SSL_CTX_set_session_id_context(tls.context, name, CUnsignedInt(name.count))
+        }
+        if let identityForNamedHosts {
+            let named = try server(
+                identity: identityForNamedHosts,
+                asksForCertificates: asksForCertificates,
+                clientAuthorities: clientAuthorities
+            )
+            tls.forNamedHosts = named
+            martlet_SSL_CTX_set_servername_callback(
+                tls.context,
+                { ssl, _, named in
+                    if namesHost(ssl), let named { SSL_set_SSL_CTX(ssl, OpaquePointer(named)) }
+                    return SSL_TLSEXT_ERR_OK
+                },
+                UnsafeMutableRawPointer(named.context)
+            )
         }
         return tls
     }
@@ -158,6 +179,12 @@ package final class TLSContext: @unchecked Sendable {
         }
         return certificates
     }
+}
+
+/// Whether the client names a host; some clients give an address, which RFC 6066 does not allow.
+private func namesHost(_ ssl: OpaquePointer?) -> Bool {
+    guard let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return false }
+    return (try? SubjectName(String(cString: name)))?.isAddress == false
 }
 
 /// The server's choice by ALPN: HTTP/2, or a refusal of the handshake when the client does not offer it.
