@@ -123,6 +123,7 @@ public final class LocalAuthority: Sendable {
     ///   - hasAddresses: Whether it has addresses. BoringSSL, which clients such as APNSwift use, rejects a certificate
     ///     with addresses when its authority is limited to some, so clients that name a host get one without them.
     /// - Returns: The certificate with its key.
+    /// - Throws: ``SimulatorError`` when a name is none, or one that the authority may not vouch for.
     func serverIdentity(names: [String] = [], hasAddresses: Bool = true) throws -> TLSContext.Identity {
         let names = try names.map(SubjectName.init)
         let addresses = LocalAuthority.addresses + names.filter(\.isAddress).map(\.text)

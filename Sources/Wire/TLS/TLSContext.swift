@@ -89,8 +89,8 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - identity: The server's certificate and key.
-    ///   - identityForNamedHosts: The certificate and key for clients that name the host they want, which is no address;
-    ///     nil for `identity`.
+    ///   - identityForNamedHosts: The certificate and key for clients that name the host they want, unless the name is
+    ///     an address; nil for `identity`.
     ///   - asksForCertificates: Whether clients are asked for a certificate. The handshake succeeds without one, and
     ///     with any that is valid at the time, from any issuer: the layer above decides.
     ///   - clientAuthorities: PEM certificates of the authorities for ``CertificateFacts/isIssuedByAuthority``; nil
