@@ -115,10 +115,3 @@ import Testing
         await bench.stop()
     }
 }
-
-extension Fault.Preset {
-    /// The faults of a preset.
-    static func named(_ name: String) throws -> [Fault] {
-        try #require(Fault.presets.first { $0.name == name }).faults
-    }
-}
