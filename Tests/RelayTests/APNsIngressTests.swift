@@ -91,7 +91,8 @@ import Testing
     }
 
     @Test func `what Apple does not answer in time is kept, and delivered later`() async throws {
-        let bench = try await RelayBench(faults: [Fault(.respond(.serviceUnavailable, retryAfter: 1))]) { $0.answerTime = .milliseconds(50) }
+        let unavailable = Fault(.respond(.serviceUnavailable, retryAfter: 1))
+        let bench = try await RelayBench(faults: [unavailable]) { $0.answerTime = .milliseconds(50) }
         let client = try await bench.client()
         let receipt = try await client.send(opaque(), to: RelayBench.token, topic: "com.example.orders")
         let status = try await bench.relay.outbox.status(of: receipt.id, of: "orders")
