@@ -96,7 +96,7 @@ package struct RouteParameter: Sendable {
 
     /// Its name.
     package var name: String
-    /// Where it is.
+    /// The place of the parameter.
     package var place: Place
     /// What it is for, in a line.
     package var summary: String

@@ -3,7 +3,7 @@ import Outbox
 import TestSupport
 import Testing
 
-/// What every engine does for an operator: pauses, purges and searches.
+/// The functions of every engine for an operator: pauses, purges and searches.
 @Suite struct LaneConformanceTests {
     @Test(arguments: OutboxEngine.allCases)
     func `a pause is stored until the lane is resumed, also over a restart`(engine: OutboxEngine) async throws {

@@ -13,7 +13,7 @@ final class Link {
 
     private let session: Session
     private let loop: EventLoop
-    /// How long the server may take for the next answer before the connection is dropped.
+    /// The time that the server has for the next answer before the connection is dropped.
     private let answerTime: Duration
     private var watcher: SocketWatcher?
     private var waiting: [Question] = []

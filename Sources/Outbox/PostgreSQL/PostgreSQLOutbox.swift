@@ -17,7 +17,7 @@ package actor PostgreSQLOutbox {
         package var lease: Duration
         /// What people know this node by.
         package var name: String
-        /// How long a statement that needs a few rows may take; 3 seconds by default.
+        /// The longest time for a statement that needs a few rows; 3 seconds by default.
         ///
         /// The server cancels one that takes longer. A server that answers none of them for half a second more is taken
         /// for hung: all connections are dropped, and what was under way fails. Statements that write many pushes may
@@ -53,7 +53,7 @@ package actor PostgreSQLOutbox {
         /// Statements that may read whole tables, and the sign of life, which may take over what another node had.
         case maintaining
 
-        /// How many times ``Options/statementTime`` a statement may take.
+        /// The factor of ``Options/statementTime`` for a statement.
         var patience: Int {
             switch self {
             case .watching: 1
@@ -76,11 +76,11 @@ package actor PostgreSQLOutbox {
 
     let address: String
     let options: Options
-    /// Why there is no connection for a purpose.
+    /// The reason why there is no connection for a purpose.
     var problems: [Purpose: PostgreSQLError] = [:]
     /// The server's processes of connections that were lost, which may still run what they were asked.
     var lostProcesses: [Purpose: Int64] = [:]
-    /// Why the outbox is not open yet; nil once it is.
+    /// The reason why the outbox is not open yet; nil once it is.
     var openingProblem: OutboxError?
     var isOpen = false
     var isClosed = false

@@ -56,7 +56,7 @@ package actor SQLiteOutbox: OutboxStore {
     let options: Options
     let file: String
     private var database: OutboxDatabase?
-    /// Why the file is not open yet.
+    /// The reason why the file is not open yet.
     private var openingProblem: OutboxError?
     var isBackingUp = false
     private var work: [Work] = []

@@ -10,7 +10,7 @@ extension RelayAPI {
         schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
     )
 
-    /// What comes back: the outcomes of pushes, and unregistered tokens.
+    /// Routes about what comes back: the outcomes of pushes, and unregistered tokens.
     static let feedbackRoutes: [Route] = [
         Route(
             method: "GET",

@@ -125,7 +125,7 @@ package struct RelayConfiguration: Sendable {
     package var node = "relay"
     /// How they are kept.
     package var outbox = SQLiteOutbox.Options()
-    /// How long a statement that needs a few rows of the database may take; 3 seconds by default.
+    /// The longest time for a statement that needs a few rows of the database; 3 seconds by default.
     package var statementTime = Duration.seconds(3)
     /// The apps.
     package var apps: [App]

@@ -5,7 +5,7 @@ internal import APNsClient
 /// A stream of events or a connection that is already open keeps the rights with which it was opened, so a reload ends
 /// those that are revoked.
 struct RevokedAccess: Sendable, Equatable {
-    /// What one caller loses.
+    /// The rights that one caller loses.
     struct Loss: Sendable, Equatable {
         /// The caller's name, as ``Callers`` reports it.
         var caller: String

@@ -2,7 +2,7 @@
 ///
 /// The reader takes no other settings, and the article <doc:RelaySettings> is their list.
 struct SettingDescription: Sendable {
-    /// What changes a setting of a running relay.
+    /// The way to change a setting of a running relay.
     enum Change: String, Sendable {
         /// SIGHUP, or `systemctl reload`.
         case reload
@@ -18,7 +18,7 @@ struct SettingDescription: Sendable {
     let type: String
     /// The value when the setting is missing; nil for a setting that must be there.
     let standard: String?
-    /// What changes it while the relay runs.
+    /// The way to change it while the relay runs.
     let change: Change
     /// The purpose, in a sentence without the final stop.
     let help: String

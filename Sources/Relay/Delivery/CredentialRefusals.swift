@@ -4,7 +4,7 @@
 /// one push and accepts those of others, the push is at fault. A lane is therefore at fault only when two pushes in a
 /// row were refused.
 struct CredentialRefusals {
-    /// What is at fault.
+    /// The cause of a refusal.
     enum Fault {
         case lane
         case push

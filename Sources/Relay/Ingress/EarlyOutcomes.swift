@@ -8,7 +8,7 @@ struct EarlyOutcomes {
     private var outcomes: [PushStatus] = []
     /// The position of the first outcome among all that were noted.
     private var first = 0
-    /// Where each unanswered acceptance began, in their order.
+    /// The positions at which the unanswered acceptances began, in their order.
     private var starts: [Int] = []
 
     /// Starts to collect outcomes for an acceptance.

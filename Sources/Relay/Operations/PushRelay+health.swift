@@ -2,7 +2,7 @@ internal import APNs
 internal import Outbox
 internal import Wire
 
-/// What is known of the outbox.
+/// The knowledge about the outbox.
 struct StoreHealth {
     /// Why it could not be written to the last time; nil when it could.
     var problem: String?

@@ -9,7 +9,7 @@ struct HTTP2FrameBudget {
     static let burst = 10_000
     /// The time in which the budget grows by a frame, up to ``burst``.
     static let interval = Duration.milliseconds(1)
-    /// What is wrong with a client that has sent too many.
+    /// The error for a client that has sent too many.
     static let complaint = "too many empty DATA, WINDOW_UPDATE, PRIORITY or unknown frames"
     /// The frames that a request, or a DATA frame of the server, adds: one for its stream, one for the connection.
     private static let perCause = 2

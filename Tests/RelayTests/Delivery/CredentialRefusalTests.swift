@@ -60,7 +60,7 @@ private struct OneLane {
     }
 }
 
-/// What a refusal of credentials means for the push and for its lane.
+/// The meaning of a refusal of credentials for the push and for its lane.
 @Suite struct CredentialRefusalTests {
     @Test func `a push whose credentials are refused among accepted ones ends after three times`() throws {
         var lane = OneLane()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Relay
 
-/// What a relay makes of the list of paused lanes.
+/// The decisions of a relay about the list of paused lanes.
 @Suite struct LaneControlTests {
     private static let orders = LanePause(
         lane: Lane(app: "orders", environment: .production),
