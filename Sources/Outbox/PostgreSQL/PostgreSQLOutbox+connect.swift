@@ -8,7 +8,8 @@ extension PostgreSQLOutbox {
     private static let longestRetry = Duration.seconds(2)
     /// The time before a lost connection is opened again.
     private static let reconnectTime = Duration.milliseconds(250)
-    /// The time by which this process gives up later than the server, so that a slow statement is cancelled and not lost.
+    /// The time by which this process gives up later than the server, so that a slow statement is cancelled and not
+    /// lost.
     private static let margin = Duration.milliseconds(500)
 
     /// Connects, and registers this node.
