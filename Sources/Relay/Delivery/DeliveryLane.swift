@@ -91,12 +91,14 @@ struct DeliveryLane {
         using generator: inout some RandomNumberGenerator
     ) {
         // The others that were on their way meet the same trouble, which counts once.
-        guard pausedUntil.map({ $0 <= now }) ?? true else { return }
+        // `outage` is read once, since the optimiser of Swift 6.3.1 fails on two reads here.
+        let before = outage
+        if let before, before.nextTry > now { return }
         let usual = min(Int64(250) << Int64(min(troubles, 8)), LaneOutage.longestPause(after: result))
         troubles += 1
         let wait = min(max(wait ?? usual, 1), 3_600_000)
         outage = LaneOutage(
-            since: outage?.since ?? now,
+            since: before?.since ?? now,
             after: result,
             nextTry: now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
         )
