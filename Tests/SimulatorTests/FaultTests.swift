@@ -100,7 +100,9 @@ import Testing
     @Test func `a connection that shuts down gracefully finishes what it has`() async throws {
         let (apns, client) = try await bench([Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), count: 1)])
         for _ in 0..<3 { #expect(await failure(client) == nil) }
-        #expect(await apns.pushes.map(\.connection) == [1, 1, 2, 2])
+        // A push may go out before the client has read the first GOAWAY, which allows it.
+        let connections = await apns.pushes.map(\.connection)
+        #expect([[1, 1, 2, 2], [1, 1, 1, 2]].contains(connections), "\(connections)")
         await client.close()
         await apns.stop()
     }

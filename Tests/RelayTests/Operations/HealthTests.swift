@@ -27,10 +27,11 @@ import Wire
     }
 
     @Test func `a relay whose file is gone finds out by itself`() async throws {
-        let bench = try await RelayBench()
+        // The clock stands still, so that the outbox was written to just now however slow the machine is.
+        let bench = try await RelayBench(clock: TestClock().wall)
         await bench.relay.outbox.close(isInOrder: true)
         await bench.relay.checkStore()
-        #expect(await bench.ask("GET", "/readyz", key: nil).status == 200, "it was written to just now")
+        #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
         await bench.relay.noteStore(OutboxError(.unavailable, "gone"))
         await bench.relay.checkStore()
         #expect(await bench.ask("GET", "/readyz", key: nil).text.contains("closed"))
