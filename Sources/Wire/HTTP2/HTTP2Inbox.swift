@@ -9,8 +9,12 @@ final class HTTP2Inbox {
     @exclusivity(unchecked) var now = MonotonicTime.zero
     /// Bytes of the longest fields so far: what the next message's will fit into, without growing on the way.
     @exclusivity(unchecked) private var usualFieldBytes = 256
-    /// What nghttp2 last had to complain of.
-    var complaint = "no details"
+    /// The last error that nghttp2 reported, or the reason why the session was terminated.
+    private var complaint = "no details"
+    /// Whether the session was terminated by ``terminate(_:_:because:)``.
+    private var isTerminated = false
+    /// The size of the fields that are coming in, as RFC 9113 §6.5.2 counts it (servers only).
+    @exclusivity(unchecked) private var blockSize = 0
     /// What the peer did against the rules, so that the connection had to be ended.
     private(set) var violation: String?
     /// The last stream that something went out on; a client's go out in the order of their numbers.
@@ -97,6 +101,18 @@ final class HTTP2Inbox {
         }
     }
 
+    /// Keeps an error message of nghttp2's, unless the session was already terminated for another reason.
+    func complain(_ message: String) {
+        if !isTerminated { complaint = message }
+    }
+
+    /// Ends the connection with a GOAWAY frame; nghttp2 then ignores all further input.
+    func terminate(_ session: OpaquePointer?, _ code: HTTP2ErrorCode, because reason: String) {
+        complain(reason)
+        isTerminated = true
+        nghttp2_session_terminate_session(session, code.rawValue)
+    }
+
     /// Remembers a stream on which more frames of the client's may be under way; a hundred at most.
     private func noteEarlyEnd(of id: Int32) {
         if endedEarly.count == 100 { endedEarly.removeFirst() }
@@ -117,12 +133,13 @@ final class HTTP2Inbox {
         guard lastTakenStreamID == .max, nghttp2_session_get_stream_user_data(session, header.stream_id) == nil,
             !endedEarly.contains(header.stream_id)
         else { return }
-        complaint = "HEADERS on stream \(header.stream_id), which is not open and not new"
-        nghttp2_session_terminate_session(session, HTTP2ErrorCode.protocolError.rawValue)
+        let reason = "HEADERS on stream \(header.stream_id), which is not open and not new"
+        terminate(session, .protocolError, because: reason)
     }
 
     func beganFields(_ session: OpaquePointer?, _ frame: nghttp2_frame) -> CInt {
         guard frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
+        blockSize = 0
         isReceivingTrailers = role == .server && frame.headers.cat != NGHTTP2_HCAT_REQUEST
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
             guard open.count < streamLimit.current else {
@@ -156,6 +173,25 @@ final class HTTP2Inbox {
             }
         }
         return 0
+    }
+
+    /// Ends the connection of a client whose header block is far larger than the limit (servers only).
+    ///
+    /// A reference to a table entry is one octet, but its field is decoded and validated in full, so a block of 15 kB
+    /// can take as long as one of 60 MB (RFC 7541 §7.3, RFC 9113 §10.5.1).
+    ///
+    /// - Returns: The status for nghttp2, which decodes no more of the block when the connection ends.
+    func count(_ session: OpaquePointer?, fieldBytes: Int) -> CInt {
+        guard role == .server else { return 0 }
+        // Each field counts 32 bytes more (RFC 9113 §6.5.2).
+        blockSize += fieldBytes + 32
+        guard blockSize > 2 * limits.fieldBytes else { return 0 }
+        let reason = """
+            a header block with more than \(2 * limits.fieldBytes) bytes of fields, twice \
+            SETTINGS_MAX_HEADER_LIST_SIZE (\(limits.fieldBytes))
+            """
+        terminate(session, .enhanceYourCalm, because: reason)
+        return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
     }
 
     func received(_ field: HTTPFields.Field) -> CInt {

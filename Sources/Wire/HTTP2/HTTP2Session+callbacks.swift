@@ -18,7 +18,7 @@ extension HTTP2Session {
             }
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _,
+            session,
             _,
             name,
             nameLength,
@@ -27,6 +27,8 @@ extension HTTP2Session {
             _,
             context in
             HTTP2Inbox.with(context) { inbox in
+                let status = inbox.count(session, fieldBytes: nameLength + valueLength)
+                guard status == 0 else { return status }
                 let field = HTTPFields.Field(
                     name: UnsafeBufferPointer(start: name, count: nameLength),
                     value: UnsafeBufferPointer(start: value, count: valueLength),
@@ -34,6 +36,18 @@ extension HTTP2Session {
                 )
                 return inbox.received(field)
             }
+        }
+        // nghttp2 validates a field with an illegal value in full, and then does not report it above.
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
+            session,
+            _,
+            _,
+            nameLength,
+            _,
+            valueLength,
+            _,
+            context in
+            HTTP2Inbox.with(context) { $0.count(session, fieldBytes: nameLength + valueLength) }
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             session,
@@ -79,7 +93,7 @@ extension HTTP2Session {
             HTTP2Inbox.with(context) { inbox in
                 guard let message else { return 0 }
                 let bytes = UnsafeRawBufferPointer(start: message, count: length)
-                inbox.complaint = String(decoding: bytes, as: UTF8.self)
+                inbox.complain(String(decoding: bytes, as: UTF8.self))
                 return 0
             }
         }

@@ -46,7 +46,8 @@ package struct HTTP2Limits: Sendable {
     /// Bytes of one message's body that are kept; a longer one is cut off and marked.
     package var bodyBytes: Int
     /// The size of one message's fields (RFC 9113 §6.5.2), as SETTINGS_MAX_HEADER_LIST_SIZE tells the peer: a request
-    /// with more is answered with status 431, the stream of an answer is reset.
+    /// with more is answered with status 431, one with more than twice as much ends the connection, and the stream of
+    /// an answer is reset.
     package var fieldBytes: Int
 
     /// Limits with these values.
@@ -151,9 +152,7 @@ struct HTTP2Session: ~Copyable {
     func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(WireError) {
         inbox.now = now
         guard inbox.role == .client || inbox.frameBudget.admits(bytes, at: now) else {
-            inbox.complaint = HTTP2FrameBudget.complaint
-            nghttp2_session_terminate_session(raw, HTTP2ErrorCode.enhanceYourCalm.rawValue)
-            return
+            return inbox.terminate(raw, .enhanceYourCalm, because: HTTP2FrameBudget.complaint)
         }
         let count = nghttp2_session_mem_recv(raw, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
         guard count >= 0 else {
@@ -329,8 +328,7 @@ struct HTTP2Session: ~Copyable {
             nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
             return
         }
-        inbox.complaint = "the peer does not acknowledge SETTINGS frames"
-        nghttp2_session_terminate_session(raw, HTTP2ErrorCode.settingsTimeout.rawValue)
+        inbox.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
     }
 
     /// Asks the peer for a sign of life.

@@ -48,10 +48,10 @@ import Testing
     }
 
     static let attacks = [
-        Attack("one field of 64 kB", .answers) {
+        Attack("one field of 64 kB", .ends) {
             block(RawHTTP2.request + RawHTTP2.literal("apns-topic", String(repeating: "a", count: 64_000)))
         },
-        Attack("thousands of small fields", .answers) {
+        Attack("thousands of small fields", .ends) {
             block(RawHTTP2.request + times(20_000, RawHTTP2.literal("a", "b")))
         },
         Attack("fields just over the bound, on a hundred streams", .answers) {
@@ -67,7 +67,7 @@ import Testing
             RawHTTP2.frame(.headers, stream: 1, RawHTTP2.request)
                 + times(100_000, RawHTTP2.frame(.continuation, stream: 1))
         },
-        Attack("an entry of the table, referenced a million times", .answers) {
+        Attack("an entry of the table, referenced a million times", .ends) {
             let large = RawHTTP2.remembered("a", String(repeating: "b", count: 4_000))
             let references = [UInt8](repeating: 0xBE, count: 100_000)
             return streams(10) { block(RawHTTP2.request + ($0 == 1 ? large : []) + references, stream: $0) }

@@ -139,6 +139,42 @@ import Testing
         #expect(isOver && violation?.description.contains("too many empty DATA") == true)
     }
 
+    /// A large field that goes into the compression table: valid, and with a value that no field may have.
+    @Test(arguments: ["z", "\u{1}"], [false, true])
+    func `a header block far over the limit ends the connection and is not decoded to its end`(
+        end: String,
+        isTrailer: Bool
+    ) throws {
+        let session = try HTTP2Session(.server, limits: .test)
+        let large = RawHTTP2.remembered("a", String(repeating: "a", count: 3_900) + end)
+        let first = RawHTTP2.headers(RawHTTP2.root + large, stream: 1, isLast: !isTrailer)
+        try Self.receive(RawHTTP2.greeting + first, session)
+        let start = isTrailer ? [] : RawHTTP2.root
+        // An octet that stands for the field, and an integer with an overflow, which HPACK forbids (RFC 7541 §5.1).
+        let references = [UInt8](repeating: 0x80 | 62, count: 10) + [UInt8](repeating: 0xFF, count: 20)
+        let bomb = RawHTTP2.headers(start + references, stream: isTrailer ? 1 : 3)
+        try Self.receive(bomb + RawHTTP2.requests(1, from: 5), session)
+        #expect(Self.requests(session).allSatisfy { $0.id == 1 && $0.isMessageComplete })
+        let goAway = Self.output(of: session).first { $0.kind == .goAway }
+        // COMPRESSION_ERROR would tell that the overflow was reached.
+        #expect(goAway?.payload.dropFirst(4).prefix(4).elementsEqual([0, 0, 0, 11]) == true)
+        let (isOver, violation) = (session.isOver, session.violation)
+        #expect(isOver && violation?.description.contains("SETTINGS_MAX_HEADER_LIST_SIZE (8000)") == true)
+    }
+
+    @Test func `a header block of nearly twice the limit ends no connection`() throws {
+        let session = try HTTP2Session(.server, limits: .test)
+        let large = RawHTTP2.remembered("a", String(repeating: "a", count: 3_900))
+        let block = RawHTTP2.root + large + [0x80 | 62, 0x80 | 62]
+        try Self.receive(RawHTTP2.greeting + RawHTTP2.headers(block), session)
+        let second = RawHTTP2.root + [0x80 | 62]
+        try Self.receive(RawHTTP2.headers(second, stream: 3), session)
+        let requests = Self.requests(session)
+        #expect(requests.map(\.areFieldsTooLong) == [true, false])
+        let isOver = session.isOver
+        #expect(!isOver && !Self.output(of: session).contains { $0.kind == .goAway })
+    }
+
     @Test func `small frames of a body are no flood for a while, wherever they are cut`() throws {
         var budget = HTTP2FrameBudget()
         let octets =
