@@ -39,7 +39,7 @@ extension HTTP2Connection {
             guard !stream.areFieldsTooLong else {
                 return session.answer(stream, with: HTTP2Connection.fieldsTooLong)
             }
-            stream.isReported = true
+            session.reported(stream)
             onEvent?(.request(stream))
         case .closed(let stream, let code):
             guard role == .client else {

@@ -39,6 +39,10 @@ final class HTTP2Inbox {
     private var endedEarly: [Int32] = []
     /// The number of streams of the client that were refused because too many were open.
     private(set) var refusedStreamCount = 0
+    /// The number of requests that the owner has been given and has not answered (servers only).
+    @exclusivity(unchecked) private(set) var requestsInProgress = 0
+    /// The highest number of a stream whose request the owner has been given (servers only).
+    @exclusivity(unchecked) private(set) var lastReportedStreamID: Int32 = 0
     /// The number of streams that the peer has reset.
     private(set) var resetStreamCount = 0
     /// Every open stream, each knowing its place, so that adding and removing cost no search.
@@ -59,6 +63,21 @@ final class HTTP2Inbox {
 
     var openStreamCount: Int { open.count }
 
+    /// Notes that the owner is given a request (servers only).
+    func reported(_ stream: HTTP2Stream) {
+        stream.isReported = true
+        stream.isInProgress = true
+        requestsInProgress += 1
+        lastReportedStreamID = max(lastReportedStreamID, stream.id)
+    }
+
+    /// Notes that a request is answered, or that its stream has ended without an answer (servers only).
+    func settle(_ stream: HTTP2Stream) {
+        guard stream.isInProgress else { return }
+        stream.isInProgress = false
+        requestsInProgress -= 1
+    }
+
     func add(_ stream: HTTP2Stream) {
         stream.place = open.count
         open.append(stream)
@@ -68,6 +87,7 @@ final class HTTP2Inbox {
     func closed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed, stream.place < open.count else { return }
         stream.isClosed = true
+        settle(stream)
         // Fields may come in pieces, and other streams end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
         if role == .server, !stream.isMessageComplete { noteEarlyEnd(of: stream.id) }
@@ -86,7 +106,10 @@ final class HTTP2Inbox {
     func takeOpenStreams() -> [HTTP2Stream] {
         defer { open = [] }
         receiving = nil
-        for stream in open { stream.isClosed = true }
+        for stream in open {
+            stream.isClosed = true
+            settle(stream)
+        }
         return open
     }
 

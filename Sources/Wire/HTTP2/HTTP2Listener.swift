@@ -15,8 +15,8 @@ package final class HTTP2Listener {
         package var patience: HTTP2Patience
         /// Connections at once.
         ///
-        /// For a further one the client leaves that has been idle for the longest; when none is idle, further ones wait
-        /// in the system's queue.
+        /// For a further one the server closes one to which it owes no answer, see ``ConnectionSlots``; when it owes
+        /// one on each, further ones wait in the system's queue.
         package var connections: Int
 
         /// A configuration from its parts.
@@ -115,7 +115,7 @@ package final class HTTP2Listener {
         while let watcher {
             let isFull = connections.count >= slots.limit
             let victim = isFull ? takeVictim() : nil
-            // Further clients wait in the system's queue until a connection is idle or closed.
+            // Further clients wait in the system's queue until a connection has no request in progress, or is closed.
             if isFull, victim == nil { return pauseAccepting(watcher) }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
@@ -139,7 +139,7 @@ package final class HTTP2Listener {
         }
     }
 
-    /// Takes an idle connection to be closed for a new one; nil when there is none.
+    /// Takes a connection without a request in progress to be closed for a new one; nil when there is none.
     private func takeVictim() -> ObjectIdentifier? {
         while let id = slots.victim(at: loop.now, among: { idleConnections }) {
             if connections[id]?.idleSince != nil { return id }

@@ -80,20 +80,24 @@ struct HTTP2Watch {
 }
 
 extension HTTP2Connection {
-    /// Since when nothing has come from a client that waits for no answer either (servers only); nil when it does.
+    /// The time since which nothing has come from a client to which the server owes no answer (servers only); nil when
+    /// it owes one.
     ///
-    /// One that everything has been said to is the first to make room.
+    /// A request whose end has not come, and an answer that the client does not take, do not count: a client could keep
+    /// its connection with them. A connection that the server has ended makes room first.
     var idleSince: MonotonicTime? {
         if isParting { return .zero }
-        return session.openStreamCount == 0 ? watch?.heard : nil
+        return session.requestsInProgress == 0 ? watch?.heard : nil
     }
 
     /// The client's address without its port (servers only).
     var peerHost: String { String(peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]) }
 
     /// Closes in order, for another client (servers only).
+    ///
+    /// The GOAWAY frame leaves out requests that are not complete, so that their client can send them again.
     func makeRoom() {
-        goAway()
+        goAway(lastStreamID: session.lastReportedStreamID)
         close(WireError(.closedLocally, "another client needed the place"))
     }
 

@@ -262,9 +262,19 @@ struct HTTP2Session: ~Copyable {
         inbox.requestsUnfinished(since: time)
     }
 
+    /// The number of requests that the owner has been given and has not answered (servers only).
+    var requestsInProgress: Int { inbox.requestsInProgress }
+
+    /// The highest number of a stream whose request the owner has been given (servers only).
+    var lastReportedStreamID: Int32 { inbox.lastReportedStreamID }
+
+    /// Notes that the owner is given a request (servers only).
+    func reported(_ stream: HTTP2Stream) { inbox.reported(stream) }
+
     /// Answers the request of a stream; one that has closed in the meantime is let go.
     func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
         guard !stream.isClosed else { return }
+        inbox.settle(stream)
         stream.outgoingFields = response.fields
         stream.outgoingBody = response.body
         let status = fieldList.withNameValues(of: stream.outgoingFields) { fields in

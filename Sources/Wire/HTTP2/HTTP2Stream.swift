@@ -30,6 +30,8 @@ package final class HTTP2Stream {
     @exclusivity(unchecked) var areFieldsTooLong = false
     /// Whether the owner has been given the request (servers only).
     @exclusivity(unchecked) package internal(set) var isReported = false
+    /// Whether the owner has been given the request and has not answered it (servers only).
+    @exclusivity(unchecked) var isInProgress = false
     /// Whether the request broke the rules for messages (RFC 9113 §8.1.1), so that its stream was reset (servers only).
     @exclusivity(unchecked) package internal(set) var isMalformed = false
     /// Whether the last frame of the answer has been written (servers only).

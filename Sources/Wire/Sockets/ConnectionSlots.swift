@@ -3,7 +3,7 @@
 /// Hosts share the connections: the host with the most idle connections gives one up first, and of those the one that
 /// has been idle for longest. A flood from one host closes that host's own connections.
 struct ConnectionSlots<ID> {
-    /// A connection that waits for nothing.
+    /// A connection on which the server owes no answer.
     struct Idle {
         var id: ID
         /// The client's address without its port.

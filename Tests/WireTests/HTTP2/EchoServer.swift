@@ -14,6 +14,8 @@ actor EchoServer {
     private(set) var endings: [String] = []
     /// Whether the next request makes the server go away.
     private var isLeaving = false
+    /// Whether requests are left without an answer.
+    private var isHoldingAnswers = false
     /// Clients that are connected and have shaken hands.
     var clientCount: Int { connections.count }
 
@@ -47,6 +49,7 @@ actor EchoServer {
                 isLeaving = false
                 connection.goAway()
             }
+            if isHoldingAnswers { return }
             let path = HTTPRequest(fields: stream.fields).target
             let fields: HTTPFields = [
                 "received": String(stream.body.count), "too-long": String(stream.isBodyTooLong),
@@ -71,6 +74,8 @@ actor EchoServer {
     func goAway(_ debugData: String) {
         for connection in connections { connection.goAway(debugData: Array(debugData.utf8)) }
     }
+
+    func holdAnswers() { isHoldingAnswers = true }
 
     func leaveAtNextRequest() { isLeaving = true }
 

@@ -265,10 +265,31 @@ import Testing
         await bench.close()
     }
 
+    /// Requests that the server cannot answer, and an answer for which the client leaves no room.
+    @Test(arguments: [
+        RawHTTP2.headers(RawHTTP2.request, isLast: false),
+        RawHTTP2.headers(RawHTTP2.request, isLast: false) + RawHTTP2.frame(.data, stream: 1, [1, 2, 3]),
+        RawHTTP2.frame(.headers, stream: 1, RawHTTP2.request),
+        RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0]) + RawHTTP2.headers(RawHTTP2.request),
+    ])
+    func `a client that does not end its request or take its answer leaves for the next`(
+        beginning: [UInt8]
+    ) async throws {
+        let bench = try await Bench { $0.connections = 1 }
+        let first = try await bench.client(RawHTTP2.greeting + beginning)
+        _ = await first.bytes { RawHTTP2.isGreeting($0) }
+        let second = try await bench.client(RawHTTP2.greeting)
+        #expect(await !second.bytes { !$0.isEmpty }.isEmpty)
+        let goAway = RawHTTP2.frames(in: await first.bytes()).first { $0.kind == .goAway }
+        let isReported = beginning.starts(with: RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0]))
+        #expect(goAway?.payload.prefix(4) == RawHTTP2.bigEndian(isReported ? 1 : 0)[...])
+        await bench.close()
+    }
+
     @Test func `nobody leaves who waits for an answer: then the next waits`() async throws {
         let bench = try await Bench { $0.connections = 1 }
-        let request = RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.request, isLast: false)
-        let first = try await bench.client(request)
+        await bench.server.holdAnswers()
+        let first = try await bench.client(RawHTTP2.greeting + RawHTTP2.headers(RawHTTP2.request))
         _ = await first.bytes { RawHTTP2.isGreeting($0) }
         let second = try await bench.client(RawHTTP2.greeting)
         first.send(RawHTTP2.frame(.ping, [UInt8](repeating: 0, count: 8)))
