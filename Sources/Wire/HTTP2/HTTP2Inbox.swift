@@ -2,6 +2,10 @@ internal import CNghttp2
 
 /// What nghttp2's callbacks write to: the open streams and what happened on them.
 final class HTTP2Inbox {
+    /// The octets of answers that wait for the client before further streams are refused: enough for those to 1 000
+    /// pushes.
+    static let answerBytesLimit = 1 << 20
+
     let role: HTTP2Session.Role
     let limits: HTTP2Limits
     @exclusivity(unchecked) var events: [HTTP2Event] = []
@@ -37,10 +41,12 @@ final class HTTP2Inbox {
     private var lastOpenedStreamID: Int32 = 0
     /// The last streams that ended before the client had sent all of its request (servers only).
     private var endedEarly: [Int32] = []
-    /// The number of streams of the client that were refused because too many were open.
+    /// The number of streams of the client that were refused because too many were open, or too many answers waited.
     private(set) var refusedStreamCount = 0
     /// The number of requests that the owner has been given and has not answered (servers only).
     @exclusivity(unchecked) private(set) var requestsInProgress = 0
+    /// The octets of the bodies of answers whose streams are open, as the client has not taken them (servers only).
+    @exclusivity(unchecked) private var answerBytes = 0
     /// The highest number of a stream whose request the owner has been given (servers only).
     @exclusivity(unchecked) private(set) var lastReportedStreamID: Int32 = 0
     /// The number of streams that the peer has reset.
@@ -71,8 +77,15 @@ final class HTTP2Inbox {
         lastReportedStreamID = max(lastReportedStreamID, stream.id)
     }
 
+    /// Notes that a request is answered with a body of this size (servers only).
+    func answered(_ stream: HTTP2Stream, bodyBytes: Int) {
+        settle(stream)
+        stream.heldBytes = bodyBytes
+        answerBytes += bodyBytes
+    }
+
     /// Notes that a request is answered, or that its stream has ended without an answer (servers only).
-    func settle(_ stream: HTTP2Stream) {
+    private func settle(_ stream: HTTP2Stream) {
         guard stream.isInProgress else { return }
         stream.isInProgress = false
         requestsInProgress -= 1
@@ -88,6 +101,7 @@ final class HTTP2Inbox {
         guard !stream.isClosed, stream.place < open.count else { return }
         stream.isClosed = true
         settle(stream)
+        answerBytes -= stream.heldBytes
         // Fields may come in pieces, and other streams end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
         if role == .server, !stream.isMessageComplete { noteEarlyEnd(of: stream.id) }
@@ -165,7 +179,9 @@ final class HTTP2Inbox {
         blockSize = 0
         isReceivingTrailers = role == .server && frame.headers.cat != NGHTTP2_HCAT_REQUEST
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
-            guard open.count < streamLimit.current else {
+            // A client that takes no answers is not held back otherwise: the server must go on reading, as the
+            // WINDOW_UPDATE frames come on the same connection.
+            guard open.count < streamLimit.current, answerBytes <= HTTP2Inbox.answerBytesLimit else {
                 refusedStreamCount += 1
                 events.append(.refused)
                 noteEarlyEnd(of: frame.hd.stream_id)

@@ -274,7 +274,7 @@ struct HTTP2Session: ~Copyable {
     /// Answers the request of a stream; one that has closed in the meantime is let go.
     func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
         guard !stream.isClosed else { return }
-        inbox.settle(stream)
+        inbox.answered(stream, bodyBytes: response.body.count)
         stream.outgoingFields = response.fields
         stream.outgoingBody = response.body
         let status = fieldList.withNameValues(of: stream.outgoingFields) { fields in
@@ -299,7 +299,8 @@ struct HTTP2Session: ~Copyable {
     /// The last GOAWAY frame that was written, whoever asked for it; nil when there was none.
     var goAwaySent: HTTP2GoAway? { inbox.goAwaySent }
 
-    /// The number of streams of the peer that were refused because too many were open (servers only).
+    /// The number of streams of the peer that were refused because too many were open, or too many answers waited
+    /// (servers only).
     var refusedStreamCount: Int { inbox.refusedStreamCount }
 
     /// The number of streams that the peer has reset.

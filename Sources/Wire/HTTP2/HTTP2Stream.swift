@@ -41,6 +41,8 @@ package final class HTTP2Stream {
     /// The body to send and how much of it has been handed to nghttp2.
     @exclusivity(unchecked) var outgoingBody: [UInt8]
     @exclusivity(unchecked) var outgoingOffset = 0
+    /// The octets of the answer's body that count as waiting for the client (servers only).
+    @exclusivity(unchecked) var heldBytes = 0
     /// When the first of a request arrived, and from its answer on, when it was answered (servers only).
     @exclusivity(unchecked) var began = MonotonicTime.zero
     /// Whether it is the client's turn: its request is not complete, or its answer waits to be taken (servers only).

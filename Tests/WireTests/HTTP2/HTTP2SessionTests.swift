@@ -175,6 +175,35 @@ import Testing
         #expect(!isOver && !Self.output(of: session).contains { $0.kind == .goAway })
     }
 
+    @Test func `streams are refused while too many octets of answers wait for the client`() throws {
+        let session = try HTTP2Session(.server, limits: .test)
+        let noWindow = RawHTTP2.frame(.settings, [0, 4, 0, 0, 0, 0])
+        try Self.receive(RawHTTP2.greeting + noWindow, session)
+        var stream: UInt32 = 1
+        var answered: [UInt32] = []
+        for _ in 0..<20 {
+            try Self.receive(RawHTTP2.headers(RawHTTP2.root, stream: stream), session)
+            for request in Self.requests(session) {
+                session.answer(request, with: HTTPResponse(status: 200, body: [UInt8](repeating: 0, count: 100_000)))
+                answered.append(stream)
+            }
+            stream += 2
+        }
+        #expect(answered.count == 11, "1 MB and what exceeds it")
+        let frames = Self.output(of: session)
+        let refusals = frames.filter { $0.kind == .resetStream }
+        #expect(refusals.count == 9 && refusals.allSatisfy { $0.payload == [0, 0, 0, 7] })
+        #expect(!frames.contains { $0.kind == .data || $0.kind == .goAway })
+        // The client makes room and takes all of them.
+        let room = RawHTTP2.bigEndian(100_000)
+        try Self.receive(RawHTTP2.frame(.windowUpdate, RawHTTP2.bigEndian(2_000_000)), session)
+        for stream in answered { try Self.receive(RawHTTP2.frame(.windowUpdate, stream: stream, room), session) }
+        let data = Self.output(of: session).filter { $0.kind == .data }
+        #expect(data.map(\.payload.count).reduce(0, +) == 1_100_000)
+        try Self.receive(RawHTTP2.headers(RawHTTP2.root, stream: stream), session)
+        #expect(Self.requests(session).contains { $0.id == Int32(stream) && !$0.isClosed })
+    }
+
     @Test func `small frames of a body are no flood for a while, wherever they are cut`() throws {
         var budget = HTTP2FrameBudget()
         let octets =
