@@ -71,6 +71,44 @@ import Testing
         #expect(try await store.claimAll(at: 1_000).map(\.unknownTries) == [1])
     }
 
+    @Test func `a node that was deleted claims nothing before it has registered again`() async throws {
+        // The lease is so long that no beat notices first.
+        let store = try await open()
+        _ = try await store.accept([try .numbered(1), try .numbered(2)], at: 1_000)
+        let lost = try await store.claim(.orders, .immediate, limit: 1, at: 1_000).pushes
+        try await server.ask("UPDATE martlet.node SET lease_until = '-infinity'; SELECT martlet.bury()", of: database)
+        var claimed: [ClaimedPush] = []
+        while claimed.isEmpty { claimed = try await store.claimAll(at: 1_000) }
+        #expect(claimed.map(\.number).first == lost.first?.number && claimed.map(\.unknownTries) == [1, 0])
+        #expect(try await claimsOfMissingNodes() == 0)
+        for await news in store.news where news == .claimsLost { break }
+    }
+
+    @Test func `claims of nodes that do not exist are released when a relay starts, and when a node is deleted`()
+        async throws
+    {
+        let store = try await open()
+        let pushes = try [OutboxPush.numbered(1, orderKey: "a"), .numbered(2, orderKey: "a")]
+        _ = try await store.accept(pushes, at: 1_000)
+        _ = try await store.claimAll(at: 1_000)
+        try await server.ask("UPDATE martlet.queue SET node = 999 WHERE node IS NOT NULL", of: database)
+        #expect(try await claimsOfMissingNodes() == 1)
+        let other = try await open()
+        #expect(try await claimsOfMissingNodes() == 0)
+        let first = try await other.claimAll(at: 1_000)
+        #expect(first.map(\.push.id) == [pushes[0].id] && first.map(\.unknownTries) == [1])
+        try await other.end(first[0], at: 1_000)
+        #expect(try await other.claimAll(at: 1_000).map(\.push.id) == [pushes[1].id])
+    }
+
+    private func claimsOfMissingNodes() async throws -> Int? {
+        let text = try await server.ask(
+            "SELECT count(*) FROM martlet.queue WHERE node NOT IN (SELECT number FROM martlet.node)",
+            of: database
+        )
+        return Int(text.dropLast())
+    }
+
     @Test func `nodes know how many they are, and which one does what one alone may do`() async throws {
         let first = try await open(lease: .seconds(3))
         let second = try await open(lease: .seconds(3))

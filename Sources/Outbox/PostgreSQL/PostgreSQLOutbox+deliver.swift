@@ -22,17 +22,30 @@ extension PostgreSQLOutbox {
             .integer(app), .flag(lane.environment.isProduction), .integer(Int64(urgency.rawValue)),
         ]
         let start = watermarks[shelf, default: Watermark()].startOfClaim(at: .now)
+        let node = node
         let question: [Parameter] =
             [.integer(node)] + place + [.integer(start), .integer(now), .integer(Int64(limit))]
         claimsUnderWay += 1
         defer { claimsUnderWay -= 1 }
-        let due = try await inquire(
-            .delivering,
-            "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
-            question
-        ) { rows in
-            rows.all.map { (push: ClaimedPush($0, lane: lane), readyAt: $0.integer(at: 1)) }
+        try checkOpen()
+        let due: [(push: ClaimedPush, readyAt: Int64)]
+        do throws(PostgreSQLError) {
+            due = try await ask(
+                .delivering,
+                "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
+                question
+            ) { rows in
+                rows.all.map { (push: ClaimedPush($0, lane: lane), readyAt: $0.integer(at: 1)) }
+            }
+        } catch {
+            let failure = OutboxError(error, "the outbox in PostgreSQL cannot be used")
+            guard error.state == Schema.missingNode else { throw failure }
+            try? await registerAgain(insteadOf: node)
+            guard node != self.node else { throw failure }
+            return Claim(pushes: [], nextDue: now)
         }
+        // What was claimed under the previous number has been released, or will be.
+        guard node == self.node else { return Claim(pushes: [], nextDue: now) }
         held.formUnion(due.map(\.push.number))
         let isAll = due.count < limit
         let seen = isAll ? now : due.last?.readyAt ?? now

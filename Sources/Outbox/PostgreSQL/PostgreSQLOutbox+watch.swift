@@ -107,8 +107,9 @@ extension PostgreSQLOutbox {
         guard !isClosed else { return }
         defer { beatLater() }
         let isResting = watch.isResting
+        let asked = node
         let parameters: [Parameter] = [
-            .integer(node), .integer(options.lease.components.seconds), .flag(isResting), .text(facts),
+            .integer(asked), .integer(options.lease.components.seconds), .flag(isResting), .text(facts),
         ]
         do throws(PostgreSQLError) {
             let state = try await ask(.maintaining, "SELECT * FROM martlet.beat($1, $2, $3, $4)", parameters) { rows in
@@ -121,7 +122,7 @@ extension PostgreSQLOutbox {
             if state.released > 0 { watermarks = watermarks.mapValues { _ in Watermark() } }
             if state.isToDrain { newsOut.yield(.drainAsked) }
             newsOut.yield(.fleet(nodes: state.nodes, leads: state.leads))
-            if !state.isAlive { try await comeBack() }
+            if !state.isAlive { try await registerAgain(insteadOf: asked) }
             if ContinuousClock.now >= nextCount { try await countPushes() }
         } catch {
             // The next beat comes anyway; until then the lease runs.
@@ -129,11 +130,21 @@ extension PostgreSQLOutbox {
         }
     }
 
-    /// This node was not heard of for so long that others have taken over what it had.
-    private func comeBack() async throws(PostgreSQLError) {
+    /// Registers this node under another number, after other nodes deleted it and took over its claims.
+    ///
+    /// Does nothing if it has another number already, or is registering.
+    ///
+    /// - Parameter lost: The number that the database does not know any more.
+    /// - Throws: The error of the database; then the node is still unregistered, and the next claim or beat tries again.
+    func registerAgain(insteadOf lost: Int64) async throws(PostgreSQLError) {
+        guard node == lost, !isRegisteringAgain else { return }
+        isRegisteringAgain = true
+        defer { isRegisteringAgain = false }
+        // Reported before new claims can succeed, because the receiver drops all pushes that it holds.
+        newsOut.yield(.claimsLost)
         held = []
         try await register()
-        newsOut.yield(.claimsLost)
+        watermarks = watermarks.mapValues { _ in Watermark() }
     }
 
     /// What the database says of this node.

@@ -88,6 +88,8 @@ package actor PostgreSQLOutbox {
     var facts = "{}"
     /// This node's number; it gets another when its lease has ended.
     var node: Int64 = 0
+    /// Whether this node is registering again, after others took over its claims.
+    var isRegisteringAgain = false
     /// The apps' numbers, by their names.
     private var apps: [String: Int64] = [:]
 
@@ -193,13 +195,18 @@ package actor PostgreSQLOutbox {
         _ parameters: [Parameter] = [],
         _ read: @escaping @Sendable (Rows) -> Value
     ) async throws(OutboxError) -> Value {
-        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
-        if let openingProblem { throw openingProblem }
+        try checkOpen()
         do throws(PostgreSQLError) {
             return try await ask(purpose, sql, parameters, read)
         } catch {
             throw OutboxError(error, "the outbox in PostgreSQL cannot be used")
         }
+    }
+
+    /// Throws the error that explains why the outbox cannot be used; nothing while it is open.
+    func checkOpen() throws(OutboxError) {
+        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        if let openingProblem { throw openingProblem }
     }
 
     // MARK: Apps

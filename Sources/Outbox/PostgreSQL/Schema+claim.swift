@@ -75,6 +75,9 @@ extension Schema {
 
         """
 
+    /// The SQLSTATE of a claim by a node that is not registered, which must register again.
+    static let missingNode = "MN001"
+
     /// Gives pushes out, to one node each.
     static let claiming = """
         CREATE FUNCTION martlet.claim(
@@ -88,6 +91,9 @@ extension Schema {
         \(byIndexes) AS $$
         #variable_conflict use_column
         BEGIN
+            IF NOT EXISTS (SELECT FROM martlet.node n WHERE n.number = p_node) THEN
+                RAISE EXCEPTION 'node % is not registered', p_node USING ERRCODE = '\(missingNode)';
+            END IF;
             PERFORM martlet.line_up(p_app, p_is_production, p_from, p_now);
             RETURN QUERY
             WITH due AS MATERIALIZED (
@@ -96,8 +102,13 @@ extension Schema {
                     AND q.ready_at BETWEEN p_from AND p_now AND q.node IS NULL
                     AND (q.order_key IS NULL OR q.line = 1)
                 ORDER BY q.ready_at, q.number LIMIT p_limit FOR UPDATE SKIP LOCKED
+            ), own AS MATERIALIZED (
+                -- Until the commit, so that the node is not deleted before its claim can be seen and released. Only
+                -- when there is something to claim, because a row lock makes the transaction write.
+                SELECT n.number FROM martlet.node n
+                WHERE n.number = p_node AND EXISTS (SELECT FROM due) FOR KEY SHARE
             ), taken AS (
-                UPDATE martlet.queue q SET node = p_node FROM due WHERE q.number = due.number
+                UPDATE martlet.queue q SET node = own.number FROM own, due WHERE q.number = due.number
                 RETURNING q.number, q.ready_at, q.attempts, q.unknown_tries
             )
             SELECT t.number, t.ready_at, t.attempts, t.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token,

@@ -65,17 +65,24 @@ extension Schema {
             RETURN released;
         END $$;
 
-        -- Takes over from nodes whose lease has ended; tells how many pushes they had.
+        -- Deletes nodes whose lease has ended, and releases the claims of all nodes that do not exist; returns the
+        -- number of released pushes. It reads the whole queue.
         CREATE FUNCTION martlet.bury() RETURNS bigint LANGUAGE plpgsql AS $$
         DECLARE
-            dead record;
+            missing integer;
             released bigint := 0;
         BEGIN
-            FOR dead IN
-                SELECT n.number FROM martlet.node n WHERE n.lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED
+            -- A node that a claim under way has locked is left for the next time.
+            DELETE FROM martlet.node n WHERE n.number IN (
+                SELECT d.number FROM martlet.node d WHERE d.lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED
+            );
+            -- The numbers first: a statement that released rows by a missing node would not see a node that registers
+            -- while it runs, and could release its claims.
+            FOR missing IN
+                SELECT DISTINCT q.node FROM martlet.queue q
+                WHERE q.node IS NOT NULL AND NOT EXISTS (SELECT FROM martlet.node n WHERE n.number = q.node)
             LOOP
-                released := released + martlet.release(dead.number, '{}', true);
-                DELETE FROM martlet.node n WHERE n.number = dead.number;
+                released := released + martlet.release(missing, '{}', true);
             END LOOP;
             RETURN released;
         END $$;
@@ -103,13 +110,15 @@ extension Schema {
             buried bigint := 0;
         BEGIN
             SELECT n.lease_until >= clock_timestamp() INTO was_current FROM martlet.node n
-            WHERE n.number = p_node FOR UPDATE;
+            WHERE n.number = p_node FOR NO KEY UPDATE;
             UPDATE martlet.node n
             SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
                 facts = p_facts
             WHERE n.number = p_node RETURNING n.* INTO own;
             -- When the database was away, all leases have ended, and the others come back in a moment, too.
-            IF was_current THEN buried := martlet.bury(); END IF;
+            IF was_current AND EXISTS (SELECT FROM martlet.node n WHERE n.lease_until < clock_timestamp()) THEN
+                buried := martlet.bury();
+            END IF;
             PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));
             RETURN QUERY
             SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, buried
@@ -118,8 +127,9 @@ extension Schema {
 
         CREATE FUNCTION martlet.leave(p_node bigint, p_may_have_sent boolean) RETURNS void LANGUAGE plpgsql AS $$
         BEGIN
-            PERFORM martlet.release(p_node, '{}', p_may_have_sent);
+            -- Before the release, because it waits for the commit of claims under way.
             DELETE FROM martlet.node n WHERE n.number = p_node;
+            PERFORM martlet.release(p_node, '{}', p_may_have_sent);
         END $$;
 
         """
