@@ -132,19 +132,30 @@ extension PostgreSQLOutbox {
 
     /// Registers this node under another number, after other nodes deleted it and took over its claims.
     ///
-    /// Does nothing if it has another number already, or is registering.
+    /// Does nothing if it has another number already. Several callers at once wait for one registration.
     ///
     /// - Parameter lost: The number that the database does not know any more.
     /// - Throws: The error of the database; then the node is still unregistered, and the next claim or beat tries again.
     func registerAgain(insteadOf lost: Int64) async throws(PostgreSQLError) {
-        guard node == lost, !isRegisteringAgain else { return }
-        isRegisteringAgain = true
-        defer { isRegisteringAgain = false }
+        guard node == lost else { return }
+        if let registration { return try await registration.value.get() }
         // Reported before new claims can succeed, because the receiver drops all pushes that it holds.
         newsOut.yield(.claimsLost)
         held = []
-        try await register()
+        let task = Task(executorPreference: LoopTaskExecutor(loop)) { await self.registerFromStart() }
+        registration = task
+        try await task.value.get()
+    }
+
+    private func registerFromStart() async -> Result<Void, PostgreSQLError> {
+        defer { registration = nil }
+        do throws(PostgreSQLError) {
+            try await register()
+        } catch {
+            return .failure(error)
+        }
         watermarks = watermarks.mapValues { _ in Watermark() }
+        return .success(())
     }
 
     /// What the database says of this node.

@@ -88,8 +88,8 @@ package actor PostgreSQLOutbox {
     var facts = "{}"
     /// This node's number; it gets another when its lease has ended.
     var node: Int64 = 0
-    /// Whether this node is registering again, after others took over its claims.
-    var isRegisteringAgain = false
+    /// The registration under way of this node, after other nodes took over its claims.
+    var registration: Task<Result<Void, PostgreSQLError>, Never>?
     /// The apps' numbers, by their names.
     private var apps: [String: Int64] = [:]
 
