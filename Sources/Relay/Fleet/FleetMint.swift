@@ -11,7 +11,8 @@ internal import Synchronization
 
 /// Makes the provider tokens of one key for all relays that share an outbox: one of them signs, and all use it.
 ///
-/// While the outbox cannot be asked, each relay signs for itself, which Apple allows.
+/// While the outbox cannot be asked, each relay uses the last token, and signs another only when that one is too old:
+/// Apple refuses a token that replaces another within 20 minutes on a connection with `TooManyProviderTokenUpdates`.
 struct FleetMint: ProviderTokenMint {
     /// How long a token is used before the outbox is asked again, so that all change it at about the same time.
     private static let validity: Int64 = 60
@@ -21,17 +22,14 @@ struct FleetMint: ProviderTokenMint {
     private let outbox: any SharedOutbox
     private let key: SigningKey
     private let clock: WallClock
-    private let own: InMemoryMint
     private let log: Logger
-    /// When the token was issued that Apple has called expired.
-    private let refused = Refusal()
+    private let state = State()
 
     init(_ key: SigningKey, sharing outbox: any SharedOutbox, clock: WallClock, log: Logger = .silent) {
         self.outbox = outbox
         self.key = key
         self.clock = clock
         self.log = log
-        own = InMemoryMint(key)
     }
 
     func token() async throws(APNsError) -> MintedToken {
@@ -39,40 +37,55 @@ struct FleetMint: ProviderTokenMint {
         let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID)
         do throws(OutboxError) {
             let shared = try await outbox.sharedToken(of: name)
-            if let shared, mayUse(shared, at: now) { return minted(shared, at: now) }
-            let fresh = SharedToken(text: try sign(at: now), issuedAt: now)
-            let replacement = try await outbox.share(fresh, of: name, inPlaceOf: shared?.issuedAt)
-            if let damage = damage(of: replacement) { throw damage }
-            return minted(replacement, at: now)
+            let token: SharedToken
+            if let shared, mayUse(shared, at: now) {
+                token = shared
+            } else {
+                // A token that was signed while the outbox could not be asked is shared now.
+                let offered: SharedToken
+                do throws(APNsError) {
+                    offered = try heldOrSigned(at: now)
+                } catch {
+                    // Signing again below throws the same error.
+                    throw OutboxError(.unavailable, "\(error)")
+                }
+                token = try await outbox.share(offered, of: name, inPlaceOf: shared?.issuedAt)
+                if let damage = damage(of: token) { throw damage }
+            }
+            state.held.withLock { $0.token = token }
+            return minted(token, at: now)
         } catch {
             log.warning("provider token not shared", ["key": .string(key.keyID), "error": .string("\(error)")])
-            return try own.token()
+            return minted(try heldOrSigned(at: now), at: now)
         }
     }
 
     func expired(tokenIssuedAt issuedAt: Date) async {
-        refused.issuedAt.withLock { $0 = issuedAt.secondsSince1970 }
-        own.expired(tokenIssuedAt: issuedAt)
+        state.held.withLock { $0.refusedIssuedAt = issuedAt.secondsSince1970 }
     }
 
-    private func sign(at now: Int64) throws(OutboxError) -> [UInt8] {
-        do throws(APNsError) {
-            return try key.token(issuedAt: Date(secondsSince1970: now))
-        } catch {
-            // The mint of this relay's own will say the same.
-            throw OutboxError(.unavailable, "\(error)")
+    /// Returns the token that was used last, or signs another if that one may not be used any more.
+    private func heldOrSigned(at now: Int64) throws(APNsError) -> SharedToken {
+        let result: Result<SharedToken, APNsError> = state.held.withLock { held in
+            if let token = held.token, held.mayUse(token, at: now) { return .success(token) }
+            do throws(APNsError) {
+                let text = try key.token(issuedAt: Date(secondsSince1970: now))
+                let token = SharedToken(text: text, issuedAt: now)
+                held.token = token
+                return .success(token)
+            } catch {
+                return .failure(error)
+            }
         }
+        return try result.get()
     }
 
-    /// Whether a token is neither old, nor of a time to come, nor one that Apple has refused and that may be replaced.
     private func mayUse(_ token: SharedToken, at now: Int64) -> Bool {
         if let damage = damage(of: token) {
             log.warning("shared provider token replaced", ["key": .string(key.keyID), "error": .string("\(damage)")])
             return false
         }
-        let age = now - token.issuedAt
-        guard (-60..<ProviderTokenSchedule.refreshAge).contains(age) else { return false }
-        return refused.issuedAt.withLock { $0 } != token.issuedAt || age < ProviderTokenSchedule.minimumAge
+        return state.held.withLock { $0.mayUse(token, at: now) }
     }
 
     /// Returns an error if the time of issue cannot be calculated with, as anything may have been written to the table.
@@ -95,7 +108,22 @@ struct FleetMint: ProviderTokenMint {
     }
 }
 
-/// What Apple has said of a token.
-private final class Refusal: Sendable {
-    let issuedAt = Mutex<Int64?>(nil)
+/// The last token of a relay, and the one that Apple has refused.
+private struct HeldToken {
+    /// The token that was used last; its time of issue has been checked.
+    var token: SharedToken?
+    /// When the token was issued that Apple has called expired, in seconds since 1970.
+    var refusedIssuedAt: Int64?
+
+    /// Whether a token is neither old, nor of a time to come, nor one that Apple has refused and that may be replaced.
+    func mayUse(_ token: SharedToken, at now: Int64) -> Bool {
+        let age = now - token.issuedAt
+        guard (-60..<ProviderTokenSchedule.refreshAge).contains(age) else { return false }
+        return refusedIssuedAt != token.issuedAt || age < ProviderTokenSchedule.minimumAge
+    }
+}
+
+/// A lock around the token of a relay, which copies of a ``FleetMint`` share.
+private final class State: Sendable {
+    let held = Mutex(HeldToken())
 }

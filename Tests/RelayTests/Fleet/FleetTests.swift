@@ -106,8 +106,38 @@ import Testing
         let third = try await mints[0].token()
         #expect(third.text != second.text)
         #expect(try await mints[1].token().text == third.text)
+        // Without the database each keeps the token until it is too old, and signs one of its own then.
         await outbox.close(isInOrder: true)
-        #expect(try await mints[0].token().text != third.text)
+        clock.advance(by: 60)
+        for mint in mints { #expect(try await mint.token().text == third.text) }
+        clock.advance(by: 50 * 60 - 61)
+        #expect(try await mints[0].token().text == third.text)
+        clock.advance(by: 1)
+        let alone = try await mints[0].token()
+        #expect(alone.issuedAt == third.issuedAt + TimeInterval(3_000))
+        clock.advance(by: 60)
+        #expect(try await mints[0].token().text == alone.text)
+        await mints[0].expired(tokenIssuedAt: alone.issuedAt)
+        #expect(try await mints[0].token().text == alone.text)
+    }
+
+    @Test func `a token that was signed without the database is shared when it is back`() async throws {
+        guard case .database(let database) = try await place() else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let server = try await PostgreSQLServer.shared.value
+        let name = try #require(database.split(separator: "/").last.map(String.init))
+        let clock = TestClock()
+        let key = try SigningKey.ephemeral()
+        let mint = FleetMint(key, sharing: outbox, clock: clock.wall)
+        let first = try await mint.token()
+        clock.advance(by: 50 * 60)
+        try await server.ask("ALTER TABLE martlet.provider_token RENAME TO away", of: name)
+        let alone = try await mint.token()
+        #expect(alone.text != first.text)
+        try await server.ask("ALTER TABLE martlet.away RENAME TO provider_token", of: name)
+        clock.advance(by: 60)
+        #expect(try await mint.token().text == alone.text)
+        #expect(try await FleetMint(key, sharing: outbox, clock: clock.wall).token().text == alone.text)
     }
 
     @Test(arguments: [Int64.min, -1, .max]) func `a shared token with an impossible time of issue is replaced`(
