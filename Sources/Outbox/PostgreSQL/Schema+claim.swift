@@ -1,6 +1,10 @@
 extension Schema {
     /// Pushes that keep their order get in line when they are due, each behind the others of its key.
     ///
+    /// Their numbers decide about the order, and not their times, because relays' clocks differ and a push may be
+    /// committed after one with a later time. So a push takes along all of its key with lower numbers, except scheduled
+    /// ones.
+    ///
     /// Whoever gets in line behind a first one holds on to that row until the commit, so that its end comes after, and
     /// finds who is next. Should a first one have gone and another taken its place at the same moment, the unique index
     /// says so, and the next claim tries again.
@@ -8,6 +12,8 @@ extension Schema {
         CREATE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
         RETURNS void LANGUAGE plpgsql
         \(byIndexes) AS $$
+        DECLARE
+            numbers bigint[];
         BEGIN
             IF NOT EXISTS (
                 SELECT FROM martlet.queue q
@@ -18,11 +24,26 @@ extension Schema {
             IF NOT pg_try_advisory_xact_lock(1298232180, hashtext(p_app || ' ' || p_is_production)) THEN
                 RETURN;
             END IF;
-            WITH due AS MATERIALIZED (
-                SELECT q.number, q.order_key, q.line FROM martlet.queue q
+            WITH arrived AS MATERIALIZED (
+                SELECT q.number, q.order_key FROM martlet.queue q
                 WHERE q.app = p_app AND q.is_production = p_is_production AND q.ready_at BETWEEN p_from AND p_now
                     AND q.node IS NULL AND q.line <= 0 AND q.order_key IS NOT NULL
-                ORDER BY q.ready_at, q.number LIMIT 1000 FOR UPDATE SKIP LOCKED
+                ORDER BY q.ready_at, q.number LIMIT 1000
+            ), keys AS (
+                SELECT arrived.order_key, max(arrived.number) AS last FROM arrived GROUP BY arrived.order_key
+            )
+            SELECT array_agg(found.number) INTO numbers FROM (
+                SELECT arrived.number FROM arrived
+                UNION
+                SELECT earlier.number FROM keys CROSS JOIN LATERAL (
+                    SELECT q.number FROM martlet.queue q
+                    WHERE q.app = p_app AND q.is_production = p_is_production AND q.order_key = keys.order_key
+                        AND q.line = 0 AND q.number < keys.last
+                ) earlier
+            ) found;
+            WITH due AS MATERIALIZED (
+                SELECT q.number, q.order_key, q.line FROM martlet.queue q
+                WHERE q.number = ANY (numbers) AND q.node IS NULL AND q.line <= 0 FOR UPDATE SKIP LOCKED
             ), first AS MATERIALIZED (
                 SELECT q.order_key FROM martlet.queue q
                 WHERE q.app = p_app AND q.is_production = p_is_production AND q.line = 1
@@ -36,7 +57,7 @@ extension Schema {
             )
             UPDATE martlet.queue q
             SET line = CASE WHEN places.is_first THEN 1 ELSE 2 END,
-                ready_at = CASE WHEN places.is_first THEN q.ready_at END
+                ready_at = CASE WHEN places.is_first THEN greatest(q.ready_at, p_from) END
             FROM places WHERE q.number = places.number;
         EXCEPTION WHEN unique_violation THEN
             NULL;

@@ -106,17 +106,22 @@ extension Schema {
         #variable_conflict use_column
         DECLARE
             own record;
-            was_current boolean;
             buried bigint := 0;
         BEGIN
-            SELECT n.lease_until >= clock_timestamp() INTO was_current FROM martlet.node n
-            WHERE n.number = p_node FOR NO KEY UPDATE;
             UPDATE martlet.node n
             SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
-                facts = p_facts
+                facts = p_facts,
+                -- A lease is renewed after a third of its time: with less than a third left, a renewal was missed.
+                steady_since = CASE
+                    WHEN n.lease_until < clock_timestamp() + make_interval(secs => p_lease_seconds / 3.0)
+                    THEN clock_timestamp() ELSE n.steady_since
+                END
             WHERE n.number = p_node RETURNING n.* INTO own;
-            -- When the database was away, all leases have ended, and the others come back in a moment, too.
-            IF was_current AND EXISTS (SELECT FROM martlet.node n WHERE n.lease_until < clock_timestamp()) THEN
+            -- When the database was away, the others could not renew their leases either: they have the time of a lease
+            -- to come back.
+            IF own.steady_since <= clock_timestamp() - make_interval(secs => p_lease_seconds)
+                AND EXISTS (SELECT FROM martlet.node n WHERE n.lease_until < clock_timestamp())
+            THEN
                 buried := martlet.bury();
             END IF;
             PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));

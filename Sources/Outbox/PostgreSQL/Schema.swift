@@ -76,7 +76,8 @@ enum Schema {
         CREATE INDEX queue_arriving ON martlet.queue (app, is_production, ready_at, number)
             WHERE node IS NULL AND line <= 0 AND order_key IS NOT NULL;
         CREATE UNIQUE INDEX queue_first ON martlet.queue (app, is_production, order_key) WHERE line = 1;
-        CREATE INDEX queue_line ON martlet.queue (app, is_production, order_key, number) WHERE line = 2;
+        CREATE INDEX queue_line ON martlet.queue (app, is_production, order_key, number)
+            WHERE order_key IS NOT NULL AND line IN (0, 2);
         CREATE INDEX queue_expiry ON martlet.queue (expires_at) WHERE node IS NULL AND expires_at IS NOT NULL;
 
         -- By the day of the end, so that what is old is dropped and not deleted.
@@ -115,6 +116,8 @@ enum Schema {
             version text NOT NULL,
             started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
             lease_until timestamptz NOT NULL,
+            -- When it last renewed its lease after a gap, which may have been the database's and every node's.
+            steady_since timestamptz NOT NULL DEFAULT '-infinity',
             is_idle boolean NOT NULL DEFAULT false,
             is_to_drain boolean NOT NULL DEFAULT false,
             facts text NOT NULL DEFAULT '{}'
