@@ -135,7 +135,7 @@ extension PostgreSQLOutbox {
     /// Does nothing if it has another number already. Several callers at once wait for one registration.
     ///
     /// - Parameter lost: The number that the database does not know any more.
-    /// - Throws: The error of the database; then the node is still unregistered, and the next claim or beat tries again.
+    /// - Throws: The error of the database; then the next claim or beat tries again.
     func registerAgain(insteadOf lost: Int64) async throws(PostgreSQLError) {
         guard node == lost else { return }
         if let registration { return try await registration.value.get() }
