@@ -37,18 +37,6 @@ extension HTTP2Session {
                 return inbox.received(field)
             }
         }
-        // nghttp2 validates a field with an illegal value in full, and then does not report it above.
-        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
-            session,
-            _,
-            _,
-            nameLength,
-            _,
-            valueLength,
-            _,
-            context in
-            HTTP2Inbox.with(context) { $0.count(session, fieldBytes: nameLength + valueLength) }
-        }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             session,
             _,

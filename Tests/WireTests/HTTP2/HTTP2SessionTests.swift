@@ -139,14 +139,12 @@ import Testing
         #expect(isOver && violation?.description.contains("too many empty DATA") == true)
     }
 
-    /// A large field that goes into the compression table: valid, and with a value that no field may have.
-    @Test(arguments: ["z", "\u{1}"], [false, true])
+    @Test(arguments: [false, true])
     func `a header block far over the limit ends the connection and is not decoded to its end`(
-        end: String,
         isTrailer: Bool
     ) throws {
         let session = try HTTP2Session(.server, limits: .test)
-        let large = RawHTTP2.remembered("a", String(repeating: "a", count: 3_900) + end)
+        let large = RawHTTP2.remembered("a", String(repeating: "a", count: 3_900))
         let first = RawHTTP2.headers(RawHTTP2.root + large, stream: 1, isLast: !isTrailer)
         try Self.receive(RawHTTP2.greeting + first, session)
         let start = isTrailer ? [] : RawHTTP2.root
