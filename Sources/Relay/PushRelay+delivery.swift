@@ -110,27 +110,28 @@ extension PushRelay {
         let arrivals = pushes.indices.map { index in
             tracer?.arrived(&pushes[index], at: clock.microsecondsSince1970(), using: &generator)
         }
-        incoming.add(pushes) { result in
+        incoming.add(pushes) { result, time in
             for (index, arrival) in arrivals.enumerated() {
                 guard let arrival else { continue }
                 let answer = result.map { $0[$0.startIndex + index] }
                 self.tracer?.kept(arrival, answer, at: self.clock.microsecondsSince1970())
             }
-            completion(result)
+            completion(result, time)
         }
     }
 
     private func acceptIncoming() {
+        let now = now
         let commit = incoming.take(at: now)
         let pushes = commit.pushes
         let start = earlyOutcomes.beginAcceptance()
         Task {
-            let result = await writeToOutbox(pushes)
+            let result = await writeToOutbox(pushes, at: now)
             incoming.answered(commit)
             note(result, of: pushes)
             var next = 0
             for group in commit.groups {
-                group.completion(result.map { $0[next..<next + group.count] })
+                group.completion(result.map { $0[next..<next + group.count] }, now)
                 next += group.count
             }
             for push in earlyOutcomes.endAcceptance(begunAt: start) {
@@ -141,7 +142,7 @@ extension PushRelay {
         }
     }
 
-    private func writeToOutbox(_ pushes: [OutboxPush]) async -> Result<[Acceptance], OutboxError> {
+    private func writeToOutbox(_ pushes: [OutboxPush], at now: Int64) async -> Result<[Acceptance], OutboxError> {
         if let refusal = store.refusal { return .failure(refusal) }
         do throws(OutboxError) {
             let answers = try await outbox.accept(pushes, at: now)

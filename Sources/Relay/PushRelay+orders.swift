@@ -11,6 +11,10 @@ extension PushRelay {
     /// - Returns: The desk.
     /// - Throws: ``APIProblem`` when so much comes in that nothing more is taken.
     func desk(for call: RelayAPI.Call) throws(APIProblem) -> OrderDesk {
+        let key = call.fields["idempotency-key"]
+        guard key != "" else {
+            throw APIProblem(400, "Idempotency-Key must not be empty; leave it out, or send a text")
+        }
         let caller = call.service.caller
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         if case .refuse(let refusal, let seconds) = gate.verdict(on: 1, load(of: app, by: caller), at: now) {
@@ -21,7 +25,7 @@ extension PushRelay {
             caller: caller,
             apps: configuration.apps,
             clients: clients,
-            idempotencyKey: call.fields["idempotency-key"],
+            idempotencyKey: key,
             traceParent: call.fields["traceparent"].flatMap(TraceContext.init)?.text,
             now: now,
             generator: SplitMix64(state: generator.next())
@@ -55,26 +59,26 @@ extension PushRelay {
     ///   - pushes: The pushes, those of a batch only in part, as they wait for the disk together.
     ///   - caller: The caller that sends them.
     ///   - limit: The time that they may wait for room, for parts of batches.
-    /// - Returns: An answer for each push, once they are stored.
+    /// - Returns: An answer for each push, once they are stored, and the time that is stored with them.
     func accept(
         _ pushes: [OutboxPush],
         from caller: Callers.Caller,
         waitingForRoom limit: Duration = .zero
-    ) async -> [Result<Acceptance, OutboxError>] {
-        guard !pushes.isEmpty else { return [] }
+    ) async -> (answers: [Result<Acceptance, OutboxError>], time: Int64) {
+        guard !pushes.isEmpty else { return ([], now) }
         if let error = await roomProblem(for: pushes, from: caller, within: limit) {
             counts.shed(pushes.count, by: caller.name)
-            return [Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count)
+            return ([Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count), now)
         }
         return await withCheckedContinuation { continuation in
-            accept(pushes) { result in
+            accept(pushes) { result, time in
                 switch result {
                 case .success(let answers):
                     self.counts.shed(answers.count { $0 == .full }, by: caller.name)
-                    continuation.resume(returning: answers.map { .success($0) })
+                    continuation.resume(returning: (answers.map { .success($0) }, time))
                 case .failure(let error):
                     self.counts.shed(pushes.count, by: caller.name)
-                    continuation.resume(returning: [Result](repeating: .failure(error), count: pushes.count))
+                    continuation.resume(returning: ([Result](repeating: .failure(error), count: pushes.count), time))
                 }
             }
         }
@@ -117,10 +121,11 @@ extension PushRelay {
     func statuses(
         of pushes: [OutboxPush],
         _ answers: [Result<Acceptance, OutboxError>],
+        storedAt acceptedAt: Int64,
         for caller: Callers.Caller,
         waiting time: Duration?
     ) async throws(APIProblem) -> [PushAnswer] {
-        let first = zip(answers, pushes).map { PushAnswer($0, $1, at: now) }
+        let first = zip(answers, pushes).map { PushAnswer($0, $1, at: acceptedAt) }
         guard let time, pushes.count == 1, case .status(let status) = first[0], !status.hasEnded,
             let outcome = await outcome(of: status.id, of: status.lane.app, for: caller, within: time)
         else { return first }
@@ -195,11 +200,51 @@ extension PushRelay {
         return status
     }
 
-    /// Returns the events about a caller's pushes; nil when too many streams are open already.
-    func listen(for caller: Callers.Caller, after lastID: String?) -> AsyncStream<[UInt8]>? {
-        guard events.hasRoom(for: caller.name) else { return nil }
-        return events.listen(to: caller.apps, by: caller.name, after: lastID) { [weak self, loop] number in
+    /// Returns the events about a caller's pushes.
+    ///
+    /// - Parameters:
+    ///   - caller: The caller.
+    ///   - lastID: The identifier of the last event that its client has seen; nil for events from now on.
+    /// - Returns: The events.
+    /// - Throws: ``APIProblem`` when too many streams are open, or the caller replays stored events too often.
+    func listen(for caller: Callers.Caller, after lastID: String?) throws(APIProblem) -> OutcomeStream {
+        guard events.hasRoom(for: caller.name) else {
+            throw APIProblem(429, "too many event streams are open; close one, or retry later", retryAfter: 30)
+        }
+        let replay = events.replay(after: lastID)
+        // A short replay costs no more than another request.
+        if replay.count > OutcomeEvents.replayedTogether, let seconds = replays.take(for: caller.name, at: now) {
+            throw APIProblem(
+                429,
+                "this key replays stored events too often; keep its event streams open, or retry later",
+                retryAfter: seconds
+            )
+        }
+        let (number, further) = events.listen(for: caller) { [weak self, loop] number in
             loop.execute { [weak self] in self?.assumeIsolated { $0.events.remove(number) } }
+        }
+        return OutcomeStream(relay: self, listener: number, replay: replay, further: further)
+    }
+
+    /// Opens a batch of a caller; it is closed when the returned value is released.
+    ///
+    /// - Throws: ``APIProblem`` when the caller has too many open batches.
+    func openBatch(for caller: Callers.Caller) throws(APIProblem) -> OpenBatch {
+        guard openBatches[caller.name, default: 0] < OpenBatch.limitPerCaller else {
+            throw APIProblem(
+                429,
+                "\(OpenBatch.limitPerCaller) batches of this key are open already; end one, or retry later",
+                retryAfter: 5
+            )
+        }
+        openBatches[caller.name, default: 0] += 1
+        return OpenBatch { [weak self, loop, name = caller.name] in
+            loop.execute { [weak self] in
+                self?.assumeIsolated { relay in
+                    let rest = relay.openBatches[name, default: 0] - 1
+                    relay.openBatches[name] = rest > 0 ? rest : nil
+                }
+            }
         }
     }
 

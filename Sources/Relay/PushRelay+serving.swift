@@ -227,7 +227,7 @@ extension PushRelay {
             }
         case .push(let push):
             let waits = !request.prefersAsync && verdict == .take(mayWait: true)
-            accept([push]) { result in self.accepted(push, result, from: caller, waits: waits, reply) }
+            accept([push]) { result, _ in self.accepted(push, result, from: caller, waits: waits, reply) }
         }
     }
 }

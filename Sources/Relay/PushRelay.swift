@@ -66,6 +66,9 @@ package actor PushRelay {
     var wakeUp: LoopTimer?
     var isDraining = false
     var events: OutcomeEvents
+    var replays = ReplayBudget()
+    /// The number of open batches of each caller, by its name.
+    var openBatches: [String: Int] = [:]
     var history = StatusHistory()
     var webhooks: [String: WebhookSchedule] = [:]
     /// Log lines about webhooks that failed.

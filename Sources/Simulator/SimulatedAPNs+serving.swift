@@ -94,7 +94,9 @@ extension SimulatedAPNs {
         let now = clock.secondsSince1970()
         let request = Judge.completed(request, over: client.state)
         client.notes.asked(openStreams: client.connection.openStreamCount)
-        var injections = plan.injections(on: request.deviceToken, request.headers, at: now)
+        // With a provider certificate APNs ignores `authorization`.
+        let hasToken = request.authorization != nil && !client.state.isKnownByCertificate
+        var injections = plan.injections(on: request.deviceToken, request.headers, hasToken: hasToken, at: now)
         for case .skewClock(let duration) in injections.map(\.action) {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
         }

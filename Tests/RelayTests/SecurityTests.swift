@@ -143,8 +143,8 @@ import Wire
 
     @Test func `events are told to those whose app it is`() async throws {
         let bench = try await bench()
-        let theirs = try #require(await bench.relay.listen(for: RelayBench.listener(to: "rides"), after: nil))
-        let ours = try #require(await bench.relay.listen(for: RelayBench.listener(to: "orders"), after: nil))
+        let theirs = try await bench.relay.listen(for: RelayBench.listener(to: "rides"), after: nil)
+        let ours = try await bench.relay.listen(for: RelayBench.listener(to: "orders"), after: nil)
         #expect(await bench.push().json["state"] == "delivered")
         let ride = await bench.ask(
             "POST",

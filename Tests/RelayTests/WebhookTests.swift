@@ -60,6 +60,21 @@ import Wire
         #expect(first && !second, "one call at a time")
     }
 
+    @Test(arguments: [
+        ("https://10.0.0.5/hook", false, true), ("https://10.0.0.5/hook", true, false),
+        ("https://[fd00::1]/hook", false, true), ("https://localhost/hook", false, true),
+        ("https://example.com/hook", false, false), ("https://93.184.216.34/hook", false, false),
+    ])
+    func `a check warns of a webhook that may not be called`(url: String, allows: Bool, warns: Bool) throws {
+        var configuration = try RelayConfiguration(file: ConfigurationFile().path)
+        configuration.apps[0].webhook = try Webhook(
+            url: url,
+            secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            allowsPrivateAddresses: allows
+        )
+        #expect(configuration.warnings.contains { $0.contains("set allow-private") } == warns)
+    }
+
     @Test func `a dead token is reported once, again until it is taken`() async throws {
         let calls = Calls()
         let server = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { request in

@@ -10,6 +10,13 @@ import Wire
         arguments: [
             ([:], true),
             (["host": "apns:8197"], true),
+            (["host": "APNS:8197"], true),
+            (["host": "localhost:8197"], true),
+            (["host": "192.0.2.7:8197"], true),
+            (["host": "[::1]"], true),
+            (["host": "evil.example:8197"], false),
+            (["host": "localhost.evil.example"], false),
+            (["host": "127.0.0.1.evil.example:8197"], false),
             (["host": "localhost:8197", "sec-fetch-site": "same-origin"], true),
             (["host": "127.0.0.1:8197", "sec-fetch-site": "none"], true),
             (["host": "[::1]:8197", "sec-fetch-site": "same-origin", "origin": "http://[::1]:8197"], true),
@@ -27,6 +34,14 @@ import Wire
         var fields: HTTPFields = [:]
         for (name, value) in headers { fields.append(name, value) }
         #expect((BrowserGuard.problem(fields, names: ["apns"]) == nil) == isAnswered)
+    }
+
+    @Test func `a name that was pointed at this machine reads nothing`() async throws {
+        let bench = try await InboxBench(pushes: 1)
+        let answer = try await bench.get("/api/v1/pushes", "-H", "Host: evil.example")
+        #expect(answer.status == "403" && answer.body.contains("--name evil.example"), "\(answer.body)")
+        #expect(try await bench.get("/livez", "-H", "Host: evil.example").status == "200", "a probe may use any name")
+        await bench.apns.stop()
     }
 
     @Test func `a page from elsewhere changes nothing`() async throws {

@@ -106,6 +106,16 @@ import Testing
         await apns.stop()
     }
 
+    @Test func `with token-expired a client with a certificate is not refused`() async throws {
+        let preset = try #require(Fault.presets.first { $0.name == "token-expired" })
+        let configuration = SimulatedAPNs.Configuration(faults: preset.faults)
+        let (apns, client) = try await bench(with: ProviderCertificateFiles().pem, configuration)
+        try await client.send(.alert("Hi"), to: token, topic: "com.example.app")
+        #expect(await apns.pushes.map(\.reason) == [nil])
+        await client.close()
+        await apns.stop()
+    }
+
     @Test func `with one-stream a client with a certificate has one stream, too`() async throws {
         let preset = try #require(Fault.presets.first { $0.name == "one-stream" })
         let configuration = SimulatedAPNs.Configuration(inboxPort: 0, faults: preset.faults)

@@ -28,6 +28,22 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `assertions of one request are bounded, and so are their near misses`() async throws {
+        let bench = try await InboxBench(pushes: 1)
+        func body(_ count: Int) -> String {
+            let assertions = (0..<count).map { #"{"query":"body:push title:\#($0)","count":1}"# }
+            return #"{"assertions":[\#(assertions.joined(separator: ","))]}"#
+        }
+        let failed = try await bench.send("POST", "/api/v1/assertions", body(100))
+        #expect(failed.status == "409")
+        let verdicts = try JSONReader.read(Array(failed.body.utf8))["assertions"]?.elements ?? []
+        let nearMisses = verdicts.map { $0["near-misses"]?.elements?.count ?? -1 }
+        #expect(nearMisses == Array(repeating: 1, count: 10) + Array(repeating: 0, count: 90))
+        let refused = try await bench.send("POST", "/api/v1/assertions", body(101))
+        #expect(refused.status == "400" && refused.body.contains("100 at most (found 101)"), "\(refused.body)")
+        await bench.apns.stop()
+    }
+
     @Test func `a namespace is a part of the inbox for one test`() async throws {
         let bench = try await InboxBench(pushes: 1)
         let made = try await bench.json("POST", "/api/v1/namespaces")

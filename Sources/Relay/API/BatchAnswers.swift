@@ -14,10 +14,13 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
     private let call: RelayAPI.Call
     private let desk: OrderDesk
+    /// Counts the batch among those of its caller as long as this value exists.
+    private let place: OpenBatch
 
-    init(_ call: RelayAPI.Call, _ desk: OrderDesk) {
+    init(_ call: RelayAPI.Call, _ desk: OrderDesk, _ place: OpenBatch) {
         self.call = call
         self.desk = desk
+        self.place = place
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(batch: self) }
@@ -28,7 +31,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
         private var desk: OrderDesk
         private var lines: LineReader
         private var lineNumber = 0
-        private var hasFailed = false
+        private var hasEnded = false
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
@@ -37,16 +40,21 @@ struct BatchAnswers: AsyncSequence, Sendable {
         }
 
         mutating func next() async -> [UInt8]? {
-            guard !hasFailed else { return nil }
+            guard !hasEnded else { return nil }
             do throws(LineReader.Failure) {
                 var part = Part()
                 while part.pushes.count < BatchAnswers.together, let line = try await lines.next(after: part.count) {
                     part.add(line, number: lineNumber, to: &desk)
                     lineNumber += 1
                 }
-                return part.count == 0 ? nil : await batch.answers(to: part, &desk)
+                guard part.count > 0 else { return nil }
+                guard batch.maySend else {
+                    hasEnded = true
+                    return part.refusals
+                }
+                return await batch.answers(to: part, &desk)
             } catch {
-                hasFailed = true
+                hasEnded = true
                 return error.problem.map { $0.json.encoded() + [UInt8(ascii: "\n")] }
             }
         }
@@ -60,6 +68,12 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
         var count: Int { lines.count }
 
+        /// The answers of a caller that may not send any more.
+        var refusals: [UInt8] {
+            let problem = APIProblem(403, "this key may not send any more").json.encoded() + [UInt8(ascii: "\n")]
+            return Array(repeatElement(problem, count: count).joined())
+        }
+
         mutating func add(_ line: [UInt8], number: Int, to desk: inout OrderDesk) {
             do throws(APIProblem) {
                 let made = try desk.pushes(of: try PushOrder(try RelayAPI.json(of: line)), line: number)
@@ -71,25 +85,26 @@ struct BatchAnswers: AsyncSequence, Sendable {
         }
     }
 
+    /// Whether the caller may still send: a reload may have removed it, or its credentials have expired.
+    private var maySend: Bool {
+        let service = call.service
+        return service.relay.callers.mayStillSend(service.caller)
+            && service.caller.refusal(at: service.relay.now / 1_000) == nil
+    }
+
     private func answers(to part: Part, _ desk: inout OrderDesk) async -> [UInt8] {
         let service = call.service
-        // Rights may have been taken away since the batch began.
-        guard service.relay.callers.mayStillSend(service.caller) else {
-            let problem = APIProblem(403, "this key may not send any more").json.encoded() + [UInt8(ascii: "\n")]
-            return Array(repeatElement(problem, count: part.count).joined())
-        }
-        let results = await service.relay.accept(
+        let (results, acceptedAt) = await service.relay.accept(
             part.pushes,
             from: service.caller,
             waitingForRoom: BatchAnswers.patience
         )
-        let now = service.relay.now
-        desk.now = now
+        desk.now = service.relay.now
         var bytes: [UInt8] = []
         for line in part.lines {
             switch line {
             case .success(let range):
-                let answers = range.map { PushAnswer(results[$0], part.pushes[$0], at: now).json }
+                let answers = range.map { PushAnswer(results[$0], part.pushes[$0], at: acceptedAt).json }
                 bytes += (answers.count == 1 ? answers[0] : ["pushes": .array(answers)]).encoded()
             case .failure(let problem): bytes += problem.json.encoded()
             }

@@ -36,9 +36,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let lastID = call.fields["last-event-id"]
-            guard let events = await call.service.relay.listen(for: call.service.caller, after: lastID) else {
-                throw APIProblem(429, "too many event streams are open; close one, or retry later", retryAfter: 30)
-            }
+            let events = try await call.service.relay.listen(for: call.service.caller, after: lastID)
             return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
         },
         Route(

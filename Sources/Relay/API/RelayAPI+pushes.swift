@@ -68,8 +68,14 @@ extension RelayAPI {
             let pushes = try desk.pushes(of: try PushOrder(try call.json()))
             let caller = call.service.caller
             let time = try call.waitingTime()
-            let answers = await call.service.relay.accept(pushes, from: caller)
-            let statuses = try await call.service.relay.statuses(of: pushes, answers, for: caller, waiting: time)
+            let (answers, acceptedAt) = await call.service.relay.accept(pushes, from: caller)
+            let statuses = try await call.service.relay.statuses(
+                of: pushes,
+                answers,
+                storedAt: acceptedAt,
+                for: caller,
+                waiting: time
+            )
             guard let first = statuses.first, statuses.count == 1 else {
                 if case .problem(let problem)? = statuses.first(where: { !$0.isKept }),
                     !statuses.contains(where: \.isKept)
@@ -112,12 +118,13 @@ extension RelayAPI {
                     type: "application/x-ndjson"
                 )
             ],
-            problems: [503],
+            problems: [429, 503],
             streamsBody: true
         ) { (call) throws(APIProblem) in
             try call.service.demand(.send)
             let desk = try await call.service.relay.desk(for: call)
-            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, desk))
+            let place = try await call.service.relay.openBatch(for: call.service.caller)
+            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, desk, place))
         },
         Route(
             method: "GET",

@@ -44,7 +44,7 @@ struct RelayAPI: Sendable {
         func demandAll() async throws(APIProblem) {
             try demand(.manage)
             guard await relay.apps.isSubset(of: caller.apps) else {
-                throw APIProblem(403, "this key is not for all apps of the relay, which would be shut down for all")
+                throw APIProblem(403, "this key is not for all apps of the relay, and the request concerns all of them")
             }
         }
 
@@ -98,12 +98,21 @@ struct RelayAPI: Sendable {
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
         guard hasBody else { return .whole }
         let start = ContinuousClock.now
+        if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
         guard !relay.refuses(request.fields["authorization"], from: peer) else {
             let route = RelayAPI.table.match(of: request)?.path ?? "other"
             relay.noteAnswer(request.method, route, status: 401, since: start, by: CallerCounts.other)
             return .answer(RelayAPI.stranger.response)
         }
         return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
+    }
+
+    /// The problem of a request with several credentials: a proxy before the relay may have checked another one.
+    private static func credentialsProblem(of request: HTTPRequest) -> APIProblem? {
+        guard request.fields.firstDuplicate(startingWith: "authorization", or: "authorization") != nil else {
+            return nil
+        }
+        return APIProblem(400, "authorization was sent more than once; send one field")
     }
 
     private func measuredHealth(_ request: HTTPRequest) -> HTTPResponse? {
@@ -141,6 +150,7 @@ struct RelayAPI: Sendable {
     ) async -> (answer: HTTP1Answer, caller: String?) {
         // The page shows nothing before somebody has given a key.
         if let page = RelayAPI.page.answer(request) { return (page, nil) }
+        if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounts.other) }
         let authorization = request.fields["authorization"]
         guard !RelayAPI.table.isOpen(request) else {
             // Without waiting for the relay's loop, whose health may be asked for.

@@ -116,6 +116,12 @@ extension RelayConfiguration {
         if identity == nil, !listeners.isEmpty {
             warnings.append("listen has no certificate: most APNs clients speak TLS only, and cannot connect")
         }
+        for app in apps {
+            guard let webhook = app.webhook, webhook.isOutOfReach else { continue }
+            warnings.append(
+                "the webhook of \(app.name) has an address of a private network, which is never called: set allow-private"
+            )
+        }
         let silent = apps.filter { $0.webhook == nil }.map(\.name).joined(separator: ", ")
         if !silent.isEmpty {
             warnings.append("no webhook for \(silent): read unregistered tokens at /v1/apps/{app}/dead-tokens")

@@ -13,8 +13,11 @@ struct OutcomeEvents {
     static let listenerLimit = 200
     /// Listeners of one caller at once.
     static let listenersPerCaller = 20
+    /// The number of stored events that are looked through for one piece of a replay.
+    static let replayedTogether = 100
 
-    private struct Event {
+    /// A push that ended.
+    struct Event: Sendable {
         var number: Int
         var push: PushStatus
 
@@ -25,6 +28,8 @@ struct OutcomeEvents {
     private struct Listener {
         var caller: String
         var apps: Set<String>
+        /// The time from which on the caller's credentials are refused, in seconds since 1970; nil for never.
+        var expiresAt: Int64?
         var continuation: AsyncStream<[UInt8]>.Continuation
     }
 
@@ -69,17 +74,13 @@ struct OutcomeEvents {
     /// Adds a listener.
     ///
     /// - Parameters:
-    ///   - apps: The apps whose pushes it hears of.
-    ///   - caller: The caller that listens.
-    ///   - lastID: The identifier of the last event that it has seen; nil for none.
+    ///   - caller: The caller that listens, to the pushes of its apps.
     ///   - onEnd: Called with the listener's number when its client has gone, on any thread.
-    /// - Returns: The events, a `gap` before them when some were missed that are not stored any more.
+    /// - Returns: The listener's number and the events from now on.
     mutating func listen(
-        to apps: Set<String>,
-        by caller: String,
-        after lastID: String?,
+        for caller: Callers.Caller,
         onEnd: @escaping @Sendable (Int) -> Void
-    ) -> AsyncStream<[UInt8]> {
+    ) -> (number: Int, further: AsyncStream<[UInt8]>) {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [UInt8].self,
             bufferingPolicy: .bufferingOldest(2 * OutcomeEvents.kept)
@@ -87,16 +88,67 @@ struct OutcomeEvents {
         lastListener += 1
         let number = lastListener
         continuation.onTermination = { _ in onEnd(number) }
-        listeners[number] = Listener(caller: caller, apps: apps, continuation: continuation)
-        guard let lastID else { return stream }
+        listeners[number] = Listener(
+            caller: caller.name,
+            apps: caller.apps,
+            expiresAt: caller.expiresAt,
+            continuation: continuation
+        )
+        return (number, stream)
+    }
+
+    /// Finds the stored events after the last one that a client has seen.
+    ///
+    /// - Parameter lastID: The identifier of that event; nil for a client that needs no stored events.
+    /// - Returns: The numbers of the events.
+    func replay(after lastID: String?) -> OutcomeStream.Replay {
+        guard let lastID else { return OutcomeStream.Replay(next: lastNumber + 1, last: lastNumber) }
         let parts = lastID.split(separator: "-")
         let seen = parts.count == 2 && parts[0] == String(run) ? Int(parts[1]) : nil
-        let first = events.first?.number ?? lastNumber + 1
-        if seen.map({ $0 < first - 1 }) ?? true { continuation.yield(ServerSentEvent.bytes("gap", [:])) }
-        for event in events where event.number > seen ?? 0 && apps.contains(event.push.lane.app) {
-            continuation.yield(event.bytes(run: run))
+        // A number ahead of all events has nothing to replay.
+        guard let seen, seen < lastNumber else {
+            let next = seen == nil ? firstNumber : lastNumber + 1
+            return OutcomeStream.Replay(next: next, last: lastNumber, hasGap: seen == nil)
         }
-        return stream
+        return OutcomeStream.Replay(
+            next: max(seen + 1, firstNumber),
+            last: lastNumber,
+            hasGap: seen + 1 < firstNumber
+        )
+    }
+
+    /// The number of the first stored event.
+    private var firstNumber: Int { lastNumber - events.count + 1 }
+
+    /// A piece of a replay, which its reader encodes.
+    struct Piece: Sendable {
+        fileprivate var hasGap: Bool
+        fileprivate var events: [Event]
+        fileprivate var run: Int64
+        /// The part of the replay that follows.
+        var rest: OutcomeStream.Replay
+
+        /// The events as a listener gets them, a `gap` before them when some were missed that are not stored any more.
+        var bytes: [UInt8] {
+            var bytes = hasGap ? ServerSentEvent.bytes("gap", [:]) : []
+            for event in events { bytes += event.bytes(run: run) }
+            return bytes
+        }
+    }
+
+    /// Returns the next piece of a replay; nil when the listener was removed.
+    func piece(of replay: OutcomeStream.Replay, for listener: Int) -> Piece? {
+        guard let apps = listeners[listener]?.apps else { return nil }
+        // The store may have dropped events since the last piece.
+        let next = max(replay.next, firstNumber)
+        let end = min(replay.last, next + OutcomeEvents.replayedTogether - 1) + 1
+        let found = next < end ? events[(next - firstNumber)..<(end - firstNumber)] : []
+        return Piece(
+            hasGap: replay.hasGap || next > replay.next,
+            events: found.filter { apps.contains($0.push.lane.app) },
+            run: run,
+            rest: OutcomeStream.Replay(next: max(next, end), last: replay.last)
+        )
     }
 
     /// Removes a listener whose client has gone.
@@ -107,6 +159,15 @@ struct OutcomeEvents {
     /// Ends the streams of some callers, or all of them.
     mutating func finish(where isUnwanted: (_ caller: String, _ apps: Set<String>) -> Bool = { _, _ in true }) {
         for (number, listener) in listeners where isUnwanted(listener.caller, listener.apps) {
+            listeners[number] = nil
+            listener.continuation.finish()
+        }
+    }
+
+    /// Ends the streams of callers whose credentials have expired, at a time in seconds since 1970.
+    mutating func finishExpired(at now: Int64) {
+        for (number, listener) in listeners {
+            guard let end = listener.expiresAt, now >= end else { continue }
             listeners[number] = nil
             listener.continuation.finish()
         }

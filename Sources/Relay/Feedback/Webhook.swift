@@ -19,6 +19,12 @@ package struct Webhook: Sendable {
     /// The URL without its query, which may hold a secret.
     package var url: String { "\(address)" }
 
+    /// Whether the URL has an address of a private network, which the webhook may not call.
+    var isOutOfReach: Bool {
+        guard !allowsPrivateAddresses else { return false }
+        return address.host == "localhost" || SocketAddress(literal: address.host, port: 0)?.isPublic == false
+    }
+
     /// A webhook from its parts.
     ///
     /// - Parameters:

@@ -3,8 +3,8 @@ internal import Outbox
 
 /// Pushes that came in together, until the outbox has answered for them.
 struct IncomingPushes {
-    /// Receives the outbox's answers: one for each push of the group.
-    typealias Completion = (Result<ArraySlice<Acceptance>, OutboxError>) -> Void
+    /// Receives the outbox's answers, one for each push of the group, and the time that is stored with the pushes.
+    typealias Completion = (Result<ArraySlice<Acceptance>, OutboxError>, _ time: Int64) -> Void
 
     /// Pushes of one caller.
     struct Group {

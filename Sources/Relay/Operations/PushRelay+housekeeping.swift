@@ -12,6 +12,8 @@ extension PushRelay {
     /// Looks after everything that nobody asks for; once a second.
     func keepHouse() async {
         let now = now
+        // Before all else, as the outbox may take long.
+        events.finishExpired(at: now / 1_000)
         await meetOthers()
         // Other relays pause lanes too, and the outbox may have been closed at the start.
         if shared != nil || !laneControl.isKnown { await syncLanes() }

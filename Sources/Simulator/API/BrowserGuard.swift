@@ -3,10 +3,11 @@ internal import Wire
 
 /// Keeps web pages from elsewhere away from the HTTP interface: a browser on this machine would ask it for them.
 ///
-/// Programs that are no browsers send none of these fields and are not concerned. Source: Fetch Metadata Request
-/// Headers (W3C), and RFC 6454 for `Origin`.
+/// The host is checked for each request, because browsers send neither `Origin` nor `Sec-Fetch-Site` with some requests
+/// of a page whose name was pointed at this machine (DNS rebinding). Source: Fetch Metadata Request Headers (W3C), and
+/// RFC 6454 for `Origin`.
 enum BrowserGuard {
-    /// Why a request of a browser is not answered; nil when it is.
+    /// Returns the reason to refuse a request; nil when it is answered.
     ///
     /// - Parameters:
     ///   - fields: The request's fields.
@@ -15,15 +16,17 @@ enum BrowserGuard {
     static func problem(_ fields: HTTPFields, names: [String]) -> APIProblem? {
         let site = fields["sec-fetch-site"]
         let origin = fields["origin"]
-        guard site != nil || origin != nil else { return nil }
         let authority = fields["host"] ?? fields[":authority"] ?? ""
+        // Only programs that are no browsers leave the host out.
+        if authority.isEmpty, site == nil, origin == nil { return nil }
         let isOwnPage = site.map { $0 == "same-origin" || $0 == "none" } ?? true
         guard isOwnPage, origin.map({ $0 == "http://" + authority }) ?? true else {
             return APIProblem(403, "web pages from elsewhere may not ask here")
         }
         // Whoever controls a name can have it point here, and their page would be from here then.
         let host = name(in: authority)
-        guard host == "localhost" || names.contains(host) || SocketAddress(literal: host, port: 0) != nil else {
+        let isNamed = names.contains { $0.lowercased() == host }
+        guard isNamed || host == "localhost" || SocketAddress(literal: host, port: 0) != nil else {
             return APIProblem(403, "\(host) is no name of this simulator: start it with --name \(host)")
         }
         return nil

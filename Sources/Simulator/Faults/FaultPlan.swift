@@ -54,12 +54,20 @@ struct FaultPlan {
     /// - Parameters:
     ///   - device: The device token as it stands in the path; empty for a request about none.
     ///   - headers: The request's headers.
+    ///   - hasToken: Whether the request is authenticated by a provider token; only such a request can be told that
+    ///     its token has expired.
     ///   - now: The time of the request in seconds since 1970.
     /// - Returns: The faults that happen.
-    mutating func injections(on device: String, _ headers: PushHeaders, at now: Int64) -> [FaultInjection] {
+    mutating func injections(
+        on device: String,
+        _ headers: PushHeaders,
+        hasToken: Bool = true,
+        at now: Int64
+    ) -> [FaultInjection] {
         let suffix = FaultPlan.magic(device).map { FaultInjection(action: $0, ofSuffixIn: device) }
         guard !rules.isEmpty || suffix != nil else { return [] }
-        let injections = rules.indices.compactMap { index in
+        let injections: [FaultInjection] = rules.indices.compactMap { index in
+            if !hasToken, case .respond(.expiredProviderToken, _, _) = rules[index].fault.action { return nil }
             let action = rules[index].action(on: device, headers, at: now)
             return action.map { FaultInjection(action: $0, of: rules[index].fault) }
         }

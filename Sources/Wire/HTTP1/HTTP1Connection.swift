@@ -36,6 +36,8 @@ final class HTTP1Connection {
     private static let outputRoomAhead = 16 << 20
     /// The time that a client has to close after the last answer.
     private static let drainingTime = Duration.seconds(2)
+    /// The time for which a streamed body may pause in a full server without being given up.
+    private static let longestPause = Duration.seconds(1)
     /// Reads in a row before other connections have their turn.
     private static let readsPerTurn = 4
 
@@ -97,13 +99,17 @@ final class HTTP1Connection {
         read()
     }
 
-    /// The time since which the client waits for nothing, so that the connection can be closed for another client; nil
-    /// while a request is answered.
+    /// The time since which the server waits for the client, so that the connection can be closed for another client;
+    /// nil while a request is answered.
+    ///
+    /// A streamed body counts once it pauses for ``longestPause``: a batch that is still arriving is not interrupted.
     var idleSince: MonotonicTime? {
         switch state {
         case .reading: phaseBegan
         case .draining: .zero
-        case .handling, .streaming, .finishing, .closed: nil
+        case .handling, .streaming:
+            bodyReader != nil && loop.now >= lastMoved.advanced(by: HTTP1Connection.longestPause) ? lastMoved : nil
+        case .finishing, .closed: nil
         }
     }
 

@@ -99,6 +99,26 @@ import Wire
         await bench.stop()
     }
 
+    @Test(arguments: ["GET", "POST"]) func `two credentials are refused`(method: String) async throws {
+        let bench = try await bench()
+        let port = try #require(await bench.relay.httpPort)
+        let fields = ["authorization: Bearer " + RelayBench.callerKey, "Authorization: Bearer mrt_other"]
+        let body = method == "POST" ? "{}" : ""
+        for fields in [fields, fields.reversed()] {
+            let path = method == "POST" ? "/v1/pushes" : "/v1/status"
+            let answer = await RawHTTP1.ask([.init(method, path, fields, body: body)], at: port).first
+            #expect(answer?.status == 400 && answer?.body.contains("authorization was sent more than once") == true)
+        }
+        await bench.stop()
+    }
+
+    @Test func `a backup is refused without a word about shutting down`() async throws {
+        let bench = try await bench()
+        let answer = await bench.ask("POST", "/v1/backup")
+        #expect(answer.status == 403 && answer.text.contains("for all apps") && !answer.text.contains("shut"))
+        await bench.stop()
+    }
+
     private typealias Caller = RelayConfiguration.Caller
 
     private func caller(_ name: String, _ hash: String, _ apps: Set<String>, _ scopes: Set<Caller.Scope>) -> Caller {

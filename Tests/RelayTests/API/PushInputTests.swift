@@ -1,4 +1,5 @@
 import APNs
+import APNsClient
 import Outbox
 import Simulator
 import TestSupport
@@ -101,6 +102,29 @@ import Wire
         let status = await bench.ask("GET", "/v1/pushes/\(push.id)?wait=20").json
         #expect(status["state"] == "refused" && status["apns"]?["reason"]?.stringValue == reason, "\(status)")
         #expect(await bench.apple.pushCount == 0)
+        await bench.stop()
+    }
+
+    @Test func `an empty idempotency key is refused`() async throws {
+        let bench = try await RelayBench()
+        let order = Self.order(#""priority":5"#)
+        let answer = await bench.ask("POST", "/v1/pushes", order, fields: ["idempotency-key": ""])
+        #expect(answer.status == 400 && answer.text.contains("Idempotency-Key must not be empty"), "\(answer.text)")
+        await bench.stop()
+    }
+
+    @Test func `the time of acceptance is the one that is stored`() async throws {
+        // Each reading of the clock is a second later than the last.
+        let clock = TestClock()
+        let ticking = WallClock {
+            clock.advance(by: 1)
+            return clock.now
+        }
+        let bench = try await RelayBench(clock: ticking)
+        let order = Self.order(#""not-before":\(clock.now + 86_400)"#)
+        let posted = await bench.ask("POST", "/v1/pushes", order).json
+        let stored = await bench.ask("GET", "/v1/pushes/\(posted["id"]?.stringValue ?? "")").json
+        #expect(posted["accepted-at"] != nil && posted["accepted-at"] == stored["accepted-at"], "\(posted) \(stored)")
         await bench.stop()
     }
 

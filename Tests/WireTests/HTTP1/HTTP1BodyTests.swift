@@ -136,6 +136,40 @@ import Testing
         #expect(await client.read() == "")
     }
 
+    @Test func `connections whose bodies pause give way to a new client`() async throws {
+        var limits = HTTP1Listener.Limits()
+        limits.connections = 2
+        let waiting = AsyncStream.makeStream(of: Void.self)
+        let listener = try HTTP1Listener(
+            host: "127.0.0.1",
+            port: 0,
+            limits: limits,
+            admission: { $0.method == "POST" ? .streamed : .whole },
+            handler: { request, body in
+                guard request.method == "POST" else { return .whole(HTTPResponse(status: 204)) }
+                waiting.continuation.yield()
+                _ = await Self.length(of: body)
+                return .whole(HTTPResponse(status: 200))
+            }
+        )
+        defer { listener.stop() }
+        var clients: [RawClient] = []
+        for _ in 0..<2 {
+            let client = try RawClient(port: listener.port)
+            client.send(Self.head + "3\r\nabc\r\n")
+            clients.append(client)
+        }
+        var count = 0
+        for await _ in waiting.stream {
+            count += 1
+            if count == clients.count { break }
+        }
+        let health = try RawClient(port: listener.port)
+        health.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(await health.read().hasPrefix("HTTP/1.1 204"))
+        withExtendedLifetime(clients) {}
+    }
+
     @Test func `a listener that closes in order lets requests be answered`() async throws {
         let started = Gate()
         let gate = Gate()

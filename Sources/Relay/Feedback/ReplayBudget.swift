@@ -1,0 +1,30 @@
+/// Limits how often each caller replays stored events: a value without a clock.
+///
+/// A replay of all stored events takes about 0.4 seconds of a core, so replays are limited by caller and time.
+struct ReplayBudget {
+    /// Replays that a caller may begin at once: one for each of its event streams.
+    static let burst = OutcomeEvents.listenersPerCaller
+    /// The time after which a caller may begin one more replay, in milliseconds.
+    static let interval: Int64 = 3_000
+
+    /// The time of each caller at which all its replays are available again, in milliseconds since 1970.
+    private var recoveries: [String: Int64] = [:]
+
+    /// Counts a replay.
+    ///
+    /// - Parameters:
+    ///   - caller: The name of the caller.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: Nil when the caller may begin the replay, else the seconds until it may.
+    mutating func take(for caller: String, at now: Int64) -> Int? {
+        let longest = Int64(ReplayBudget.burst) * ReplayBudget.interval
+        // A clock that was set back must not keep a caller waiting for longer than a full recovery.
+        let recovery = min(max(now, recoveries[caller] ?? now), now + longest)
+        recoveries = recoveries.filter { $0.value > now }
+        recoveries[caller] = recovery
+        let wait = recovery + ReplayBudget.interval - now - longest
+        guard wait <= 0 else { return Int((wait + 999) / 1_000) }
+        recoveries[caller] = recovery + ReplayBudget.interval
+        return nil
+    }
+}
