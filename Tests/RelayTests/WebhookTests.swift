@@ -66,7 +66,8 @@ import Wire
         ("https://example.com/hook", false, false), ("https://93.184.216.34/hook", false, false),
     ])
     func `a check warns of a webhook that may not be called`(url: String, allows: Bool, warns: Bool) throws {
-        var configuration = try RelayConfiguration(file: ConfigurationFile().path)
+        let file = try ConfigurationFile()
+        var configuration = try RelayConfiguration(file: file.path)
         configuration.apps[0].webhook = try Webhook(
             url: url,
             secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",

@@ -143,7 +143,7 @@ import Testing
     @Test func `events tell what happens, and what was missed`() async throws {
         let bench = try await InboxBench(pushes: 2)
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
-        client.send("GET /api/v1/events HTTP/1.1\r\nHost: here\r\nLast-Event-ID: 1\r\n\r\n")
+        client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1\r\n\r\n")
         let missed = await client.read(until: "\n\n\r\n")
         #expect(missed.contains("text/event-stream") && missed.contains("event: push\nid: 2\ndata: {\"number\":2,"))
         await bench.apns.setFaults([])
@@ -160,9 +160,9 @@ import Testing
     @Test func `one look at the events without their body leaves the connection in order`() async throws {
         let bench = try await InboxBench()
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
-        client.send("HEAD /api/v1/events HTTP/1.1\r\nHost: here\r\n\r\n")
+        client.send("HEAD /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(await client.read(until: "\r\n\r\n").contains("text/event-stream"))
-        client.send("GET /livez HTTP/1.1\r\nHost: here\r\n\r\n")
+        client.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(await client.read(until: "ok\n").hasPrefix("HTTP/1.1 200"))
         await bench.apns.stop()
     }
@@ -182,7 +182,7 @@ import Testing
     @Test func `events can be narrowed by a query`() async throws {
         let bench = try await InboxBench()
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
-        client.send("GET /api/v1/events?query=body:1 HTTP/1.1\r\nHost: here\r\n\r\n")
+        client.send("GET /api/v1/events?query=body:1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         _ = await client.read(until: "\r\n\r\n")
         try await bench.push(2)
         let event = await client.read(until: "\n\n\r\n")

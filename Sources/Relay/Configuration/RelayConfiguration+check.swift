@@ -119,7 +119,8 @@ extension RelayConfiguration {
         for app in apps {
             guard let webhook = app.webhook, webhook.isOutOfReach else { continue }
             warnings.append(
-                "the webhook of \(app.name) has an address of a private network, which is never called: set allow-private"
+                "the webhook of \(app.name) has an address of a private network, which is never called:"
+                    + " set allow-private"
             )
         }
         let silent = apps.filter { $0.webhook == nil }.map(\.name).joined(separator: ", ")

@@ -1,5 +1,4 @@
 import APNs
-import APNsClient
 import Outbox
 import Simulator
 import TestSupport
@@ -114,17 +113,14 @@ import Wire
     }
 
     @Test func `the time of acceptance is the one that is stored`() async throws {
-        // Each reading of the clock is a second later than the last.
-        let clock = TestClock()
-        let ticking = WallClock {
-            clock.advance(by: 1)
-            return clock.now
+        let bench = try await RelayBench()
+        let order = Self.order(#""not-before":\(bench.relay.now / 1_000 + 86_400)"#)
+        // A write takes milliseconds, so a time that is read after it would differ in most rounds.
+        for _ in 0..<10 {
+            let posted = await bench.ask("POST", "/v1/pushes", order).json
+            let stored = await bench.ask("GET", "/v1/pushes/\(posted["id"]?.stringValue ?? "")").json
+            #expect(posted["accepted-at"] != nil && posted["accepted-at"] == stored["accepted-at"], "\(posted)")
         }
-        let bench = try await RelayBench(clock: ticking)
-        let order = Self.order(#""not-before":\(clock.now + 86_400)"#)
-        let posted = await bench.ask("POST", "/v1/pushes", order).json
-        let stored = await bench.ask("GET", "/v1/pushes/\(posted["id"]?.stringValue ?? "")").json
-        #expect(posted["accepted-at"] != nil && posted["accepted-at"] == stored["accepted-at"], "\(posted) \(stored)")
         await bench.stop()
     }
 
