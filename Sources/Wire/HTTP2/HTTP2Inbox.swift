@@ -217,8 +217,8 @@ final class HTTP2Inbox {
     /// Ends the connection of a client whose header block is far larger than the limit (servers only).
     ///
     /// A reference to a table entry is one octet, but its field is decoded and validated in full, so a block of 15 kB
-    /// can take as long as one of 60 MB (RFC 7541 §7.3, RFC 9113 §10.5.1). A field with an illegal value is not counted,
-    /// as nghttp2 resets its stream, and validates nothing in the rest of the block.
+    /// can take as long as one of 60 MB (RFC 7541 §7.3, RFC 9113 §10.5.1). A field with an illegal value is not
+    /// counted, as nghttp2 resets its stream, and validates nothing in the rest of the block.
     ///
     /// - Returns: The status for nghttp2, which decodes no more of the block when the connection ends.
     func count(_ session: OpaquePointer?, fieldBytes: Int) -> CInt {
