@@ -114,7 +114,7 @@ import Wire
 
     @Test func `the time of acceptance is the one that is stored`() async throws {
         let bench = try await RelayBench()
-        let order = Self.order(#""not-before":\(bench.relay.now / 1_000 + 86_400)"#)
+        let order = Self.order(#""not-before":\#(bench.relay.now / 1_000 + 86_400)"#)
         // A write takes milliseconds, so a time that is read after it would differ in most rounds.
         for _ in 0..<10 {
             let posted = await bench.ask("POST", "/v1/pushes", order).json
