@@ -47,7 +47,7 @@ struct FuzzRelay: FuzzTarget {
             scopes: [.send],
             tokenIssuedAt: parsed.claims.issuedAtSeconds
         )
-        _ = caller.isCurrent(at: now / 1_000)
+        _ = caller.refusal(at: now / 1_000)
     }
 
     /// Values of headers, one per line, and a payload.
