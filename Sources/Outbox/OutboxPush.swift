@@ -67,8 +67,8 @@ package struct OutboxPush: Sendable, Hashable {
     package var payload: [UInt8]
     /// The order that ``headers`` and ``payload`` were made from; nil when the caller sent them itself.
     ///
-    /// What the relay makes of an order contains the time, so an order that is sent again gives other bytes. The
-    /// comparison of two pushes with one identifier therefore uses the order. It is not stored.
+    /// The push made from an order contains the time, so an order that is sent again gives other bytes. The comparison
+    /// of two pushes with one identifier therefore uses the order. It is not stored.
     package var orderContent: [UInt8]?
     /// When it may be sent, at the earliest; nil for at once.
     package var notBefore: Int64?

@@ -52,9 +52,9 @@ import Wire
         issuedAt: String,
         sign: ([UInt8]) throws -> [UInt8]
     ) rethrows -> String {
-        let header = base64URL(Array(#"{"alg":"ES256","kid":"KEY0000001","typ":"JWT"}"#.utf8))
-        let input = header + "." + base64URL(Array(#"{"iss":"TEAM000001","iat":\#(issuedAt)}"#.utf8))
-        return try "bearer " + input + "." + base64URL(sign(Array(input.utf8)))
+        let header = JWTEncoding.base64URL(Array(#"{"alg":"ES256","kid":"KEY0000001","typ":"JWT"}"#.utf8))
+        let input = header + "." + JWTEncoding.base64URL(Array(#"{"iss":"TEAM000001","iat":\#(issuedAt)}"#.utf8))
+        return try "bearer " + input + "." + JWTEncoding.base64URL(sign(Array(input.utf8)))
     }
 
     @Test(arguments: forms, [true, false])
@@ -72,7 +72,7 @@ import Wire
         }
         let authorization = try Self.authorization(issuedAt: form.issuedAt) { input in
             let signature = try key.sign(input)
-            return form.isDER ? Self.der(signature) : signature
+            return form.isDER ? JWTEncoding.der(signature) : signature
         }
         let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
         #expect(bench.verdict(on: test).status == 200)
@@ -87,7 +87,9 @@ import Wire
 
     @Test(arguments: forms.filter(\.isDER)) func `a signature in DER by another key is refused`(form: Form) throws {
         var bench = try Bench()
-        let authorization = try Self.authorization(issuedAt: form.issuedAt) { try Self.der(ES256PrivateKey().sign($0)) }
+        let authorization = try Self.authorization(issuedAt: form.issuedAt) {
+            try JWTEncoding.der(ES256PrivateKey().sign($0))
+        }
         let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
         let verdict = bench.verdict(on: test)
         #expect(verdict.reason == .invalidProviderToken && verdict.finding?.rule == "provider-token-signature-wrong")
@@ -146,7 +148,7 @@ import Wire
         await client.close()
         let key = try ES256PrivateKey()
         let issuedAt = WallClock.system.secondsSince1970() + 600
-        let authorization = try Self.authorization(issuedAt: "\"\(issuedAt)\"") { try Self.der(key.sign($0)) }
+        let authorization = try Self.authorization(issuedAt: "\"\(issuedAt)\"") { try JWTEncoding.der(key.sign($0)) }
         let requests = [
             (
                 "/3/device/5d3a6a1c", ["apns-topic: com.example.app", "apns-push-type: alert"],
@@ -179,27 +181,5 @@ import Wire
         }
         #expect(await apns.pushCount == 2)
         await apns.stop()
-    }
-
-    /// A signature in DER: two integers in a sequence (ITU-T X.690 §8.3).
-    private static func der(_ signature: [UInt8]) -> [UInt8] {
-        func number(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-            let digits = Array(bytes.drop { $0 == 0 })
-            let content = digits.first.map { $0 >= 0x80 } ?? true ? [0] + digits : digits
-            return [2, UInt8(content.count)] + content
-        }
-        let content = number(signature[..<32]) + number(signature[32...])
-        return [0x30, UInt8(content.count)] + content
-    }
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        var text = ""
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for index in 0...group.count { text.append(letters[bits >> (18 - 6 * index) & 63]) }
-        }
-        return text
     }
 }

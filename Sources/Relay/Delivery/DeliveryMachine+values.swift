@@ -11,7 +11,7 @@ extension DeliveryMachine {
         var claimedAhead = 500
     }
 
-    /// What is to be done.
+    /// The actions that the machine asks for.
     struct Orders: Equatable {
         var claims: [ClaimOrder] = []
         var sends: [ClaimedPush] = []
@@ -24,7 +24,7 @@ extension DeliveryMachine {
         var limit: Int
     }
 
-    /// What has become of a push, to be told to whoever waits for it once it is written down.
+    /// A push that has ended, reported to the callers that wait for it once the outcome is stored.
     struct Ended: Equatable {
         var push: ClaimedPush
         var outcome: Outcome

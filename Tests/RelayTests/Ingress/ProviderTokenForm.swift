@@ -1,3 +1,4 @@
+import TestSupport
 import Wire
 
 /// A provider token as one client writes it.
@@ -16,29 +17,8 @@ struct ProviderTokenForm: Sendable {
         let header = header.replacing("KID", with: keyID)
         let time = issuedAt.replacing("NOW", with: "\(now)")
         let claims = claims.replacing("TEAM", with: teamID).replacing("KID", with: keyID).replacing("IAT", with: time)
-        let input = Self.base64URL(Array(header.utf8)) + "." + Self.base64URL(Array(claims.utf8))
+        let input = JWTEncoding.base64URL(Array(header.utf8)) + "." + JWTEncoding.base64URL(Array(claims.utf8))
         let signature = try key.sign(Array(input.utf8))
-        return "bearer " + input + "." + Self.base64URL(isDER ? Self.der(signature) : signature)
-    }
-
-    private static func der(_ signature: [UInt8]) -> [UInt8] {
-        func number(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-            let digits = Array(bytes.drop { $0 == 0 })
-            let content = digits.first.map { $0 >= 0x80 } ?? true ? [0] + digits : digits
-            return [2, UInt8(content.count)] + content
-        }
-        let content = number(signature[..<32]) + number(signature[32...])
-        return [0x30, UInt8(content.count)] + content
-    }
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-        var text = ""
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for index in 0...group.count { text.append(letters[bits >> (18 - 6 * index) & 63]) }
-        }
-        return text
+        return "bearer " + input + "." + JWTEncoding.base64URL(isDER ? JWTEncoding.der(signature) : signature)
     }
 }
