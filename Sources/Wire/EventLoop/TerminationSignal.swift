@@ -87,22 +87,25 @@ private final class SignalWatch {
         for (index, number) in signals.enumerated() {
             // Each handle keeps this object, whose memory it lies in, until the loop has closed it.
             handles[index].data = Unmanaged.passRetained(self).toOpaque()
-            uv_signal_start(
-                handles.baseAddress?.advanced(by: index),
-                { handle, number in
-                    guard let context = handle?.pointee.data else { return }
-                    let watch = Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue()
-                    watch.onSignal(number, watch)
-                },
-                number
-            )
+            _ = ProcessExit.ifNotBegun {
+                uv_signal_start(
+                    handles.baseAddress?.advanced(by: index),
+                    { handle, number in
+                        guard let context = handle?.pointee.data else { return }
+                        let watch = Unmanaged<SignalWatch>.fromOpaque(context).takeUnretainedValue()
+                        watch.onSignal(number, watch)
+                    },
+                    number
+                )
+            }
         }
     }
 
     func stop() {
         for index in handles.indices {
             guard let handle = handles.baseAddress?.advanced(by: index) else { continue }
-            uv_signal_stop(handle)
+            // To close it would stop it as well, which an exit does not allow.
+            guard ProcessExit.ifNotBegun({ uv_signal_stop(handle) }) != nil else { return }
             handle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
                 uv_close(handle) { handle in
                     guard let context = handle?.pointee.data else { return }

@@ -27,7 +27,8 @@ enum Resolver {
 
     /// Calls `completion` on the loop with every address of the host, in the resolver's order.
     ///
-    /// The query itself runs on libuv's thread pool and cannot be stopped: a bound on time is the caller's.
+    /// The query itself runs on libuv's thread pool and cannot be stopped: a bound on time is the caller's. Once the
+    /// process exits there is no answer.
     static func resolve(
         _ host: String,
         port: UInt16,
@@ -47,20 +48,22 @@ enum Resolver {
             hints.ai_socktype = SOCK_STREAM
         #endif
         query.request.pointee.data = Unmanaged.passRetained(query).toOpaque()
-        let status = uv_getaddrinfo(
-            loop.loop,
-            query.request,
-            { request, status, list in
-                guard let data = request?.pointee.data else { return }
-                let query = Unmanaged<Query>.fromOpaque(data).takeRetainedValue()
-                query.completion(Resolver.answer(host: query.host, status: status, list: list))
-                uv_freeaddrinfo(list)
-            },
-            host,
-            String(port),
-            &hints
-        )
-        if status != 0 {
+        let status = ProcessExit.ifNotBegun {
+            uv_getaddrinfo(
+                loop.loop,
+                query.request,
+                { request, status, list in
+                    guard let data = request?.pointee.data else { return }
+                    let query = Unmanaged<Query>.fromOpaque(data).takeRetainedValue()
+                    query.completion(Resolver.answer(host: query.host, status: status, list: list))
+                    uv_freeaddrinfo(list)
+                },
+                host,
+                String(port),
+                &hints
+            )
+        }
+        if let status, status != 0 {
             Unmanaged.passUnretained(query).release()
             completion(answer(host: host, status: status, list: nil))
         }
