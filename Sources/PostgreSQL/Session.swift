@@ -31,7 +31,7 @@ package final class Session {
     /// Questions without an answer.
     package private(set) var openQuestions = 0
 
-    /// Connects, and waits for that: for as long as `connect_timeout` says for each host, five seconds by default.
+    /// Connects, and waits for that: for as long as `connect_timeout` says for each host, three seconds by default.
     ///
     /// - Parameters:
     ///   - address: What libpq takes: `postgresql://…` or `host=… dbname=…`, with any number of hosts.
@@ -43,7 +43,7 @@ package final class Session {
             // A machine that has vanished is noticed within half a minute.
             "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
         ]
-        let defaults = address.contains("connect_timeout") ? [:] : ["connect_timeout": "5"]
+        let defaults = address.contains("connect_timeout") ? [:] : ["connect_timeout": "3"]
         // What the address says comes last, and counts.
         let all = defaults.sorted { $0.key < $1.key } + words.sorted { $0.key > $1.key }
         var keys = all.map { UnsafePointer(strdup($0.key)) }

@@ -54,7 +54,7 @@ extension Command {
         for lane in status["lanes"]?.elements ?? [] {
             let ends = lane["outcomes"]
             table.add([
-                lane.cell("app"), lane.cell("environment"), lane.cell("backlog"),
+                lane.cell("app"), lane.cell("environment"), Table.Cell(lane["backlog"]?.shown ?? "unknown"),
                 Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
                 lane.cell("sent-per-second"), Table.Cell(ends?["delivered"]?.shown ?? ""),
                 Table.Cell(ends?["refused"]?.shown ?? ""), Table.Cell(ends?["dead"]?.shown ?? ""),

@@ -22,6 +22,7 @@ public struct ParsedProviderToken: Sendable, Hashable {
         let header = try ParsedProviderToken.object(parts[0], "header")
         guard let algorithm = header["alg"]?.stringValue else { throw .missing("alg") }
         guard algorithm == "ES256" else { throw .wrongAlgorithm(algorithm) }
+        guard header["crit"] == nil else { throw .criticalExtension }
         guard let keyID = header["kid"]?.stringValue, !keyID.isEmpty else { throw .missing("kid") }
         let body = try ParsedProviderToken.object(parts[1], "claims")
         guard let teamID = body["iss"]?.stringValue, !teamID.isEmpty else { throw .missing("iss") }
@@ -123,6 +124,8 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
     case notJSON(String)
     /// The token is signed with an algorithm other than ES256.
     case wrongAlgorithm(String)
+    /// The header has `crit`, extensions that a reader must understand (RFC 7515 §4.1.11); APNs defines none.
+    case criticalExtension
     /// A part has the same name twice.
     case repeatedName(String, part: String)
     /// A field is missing.
@@ -143,6 +146,7 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
         case .repeatedName(let name, let part):
             "the \(part) of the provider token must have the name \"\(name)\" only once"
         case .wrongAlgorithm(let name): "the provider token is signed with \(name); APNs accepts only ES256"
+        case .criticalExtension: "the provider token has crit in its header; APNs defines no such extensions"
         case .missing(let field): "the provider token has no \(field)"
         case .invalidIssuedAt: "the iat of the provider token must be a number of seconds since 1970"
         case .invalidSignature(let count):

@@ -15,15 +15,16 @@ const svg = (name, attributes) => {
 /** A plot of one figure of every lane; history is {lanes: [name], samples: [{time, lanes: [{figure}]}]}. */
 export function plot(title, history, figure) {
   const { lanes, samples } = history
-  const value = (sample, lane) => sample.lanes[lane]?.[figure] ?? 0
-  const most = Math.max(1, ...samples.flatMap((sample) => lanes.map((_, lane) => value(sample, lane))))
+  const value = (sample, lane) => sample.lanes[lane]?.[figure]
+  const most = Math.max(1, ...samples.flatMap((sample) => lanes.map((_, lane) => value(sample, lane) ?? 0)))
   const first = samples[0]?.time ?? 0
   const span = Math.max(1, (samples.at(-1)?.time ?? 1) - first)
   const label = summary(title, most, samples)
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label })
   picture.append(svg("line", { x1: 0, x2: width, y1: height - 1, y2: height - 1, class: "axis" }))
   lanes.forEach((_, lane) => {
-    const points = samples.map((sample) => {
+    const known = samples.filter((sample) => value(sample, lane) !== undefined)
+    const points = known.map((sample) => {
       const x = (sample.time - first) / span * width
       const y = height - 2 - value(sample, lane) / most * (height - 12)
       return `${x.toFixed(1)},${y.toFixed(1)}`

@@ -74,7 +74,7 @@ function figures({ lanes, connections, storage }) {
   const sum = (pick) => lanes.reduce((total, lane) => total + (pick(lane) ?? 0), 0)
   const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
   const facts = [
-    ["waiting", number.format(sum((lane) => lane.backlog))], ["oldest", duration(oldest)],
+    ["waiting", waiting(lanes.every((lane) => "backlog" in lane) ? sum((lane) => lane.backlog) : undefined)], ["oldest", duration(oldest)],
     ["sent a second", rate(sum((lane) => lane["sent-per-second"]))],
     ["on their way", number.format(sum((lane) => lane["in-flight"]))],
     ...states.map((state) => [state, number.format(sum((lane) => lane.outcomes[state]))]),
@@ -86,6 +86,9 @@ function figures({ lanes, connections, storage }) {
   if (storage.problem) figures.unshift(element("p", { class: "alarm", role: "alert" }, storage.problem))
   return figures
 }
+
+/** A count of pushes, which the relay does not know while its outbox cannot be read. */
+const waiting = (count) => count === undefined ? "unknown" : number.format(count)
 
 function lanes({ lanes, now }) {
   const names = ["app", "environment", "waiting", "oldest", "on their way", "sent a second", "state", "outcomes"]
@@ -99,7 +102,7 @@ function lanes({ lanes, now }) {
         : isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : "ok"
       return element("tr", {},
         element("th", { scope: "row" }, lane.app), element("td", {}, lane.environment),
-        element("td", { class: "number" }, number.format(lane.backlog)),
+        element("td", { class: "number" }, waiting(lane.backlog)),
         element("td", { class: "number" }, duration(lane["oldest-seconds"] ?? 0)),
         element("td", { class: "number" }, number.format(lane["in-flight"])),
         element("td", { class: "number" }, rate(lane["sent-per-second"])),

@@ -206,10 +206,11 @@ extension RelayAPI {
               "lanes": {"type": "array", "description": "The apps in Apple's environments", "items": {
                 "allOf": [
                   {"$ref": "#/components/schemas/Work"},
-                  {"type": "object", "required": ["app", "environment", "backlog", "state"],
+                  {"type": "object", "required": ["app", "environment", "state"],
                     "properties": {
                       "app": {"type": "string"}, "environment": {"enum": ["production", "development"]},
-                      "backlog": {"type": "integer"}, "oldest-seconds": {"type": "integer"},
+                      "backlog": {"type": "integer", "description": "Absent while the outbox cannot be read"},
+                      "oldest-seconds": {"type": "integer"},
                       "state": {"enum": ["ok", "down", "paused"],
                         "description": "down has reason, since and paused-until; paused has manual-pause"},
                       "reason": {"type": "string",

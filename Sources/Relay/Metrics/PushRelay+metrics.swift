@@ -118,12 +118,14 @@ extension PushRelay {
         }
     }
 
-    private func addLanes(to sheet: inout MetricSheet, _ lanes: [Lane], _ backlog: [Lane: Backlog]) {
+    private func addLanes(to sheet: inout MetricSheet, _ lanes: [Lane], _ backlog: [Lane: Backlog]?) {
         sheet.family("martlet_relay_outbox_jobs", .gauge, "Pushes that have not ended.")
         for lane in lanes {
             let inFlight = machine.lanes[lane]?.inFlight ?? 0
-            let waiting = max(0, (backlog[lane]?.count ?? 0) - inFlight)
-            sheet.add(lane.labels(and: "waiting", as: "state"), waiting)
+            if let backlog {
+                let waiting = max(0, (backlog[lane]?.count ?? 0) - inFlight)
+                sheet.add(lane.labels(and: "waiting", as: "state"), waiting)
+            }
             sheet.add(lane.labels(and: "in_flight", as: "state"), inFlight)
         }
         sheet.family(
@@ -131,8 +133,10 @@ extension PushRelay {
             .gauge,
             "How long the push has been due that waits longest."
         )
-        for lane in lanes {
-            sheet.add(lane.labels, backlog[lane]?.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
+        if let backlog {
+            for lane in lanes {
+                sheet.add(lane.labels, backlog[lane]?.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
+            }
         }
         sheet.family("martlet_relay_streams_in_flight", .gauge, "Pushes that were sent and not answered yet.")
         for lane in lanes { sheet.add(lane.labels, machine.lanes[lane]?.inFlight ?? 0) }

@@ -59,8 +59,8 @@ extension PushRelay {
         var sample: [Lane: StatusHistory.LaneSample] = [:]
         for lane in machine.lanes.keys {
             sample[lane] = StatusHistory.LaneSample(
-                backlog: backlog[lane]?.count ?? 0,
-                oldest: max(0, now - (backlog[lane]?.oldest ?? now)) / 1_000,
+                backlog: backlog.map { $0[lane]?.count ?? 0 },
+                oldest: backlog.map { max(0, now - ($0[lane]?.oldest ?? now)) / 1_000 },
                 sent: facts(of: lane).sent
             )
         }

@@ -32,7 +32,7 @@ extension PushRelay {
             "connections": .whole(connections.count),
             "apps": .array(appList(apps)),
             "nodes": .array(nodeList(apps)),
-            "lanes": .array(lanes(of: apps).map { lane in .object(facts(of: lane, backlog[lane])) }),
+            "lanes": .array(lanes(of: apps).map { .object(facts(of: $0, in: backlog)) }),
         ]
     }
 
@@ -53,9 +53,9 @@ extension PushRelay {
         }
     }
 
-    /// What waits, by lane; nothing when the outbox cannot say.
-    func backlog() async -> [Lane: Backlog] {
-        let backlog = (try? await outbox.backlog()) ?? []
+    /// The backlog of each lane that has one; nil while the outbox cannot be read.
+    func backlog() async -> [Lane: Backlog]? {
+        guard let backlog = try? await outbox.backlog() else { return nil }
         return Dictionary(backlog.map { ($0.lane, sinceOutage($0)) }) { first, _ in first }
     }
 
@@ -79,13 +79,13 @@ extension PushRelay {
         return facts.compactMap(\.self)
     }
 
-    private func facts(of lane: Lane, _ backlog: Backlog?) -> [JSONValue.Member] {
+    private func facts(of lane: Lane, in backlog: [Lane: Backlog]?) -> [JSONValue.Member] {
         let outage = machine.lanes[lane]?.outage
         let pause = laneControl.pause(of: lane)
         let facts: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
-            .init("backlog", .whole(backlog?.count ?? 0)),
-            backlog?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
+            backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
+            backlog?[lane]?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
             .init("state", .string(pause != nil ? "paused" : outage != nil ? "down" : "ok")),
             pause.map { .init("manual-pause", $0.json) }, outage.map { .init("reason", .string($0.reason)) },
             outage.map { .init("since", .whole($0.since)) }, outage.map { .init("paused-until", .whole($0.nextTry)) },

@@ -10,9 +10,10 @@ struct StatusHistory {
 
     /// One lane at one time.
     struct LaneSample: Hashable {
-        var backlog: Int
-        /// How long the one has been due that has waited longest, in seconds.
-        var oldest: Int64
+        /// Pushes that have not ended; nil when the outbox could not be read.
+        var backlog: Int?
+        /// The seconds since the oldest of them was due; nil when the outbox could not be read.
+        var oldest: Int64?
         /// Pushes that were sent since the relay was started.
         var sent: Int
     }
@@ -54,9 +55,11 @@ struct StatusHistory {
         let time = Double(max(1, sample.time - (earlier?.time ?? 0)))
         // To a tenth. The sum over a fleet may fall when a relay leaves it.
         let rate = (Double(max(0, figures.sent - before)) * 10_000 / time).rounded() / 10
-        return [
-            "backlog": .number(JSONNumber(figures.backlog)), "oldest-seconds": .number(JSONNumber(figures.oldest)),
-            "sent-per-second": JSONNumber(rate).map(JSONValue.number) ?? 0,
+        let members: [JSONValue.Member?] = [
+            figures.backlog.map { .init("backlog", .whole($0)) },
+            figures.oldest.map { .init("oldest-seconds", .whole($0)) },
+            JSONNumber(rate).map { .init("sent-per-second", .number($0)) },
         ]
+        return .object(members.compactMap(\.self))
     }
 }

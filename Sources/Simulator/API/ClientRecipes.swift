@@ -95,7 +95,7 @@ package struct ClientRecipes: Sendable {
             Recipe(
                 name: "aioapns",
                 lines: """
-                    context = ssl.create_default_context(cafile="\(authorityFile)"); context.set_alpn_protocols(["h2"])
+                    context = ssl.create_default_context(cafile="\(authorityFile)")
                     apns = aioapns.APNs(…, ssl_context=context)
                     connection = apns.pool.protocol_class
                     connection.APNS_SERVER, connection.APNS_PORT = "\(host)", \(port)
@@ -108,6 +108,28 @@ package struct ClientRecipes: Sendable {
                         _base_url = "\(url)"
                     """,
                 shell: "export SSL_CERT_FILE=\(authorityFile)"
+            ),
+            Recipe(
+                name: "pyapns_client",
+                lines: """
+                    class Client(APNSClient):
+                        BASE_URLS = {"prod": "\(url)", "dev": "\(url)"}
+                    client = Client(mode="prod", root_cert_path="\(authorityFile)", …)
+                    """
+            ),
+            Recipe(
+                name: "aapns",
+                lines: """
+                    Server(client_cert_path=…, host="\(host)", port=\(port), ca_file="\(authorityFile)")
+                    """
+            ),
+            Recipe(
+                name: "apns2 (Python)",
+                lines: """
+                    hyper.tls.cert_loc = "\(authorityFile)"
+                    class Client(APNsClient):
+                        LIVE_SERVER, DEFAULT_PORT = "\(host)", \(port)
+                    """
             ),
             Recipe(
                 name: "node-apn",

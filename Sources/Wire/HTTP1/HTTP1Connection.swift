@@ -113,6 +113,16 @@ final class HTTP1Connection {
         }
     }
 
+    /// Bytes of a body that still arrives, and that nobody reads before it is complete.
+    var arrivedByteCount: Int {
+        if case .reading = state { body.count } else { 0 }
+    }
+
+    /// Refuses a request whose body still arrives, because others need the memory.
+    func refuseForRoom() {
+        refuse(.noRoom)
+    }
+
     /// Answers the request that the owner was given.
     func answer(_ response: HTTPResponse) {
         guard case .handling = state else { return }
@@ -331,9 +341,7 @@ final class HTTP1Connection {
 
     private func take(_ piece: [UInt8]) throws(HTTP1Violation) {
         if case .reading = state, body.count + piece.count > limits.bodyBytes { throw tooLong }
-        guard owner?.reserve(piece.count) ?? false else {
-            throw HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
-        }
+        guard owner?.reserve(piece.count) ?? false else { throw .noRoom }
         body += piece
         passBody()
     }

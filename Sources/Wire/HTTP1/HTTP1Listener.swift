@@ -7,8 +7,9 @@ package final class HTTP1Listener: Sendable {
     package struct Limits: Sendable {
         /// Bytes of one request's body; a longer one is answered 413.
         package var bodyBytes = 1 << 20
-        /// Bytes of the bodies of all requests that are under way; a request without room is answered 503.
-        package var bodyBytesTogether = 256 << 20
+        /// Bytes of the bodies of all requests that are under way; without room, the longest body that still arrives is
+        /// answered 503.
+        package var bodyBytesTogether = 64 << 20
         /// Connections at once; for a further one, the client leaves that has been without a whole request for longest.
         package var connections = 1_024
         /// Seconds that a connection may be idle, or a message be on its way without progress.

@@ -9,6 +9,9 @@ struct HTTP1Violation: Error, Equatable {
         self.status = status
         self.message = message
     }
+
+    /// The memory for bodies is taken.
+    static let noRoom = HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
 }
 
 /// A request's line and fields, with what they say about the message that they belong to.

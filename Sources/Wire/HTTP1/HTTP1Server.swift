@@ -169,7 +169,7 @@ actor HTTP1Server {
         connection.start(
             for: HTTP1Connection.Owner(
                 admit: { admission($0) },
-                reserve: { [weak self] count in self?.assumeIsolated { $0.reserve(count) } ?? false },
+                reserve: { [weak self] count in self?.assumeIsolated { $0.reserve(count, for: id) } ?? false },
                 release: { [weak self] count in self?.assumeIsolated { $0.bodyBytes -= count } },
                 received: { [weak self] request, isStreamed in
                     self?.assumeIsolated { $0.handle(request, isStreamed: isStreamed, of: id) }
@@ -190,8 +190,14 @@ actor HTTP1Server {
         if isClosing, clients.isEmpty { allClosed() }
     }
 
-    private func reserve(_ count: Int) -> Bool {
-        guard bodyBytes + count <= limits.bodyBytesTogether else { return false }
+    /// Reserves memory for a piece of a client's body; without room, longer ones that still arrive are refused for it.
+    private func reserve(_ count: Int, for id: Int) -> Bool {
+        guard let connection = clients[id]?.connection else { return false }
+        while bodyBytes + count > limits.bodyBytesTogether {
+            let longest = clients.values.map(\.connection).max { $0.arrivedByteCount < $1.arrivedByteCount }
+            guard let longest, longest.arrivedByteCount > connection.body.count + count else { return false }
+            longest.refuseForRoom()
+        }
         bodyBytes += count
         return true
     }

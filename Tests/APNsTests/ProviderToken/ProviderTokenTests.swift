@@ -59,6 +59,7 @@ import Testing
         (jwt("{}", "{}"), .missing("alg")),
         (jwt(#"{"alg":"HS256","kid":"K"}"#, "{}"), .wrongAlgorithm("HS256")),
         (jwt(#"{"alg":"none","kid":"K"}"#, "{}"), .wrongAlgorithm("none")),
+        (jwt(#"{"alg":"ES256","kid":"K","crit":["exp"],"exp":1}"#, "{}"), .criticalExtension),
         (jwt(#"{"alg":"ES256"}"#, "{}"), .missing("kid")),
         (jwt(#"{"alg":"ES256","kid":""}"#, "{}"), .missing("kid")),
         (jwt(#"{"alg":"ES256","kid":"K"}"#, "no"), .notJSON("claims")),

@@ -120,11 +120,20 @@ import Testing
         try await server.crash()
         let bench = try await bench()
         await expectReports(of: bench, "the database has not answered yet: ")
+        #expect(await backlog(of: bench) == nil)
+        #expect(!(await bench.relay.metrics(of: ["orders"]).exposition.contains(#"state="waiting""#)))
         let refusal = await send(1, to: bench)
         #expect(refusal.status == 503 && refusal.text.contains("the database has not answered yet"), "\(refusal)")
         try await server.restart()
         await expectDelivery(of: 2, by: bench)
         #expect(await bench.ask("GET", "/readyz", key: nil).status == 200)
+        #expect(await backlog(of: bench) == 0)
         await bench.stop()
+    }
+
+    /// The backlog that the status tells of the only lane.
+    private func backlog(of bench: RelayBench) async -> Int64? {
+        let status = await bench.ask("GET", "/v1/status").json
+        return status["lanes"]?.elements?.first?["backlog"]?.integerValue
     }
 }

@@ -13,7 +13,7 @@ import Testing
     private static let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
 
     private func untilStored(_ count: Int, _ bench: RelayBench) async {
-        while await bench.relay.backlog()[Self.lane]?.count ?? 0 != count { await Task.yield() }
+        while await bench.relay.backlog()?[Self.lane]?.count ?? 0 != count { await Task.yield() }
     }
 
     @Test func `a paused lane stores pushes and sends none, also after a restart, until it is resumed`() async throws {

@@ -50,4 +50,21 @@ import Wire
         #expect(await first.map(\.status) == [200])
         #expect(await RawHTTP1.ask([request], at: listener.port).map(\.status) == [200])
     }
+
+    @Test func `a long body that still arrives gives way to a shorter one`() async throws {
+        var limits = HTTP1Listener.Limits()
+        limits.bodyBytesTogether = 1_000
+        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: limits) { request in
+            .whole(HTTPResponse(status: 200, fields: [:], body: request.body))
+        }
+        defer { listener.stop() }
+        let slow = try RawClient(port: listener.port)
+        slow.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        #expect(await slow.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        slow.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n" + String(repeating: "x", count: 800))
+        let short = RawHTTP1.Request("POST", "/", body: String(repeating: "y", count: 600))
+        #expect(await RawHTTP1.ask([short], at: listener.port).map(\.status) == [200])
+        #expect(await slow.read().hasPrefix("HTTP/1.1 503"))
+        #expect(await RawHTTP1.ask([short], at: listener.port).map(\.status) == [200])
+    }
 }
