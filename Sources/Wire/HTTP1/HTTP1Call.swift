@@ -66,6 +66,7 @@ package struct HTTP1Call: Sendable {
         private let dialer: Dialer
         private let request: [UInt8]
         private var exchange: TransportExchange?
+        private var reply = HTTP1Reply(longestBody: HTTP1Call.longestBody)
         private var response: HTTPResponse?
         private var timer: LoopTimer?
         private var completion: ((Result<HTTPResponse, WireError>) -> Void)?
@@ -110,7 +111,7 @@ package struct HTTP1Call: Sendable {
         }
 
         private func isWhole(_ bytes: [UInt8], _ isAll: Bool) -> Bool {
-            switch HTTP1Reply(longestBody: HTTP1Call.longestBody).state(of: bytes, isAll: isAll) {
+            switch reply.state(of: bytes, isAll: isAll) {
             case .more: return false
             case .nonsense: return true
             case .whole(let response):

@@ -61,6 +61,8 @@ final class HTTP1Connection {
     /// The connection options of the request that is being answered.
     private var keepsAlive = false
     private var isHTTP10 = false
+    /// Whether the server takes no further requests.
+    private var isEnding = false
     private var isHEAD = false
     private var hasClientLeft = false
     private var isParsing = false
@@ -158,9 +160,12 @@ final class HTTP1Connection {
         flush()
     }
 
-    /// Closes after what is being handled or written has been answered.
+    /// Closes after the requests that have arrived are answered.
     func closeInOrder() {
+        isEnding = true
         keepsAlive = false
+        // A request that the client has sent may still be unread.
+        read()
         if case .reading = state, head == nil { close() }
     }
 
@@ -308,7 +313,7 @@ final class HTTP1Connection {
         var head = head
         head.request.peer = peer
         self.head = head
-        keepsAlive = head.keepsAlive
+        keepsAlive = head.keepsAlive && !isEnding
         isHTTP10 = head.isHTTP10
         isHEAD = head.request.method == "HEAD"
         switch owner?.admit(head.request) {

@@ -21,7 +21,7 @@ package final class HTTP1Listener: Sendable {
         package init() {}
     }
 
-    private let server: HTTP1Server
+    let server: HTTP1Server
 
     /// The port that is listened on.
     package var port: UInt16 { server.port }

@@ -1,65 +1,111 @@
-/// Reads an answer in HTTP/1.1 (RFC 9112) from the bytes that have come so far: a value without I/O.
+/// Reads an answer in HTTP/1.1 (RFC 9112) while it arrives: a value without I/O, whose work grows with the bytes and not
+/// with the number of pieces they come in.
 struct HTTP1Reply {
-    /// Bytes of a status line and fields that are read before they count as none.
+    /// Bytes that status lines and fields may have, those of interim answers included.
     private static let longestHead = 16 * 1024
+    /// Bytes that the line before a chunk may have.
+    private static let longestChunkLine = 64
 
-    /// What the bytes are.
+    /// The progress of an answer.
     enum State {
         /// The beginning of an answer.
         case more
         /// A whole answer.
         case whole(HTTPResponse)
-        /// No answer.
+        /// Bytes that are not an answer, or are too many.
         case nonsense
     }
 
-    /// Bytes of a body that are read; what is longer is no answer.
+    /// The part that is read next, by which the end of a body is found (RFC 9112 §6.3).
+    private enum Phase {
+        case head
+        case body(length: Int)
+        case chunks
+        case untilTheEnd
+    }
+
+    /// Bytes that the body may have.
     let longestBody: Int
 
-    /// What the bytes are.
+    private var phase = Phase.head
+    private var response = HTTPResponse(status: 0)
+    /// The number of bytes that have been read for good.
+    private var position = 0
+
+    init(longestBody: Int) {
+        self.longestBody = longestBody
+    }
+
+    /// Reads what has been added since the last call.
     ///
     /// - Parameters:
-    ///   - bytes: Everything that has come so far.
-    ///   - isAll: Whether no more will come.
+    ///   - bytes: Everything that has arrived so far.
+    ///   - isAll: Whether no more will arrive.
     /// - Returns: The answer, once it is whole; one that breaks off never is.
-    func state(of bytes: [UInt8], isAll: Bool) -> State {
-        guard let end = HTTP1Reply.endOfHead(bytes) else {
-            return bytes.count > HTTP1Reply.longestHead || !HTTP1Reply.mayBegin(bytes) ? .nonsense : .more
-        }
-        guard var response = HTTP1Reply.head(bytes[..<end]) else { return .nonsense }
-        let rest = bytes[end...]
-        // An interim answer (RFC 9110 §15.2) comes before the real one.
-        if (100..<200).contains(response.status), response.status != 101 {
-            return state(of: Array(rest), isAll: isAll)
-        }
-        if response.fields["transfer-encoding"]?.lowercased() == "chunked" {
-            switch HTTP1Reply.unchunked(rest, limit: longestBody) {
-            case .body(let body): response.body = body
-            case .more: return .more
-            case .nonsense: return .nonsense
+    mutating func state(of bytes: [UInt8], isAll: Bool) -> State {
+        while case .head = phase {
+            guard let end = HTTP1Reply.endOfHead(bytes, from: position) else {
+                let mayGoOn = bytes.count <= HTTP1Reply.longestHead && HTTP1Reply.mayBegin(bytes[position...])
+                return mayGoOn ? .more : .nonsense
             }
-            return .whole(response)
+            guard let head = HTTP1Reply.head(bytes[position..<end]), let next = phase(after: head) else {
+                return .nonsense
+            }
+            response = head
+            phase = next
+            position = end
         }
-        if response.status == 204 || response.status == 304 { return .whole(response) }
-        if let text = response.fields["content-length"] {
-            guard let length = Int(text), (0...longestBody).contains(length) else { return .nonsense }
+        let rest = bytes[position...]
+        switch phase {
+        case .head: return .more
+        case .chunks: return chunks(of: bytes)
+        case .body(let length):
             guard rest.count >= length else { return .more }
             response.body = Array(rest.prefix(length))
-            return .whole(response)
+        case .untilTheEnd:
+            guard rest.count <= longestBody else { return .nonsense }
+            guard isAll else { return .more }
+            response.body = Array(rest)
         }
-        guard rest.count <= longestBody else { return .nonsense }
-        response.body = Array(rest)
-        return isAll ? .whole(response) : .more
+        return .whole(response)
+    }
+
+    /// The part that follows a head; nil when it declares a body that is too long or has no length.
+    ///
+    /// An interim answer comes before the real one (RFC 9110 §15.2), any number of times.
+    private func phase(after head: HTTPResponse) -> Phase? {
+        if (100..<200).contains(head.status), head.status != 101 { return .head }
+        if head.fields["transfer-encoding"]?.lowercased() == "chunked" { return .chunks }
+        if head.status == 204 || head.status == 304 { return .body(length: 0) }
+        guard let text = head.fields["content-length"] else { return .untilTheEnd }
+        return Int(text).flatMap { (0...longestBody).contains($0) ? .body(length: $0) : nil }
+    }
+
+    /// Reads chunks of the body (RFC 9112 §7.1).
+    private mutating func chunks(of bytes: [UInt8]) -> State {
+        while true {
+            let line = bytes[position...].prefix(HTTP1Reply.longestChunkLine)
+            guard let end = line.firstRange(of: Array("\r\n".utf8)) else {
+                return line.count < HTTP1Reply.longestChunkLine ? .more : .nonsense
+            }
+            let size = String(decoding: line[..<end.lowerBound].prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+            let room = longestBody - response.body.count
+            guard let count = Int(size, radix: 16), (0...room).contains(count) else { return .nonsense }
+            if count == 0 { return .whole(response) }
+            guard bytes.count - end.upperBound >= count + 2 else { return .more }
+            response.body += bytes[end.upperBound..<end.upperBound + count]
+            position = end.upperBound + count + 2
+        }
     }
 
     /// Whether these can be the first bytes of an answer.
-    private static func mayBegin(_ bytes: [UInt8]) -> Bool {
+    private static func mayBegin(_ bytes: ArraySlice<UInt8>) -> Bool {
         zip(bytes, "HTTP/1.".utf8).allSatisfy { $0 == $1 }
     }
 
-    /// Where the body begins; nil while the head goes on.
-    private static func endOfHead(_ bytes: [UInt8]) -> Int? {
-        bytes.prefix(longestHead).firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
+    /// The end of the head that begins at a position; nil while the head goes on.
+    private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
+        bytes.prefix(longestHead).dropFirst(start).firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
     }
 
     /// Status line and fields (RFC 9112 §4, §5).
@@ -76,27 +122,5 @@ struct HTTP1Reply {
             response.fields.append(line[..<colon].lowercased(), String(value))
         }
         return response
-    }
-
-    private enum Chunks {
-        case body([UInt8])
-        case more
-        case nonsense
-    }
-
-    /// A body that comes in chunks (RFC 9112 §7.1).
-    private static func unchunked(_ bytes: ArraySlice<UInt8>, limit: Int) -> Chunks {
-        var body: [UInt8] = []
-        var rest = bytes
-        while let end = rest.firstRange(of: Array("\r\n".utf8)) {
-            let size = String(decoding: rest[..<end.lowerBound].prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
-            guard let count = Int(size, radix: 16), (0...limit - body.count).contains(count) else { return .nonsense }
-            if count == 0 { return .body(body) }
-            rest = rest[end.upperBound...]
-            guard rest.count >= count + 2 else { return .more }
-            body += rest.prefix(count)
-            rest = rest.dropFirst(count + 2)
-        }
-        return rest.count > 64 ? .nonsense : .more
     }
 }

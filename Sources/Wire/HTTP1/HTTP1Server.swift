@@ -92,6 +92,7 @@ actor HTTP1Server {
     /// Stops accepting, and closes each connection once its request is answered.
     func stop(within limit: Duration) async {
         guard !isStopping else { return }
+        acceptWaiting()
         isClosing = true
         watcher?.close()
         watcher = nil

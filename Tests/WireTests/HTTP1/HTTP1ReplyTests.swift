@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct HTTP1ReplyTests {
     private func state(_ text: String, isAll: Bool = false) -> HTTP1Reply.State {
-        HTTP1Reply(longestBody: 100).state(of: Array(text.utf8), isAll: isAll)
+        var reply = HTTP1Reply(longestBody: 100)
+        return reply.state(of: Array(text.utf8), isAll: isAll)
     }
 
     @Test(arguments: [
@@ -14,18 +15,21 @@ import Testing
     ])
     func `an answer is whole however it comes`(text: String) {
         let bytes = Array(text.utf8)
+        var reply = HTTP1Reply(longestBody: 100)
         for end in 0..<bytes.count - 2 {
-            let state = HTTP1Reply(longestBody: 100).state(of: Array(bytes[..<end]), isAll: false)
+            let state = reply.state(of: Array(bytes[..<end]), isAll: false)
             guard case .more = state else {
                 Issue.record("at \(end): \(state)")
                 return
             }
         }
-        guard case .whole(let response) = state(text, isAll: true) else {
-            Issue.record("\(state(text, isAll: true))")
-            return
+        for state in [state(text, isAll: true), reply.state(of: bytes, isAll: true)] {
+            guard case .whole(let response) = state else {
+                Issue.record("\(state)")
+                return
+            }
+            #expect(response.status == 200 && response.body == Array("hello".utf8))
         }
-        #expect(response.status == 200 && response.body == Array("hello".utf8))
     }
 
     @Test(arguments: [
@@ -39,6 +43,21 @@ import Testing
     func `what is no answer, or too long, is told apart`(text: String) {
         guard case .nonsense = state(text) else {
             Issue.record("\(state(text))")
+            return
+        }
+    }
+
+    @Test func `interim answers without end are no answer, and cost no more than their bytes`() {
+        let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        var reply = HTTP1Reply(longestBody: 100)
+        var bytes: [UInt8] = []
+        for _ in 0..<1_000 {
+            bytes += interim
+            guard case .more = reply.state(of: bytes, isAll: false) else { break }
+        }
+        #expect(bytes.count > 16_000 && bytes.count < 17_000)
+        guard case .nonsense = reply.state(of: bytes, isAll: false) else {
+            Issue.record("\(reply.state(of: bytes, isAll: false))")
             return
         }
     }

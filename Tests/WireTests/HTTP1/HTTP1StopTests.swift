@@ -24,6 +24,24 @@ import Testing
         await stop.value
     }
 
+    @Test func `an orderly stop answers every request that was sent before`() async throws {
+        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
+        // On the loop, so that it reads nothing before it is asked to stop.
+        let (clients, stop) = await withCheckedContinuation { continuation in
+            listener.server.loop.execute {
+                let clients = (0..<20).compactMap { _ in try? RawClient(port: listener.port) }
+                for client in clients { client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+                let stop = Task(executorPreference: LoopTaskExecutor(listener.server.loop)) {
+                    await listener.stop(within: .seconds(50))
+                }
+                continuation.resume(returning: (clients, stop))
+            }
+        }
+        await stop.value
+        #expect(clients.count == 20)
+        for client in clients { #expect(await client.read().hasPrefix("HTTP/1.1 200")) }
+    }
+
     @Test func `an orderly stop ends at once without requests, and a second one does nothing`() async throws {
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
         let client = try RawClient(port: listener.port)
