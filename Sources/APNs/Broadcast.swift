@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// One push to everybody who listens on a channel.
+/// A push to all devices that listen on a channel.
 ///
 /// Source: "Sending broadcast push notification requests to APNs".
 public struct Broadcast: Sendable, Hashable {
@@ -12,23 +12,25 @@ public struct Broadcast: Sendable, Hashable {
     public let app: Topic
     /// The channel.
     public let channel: ChannelID
-    /// How soon it should arrive.
+    /// The priority of the delivery.
     public let priority: Priority
-    /// Until when APNs keeps it for devices that are away; ``Expiration/attemptOnce`` for channels that store nothing.
+    /// The time until which APNs stores the push for offline devices; ``Expiration/attemptOnce`` for channels that
+    /// store
+    /// nothing.
     public let expiration: Expiration
     /// The payload's bytes.
     public let payload: [UInt8]
 
-    /// A broadcast of a Live Activity's update or end.
+    /// Creates a broadcast that updates or ends Live Activities.
     ///
     /// - Parameters:
-    ///   - update: What the activities are told.
+    ///   - update: The update or end.
     ///   - channel: The channel.
     ///   - app: The app's bundle identifier, without any suffix.
-    ///   - timestamp: The time of the push, rounded down to a whole second; later for each push on one channel.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when APNs keeps it for devices that are away, eight hours at most; by default it does not,
-    ///     as channels that store nothing demand.
+    ///   - timestamp: The time of the push, rounded down to a whole second; later for each push on the same channel.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs stores the push for offline devices, at most eight hours ahead. The
+    ///     default stores nothing, as channels without storage require.
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.
     public init(

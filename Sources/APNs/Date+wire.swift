@@ -4,28 +4,28 @@
     package import Foundation
 #endif
 
-/// Times in the units that APNs uses on the wire; public API uses dates.
+/// Conversions to the units that APNs uses in its protocol; public API uses `Date`.
 extension Date {
-    /// A date from whole seconds since 1970, the unit of request headers, payloads and provider tokens.
+    /// Creates a date from whole seconds since 1970, the unit of request headers, payloads and provider tokens.
     package init(secondsSince1970 seconds: Int64) {
         self.init(timeIntervalSince1970: Double(seconds))
     }
 
-    /// A date from whole milliseconds since 1970, the unit of `timestamp` in an answer with status 410.
+    /// Creates a date from whole milliseconds since 1970, the unit of `timestamp` in a response with status 410.
     package init(millisecondsSince1970 milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1_000)
     }
 
     /// The whole seconds since 1970, rounded down.
     ///
-    /// A date that does not fit becomes the nearest value that does.
+    /// A date outside the range of `Int64` becomes the nearest value in the range.
     package var secondsSince1970: Int64 {
         Date.integer(timeIntervalSince1970.rounded(.down))
     }
 
     /// The milliseconds since 1970, rounded to the nearest.
     ///
-    /// A date that does not fit becomes the nearest value that does.
+    /// A date outside the range of `Int64` becomes the nearest value in the range.
     package var millisecondsSince1970: Int64 {
         Date.integer((timeIntervalSince1970 * 1_000).rounded())
     }

@@ -5,31 +5,31 @@
 #endif
 
 extension APNsIDError: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
 extension CollapseIDError: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
 extension DeviceTokenError: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
 extension JSONError: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
 extension PayloadError: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
 extension ProviderTokenError: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }

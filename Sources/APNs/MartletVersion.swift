@@ -1,5 +1,5 @@
-/// Which Martlet this is.
+/// The version of Martlet.
 package enum MartletVersion {
-    /// Its version by the rules of Semantic Versioning.
+    /// The current version (Semantic Versioning).
     package static let current = "0.1.0"
 }

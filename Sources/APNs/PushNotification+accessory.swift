@@ -5,8 +5,8 @@
 #endif
 
 extension PushNotification {
-    /// An accessory's response to a forwarded notification, which the system decrypts and hands to the companion app's
-    /// data provider extension (iOS 26.5).
+    /// Creates an accessory's response to a forwarded notification, which the system decrypts and passes to the
+    /// companion app's data provider extension (iOS 26.5).
     ///
     /// The device token is the session's `pushToken`; the topic is the companion app's bundle identifier, to which
     /// sending adds `.push-type.accessory`. Apple documents neither a priority nor an expiration for this type, so none
@@ -17,9 +17,9 @@ extension PushNotification {
     ///   - sessionIdentifier: The identifier of the session that the response belongs to.
     ///   - keyID: The key identifier of the ratchet that encrypted it.
     ///   - messageIndex: The message index of the ratchet that encrypted it.
-    ///   - priority: How soon it should arrive; nil, the default, to send no priority.
-    ///   - expiration: Until when it is worth delivering; nil, the default, to send no expiration.
-    ///   - id: Its identifier; nil, the default, for one made for each send.
+    ///   - priority: The priority of the delivery; nil, the default, to send no priority.
+    ///   - expiration: The time until which APNs tries to deliver it; nil, the default, to send no expiration.
+    ///   - id: The identifier; nil, the default, to generate one for each send.
     /// - Returns: The notification.
     public static func accessory(
         encryptedData: some Sequence<UInt8>,

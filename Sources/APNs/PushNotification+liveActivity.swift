@@ -5,15 +5,15 @@
 #endif
 
 extension PushNotification {
-    /// The beginning of a Live Activity; send it to a push-to-start token.
+    /// Creates the start of a Live Activity; send it to a push-to-start token.
     ///
     /// - Parameters:
     ///   - start: The activity.
-    ///   - timestamp: The time of the push, rounded down to a whole second. An update is only shown when its timestamp
-    ///     is later.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - timestamp: The time of the push, rounded down to a whole second. The phone shows an update only if its
+    ///     timestamp is later.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.
@@ -27,14 +27,14 @@ extension PushNotification {
         liveActivity(try start.payload(timestamp: timestamp), priority, expiration, id)
     }
 
-    /// A change or the end of a Live Activity; send it to the activity's own token.
+    /// Creates an update or the end of a Live Activity; send it to the activity's own token.
     ///
     /// - Parameters:
-    ///   - update: The change.
-    ///   - timestamp: The time of the push, rounded down to a whole second; later for each push to one activity.
-    ///   - priority: How soon it should arrive; only immediate pushes count against the system's budget.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - update: The update or end.
+    ///   - timestamp: The time of the push, rounded down to a whole second; later for each push to the same activity.
+    ///   - priority: The priority of the delivery; only immediate pushes count against the system's budget.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.
@@ -69,12 +69,12 @@ extension PushNotification {
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
 public enum LiveActivityPriority: Sendable, Hashable {
-    /// At once; counts against the hourly budget of the system.
+    /// Immediate delivery; counts against the system's hourly budget.
     case immediate
-    /// When the device's power allows; does not count.
+    /// Delivery when the device's power budget allows; does not count against the budget.
     case powerAware
 
-    /// The priority as it travels.
+    /// The priority as it is sent.
     public var priority: Priority {
         switch self {
         case .immediate: .immediate

@@ -1,12 +1,13 @@
 extension PushNotification {
-    /// An incoming call, for a PushKit token; the app has to report it to CallKit at once.
+    /// Creates an incoming call for a PushKit token; the app must report it to CallKit immediately.
     ///
-    /// A call is of no use later: by default APNs tries once. Source: "Responding to VoIP Notifications from PushKit".
+    /// By default APNs makes a single attempt, because a late call is useless. Source: "Responding to VoIP
+    /// Notifications from PushKit".
     ///
     /// - Parameters:
-    ///   - call: What the app needs to know of the call.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - call: The app's data about the call.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func voip(
         _ call: CustomData,
@@ -16,14 +17,14 @@ extension PushNotification {
         custom(.voip, call, priority: .immediate, expiration: expiration, id: id)
     }
 
-    /// Something that happens in a Push to Talk channel, for the token of the session.
+    /// Creates an event in a Push to Talk channel, for the token of the session.
     ///
     /// Source: "Creating a Push to Talk app".
     ///
     /// - Parameters:
-    ///   - event: What the app needs to know of it.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - event: The app's data about the event.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func pushToTalk(
         _ event: CustomData,
@@ -33,12 +34,12 @@ extension PushNotification {
         custom(.pushToTalk, event, priority: .immediate, expiration: expiration, id: id)
     }
 
-    /// Has the app refresh its Push to Talk service (iOS 17.2).
+    /// Creates a push that makes the app update its Push to Talk service (iOS 17.2).
     ///
     /// - Parameters:
-    ///   - event: What the app needs to know besides.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - event: Additional data for the app.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func pushToTalkServiceUpdate(
         _ event: CustomData? = nil,
@@ -54,13 +55,13 @@ extension PushNotification {
         )
     }
 
-    /// New data for a watch face's complication.
+    /// Creates an update of a watch face's complication.
     ///
     /// - Parameters:
-    ///   - data: What the app needs to know.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - data: The app's data.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func complication(
         _ data: CustomData,
@@ -71,15 +72,15 @@ extension PushNotification {
         custom(.complication, data, priority: priority, expiration: expiration, id: id)
     }
 
-    /// Asks an app's Location Push Service Extension where the device is; provider tokens only.
+    /// Creates a query of the device's location, for an app's Location Push Service Extension; provider tokens only.
     ///
     /// Source: "Creating a location push service extension".
     ///
     /// - Parameters:
-    ///   - query: What the extension needs to know.
-    ///   - priority: Immediate when somebody waits for the answer, otherwise power-aware.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - query: The app's data for the extension.
+    ///   - priority: Immediate if the user waits for the result, otherwise power-aware.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func location(
         _ query: CustomData? = nil,
@@ -90,15 +91,15 @@ extension PushNotification {
         custom(.location, query, priority: priority, expiration: expiration, id: id)
     }
 
-    /// Signals to a File Provider extension that a container has changed.
+    /// Creates a signal to a File Provider extension that a container has changed.
     ///
     /// Source: "Using push notifications to signal changes".
     ///
     /// - Parameters:
-    ///   - containerIdentifier: The container; by default all that the extension keeps an eye on.
-    ///   - domain: The domain it belongs to; nil for an extension with one.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - containerIdentifier: The container; the extension's working set by default.
+    ///   - domain: The domain of the container; nil for an extension with a single domain.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func fileProvider(
         containerIdentifier: String = "NSFileProviderWorkingSetContainerItemIdentifier",
@@ -118,14 +119,14 @@ extension PushNotification {
         )
     }
 
-    /// Has WidgetKit reload the app's widgets (iOS, iPadOS, macOS, visionOS and watchOS 26).
+    /// Creates a push that makes WidgetKit reload the app's widgets (iOS, iPadOS, macOS, visionOS and watchOS 26).
     ///
     /// Source: "Updating widgets with WidgetKit push notifications".
     ///
     /// - Parameters:
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func widgets(
         priority: Priority = .powerAware,
@@ -141,14 +142,14 @@ extension PushNotification {
         )
     }
 
-    /// Has the system reload the app's controls (iOS and iPadOS 18, macOS and watchOS 26).
+    /// Creates a push that makes the system reload the app's controls (iOS and iPadOS 18, macOS and watchOS 26).
     ///
     /// Source: "Updating controls locally and remotely".
     ///
     /// - Parameters:
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func controls(
         priority: Priority = .immediate,
@@ -164,15 +165,15 @@ extension PushNotification {
         )
     }
 
-    /// Has a managed device contact its server.
+    /// Creates a push that makes a managed device contact its server.
     ///
-    /// The topic is the one in the MDM push certificate, `com.apple.mgmt.…`.
+    /// The topic is that of the MDM push certificate, `com.apple.mgmt.…`.
     /// Source: "Sending MDM commands to a device".
     ///
     /// - Parameters:
-    ///   - pushMagic: What the device gave at enrolment.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - pushMagic: The string that the device sent at enrollment.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func mdm(
         pushMagic: String,
@@ -184,27 +185,27 @@ extension PushNotification {
         return opaque(object.finish(), pushType: .mdm, priority: .immediate, expiration: expiration, id: id)
     }
 
-    /// Has a device fetch a Wallet pass again; the topic is the pass type identifier.
+    /// Creates a push that makes a device download a Wallet pass again; the topic is the pass type identifier.
     ///
     /// - Parameters:
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func walletPass(expiration: Expiration? = nil, id: APNsID? = nil) -> PushNotification {
         opaque(Array("{}".utf8), pushType: nil, expiration: expiration, id: id)
     }
 
-    /// A notification of a website in Safari 15 and older; the topic is the website push identifier, `web.…`.
+    /// Creates a notification of a website in Safari 15 and older; the topic is the website push identifier, `web.…`.
     ///
     /// Source: "Configuring Safari Push Notifications", archived.
     ///
     /// - Parameters:
     ///   - title: The first line.
-    ///   - body: What stands below it.
-    ///   - action: The word on the button.
-    ///   - urlArguments: What takes the place of each placeholder in the website's URL.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - id: Its identifier.
+    ///   - body: The text below the title.
+    ///   - action: The label of the button.
+    ///   - urlArguments: The values for the placeholders in the website's URL.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func safari(
         title: String,
@@ -226,7 +227,7 @@ extension PushNotification {
         return opaque(object.finish(), pushType: nil, expiration: expiration, id: id)
     }
 
-    /// A push that carries the app's own data and nothing of Apple's.
+    /// Creates a push that carries only the app's own data.
     private static func custom(
         _ type: PushType,
         _ data: CustomData?,
@@ -237,7 +238,7 @@ extension PushNotification {
         opaque(payload(aps: nil, data), pushType: type, priority: priority, expiration: expiration, id: id)
     }
 
-    /// A payload of members that are JSON already.
+    /// Encodes a payload from members that are already JSON.
     private static func payload(aps: String?, _ custom: CustomData?) -> [UInt8] {
         var object = JSONObjectWriter(capacity: 64 + (custom?.members.count ?? 0))
         if let aps { object.write("aps") { $0.splice(Array(aps.utf8)) } }

@@ -1,38 +1,39 @@
-/// One notification, ready to be sent to any number of devices.
+/// A notification, ready to be sent to any number of devices.
 ///
-/// What Apple would refuse cannot be written: a background push has no alert and no priority to get wrong.
+/// The types rule out notifications that APNs would refuse: for example, a background push has no parameters for an
+/// alert or a priority.
 public struct PushNotification: Sendable, Hashable {
-    /// What kind of push it is; nil only for opaque ones that do not say.
+    /// The push type; nil only for opaque notifications without one.
     public let pushType: PushType?
-    /// How soon it should arrive; nil leaves it to APNs, which takes ``Priority/immediate``.
+    /// The priority of the delivery; nil for the default of APNs, ``Priority/immediate``.
     public let priority: Priority?
-    /// Until when it is worth delivering; nil leaves it to APNs.
+    /// The time until which APNs tries to deliver the push; nil for the default of APNs.
     public var expiration: Expiration?
-    /// Makes pushes replace each other on the device.
+    /// The identifier of pushes that replace each other on the device.
     public var collapseID: CollapseID?
-    /// Its identifier; nil to have one made for each send.
+    /// The identifier; nil to generate one for each send.
     public var id: APNsID?
-    /// What it carries.
+    /// The content.
     public let payload: Payload
 
-    /// A notification that a person sees, hears or finds as a badge.
+    /// Creates a notification that shows an alert, plays a sound or sets the badge.
     ///
     /// - Parameters:
-    ///   - alert: What a person reads.
-    ///   - sound: What a person hears.
+    ///   - alert: The text that is shown.
+    ///   - sound: The sound that is played.
     ///   - badge: The number on the icon; 0 removes it.
-    ///   - threadID: Which notifications are grouped with it.
-    ///   - category: The category that brings its actions.
+    ///   - threadID: The identifier by which notifications are grouped.
+    ///   - category: The category that defines the actions.
     ///   - targetContentID: The window to bring forward.
-    ///   - interruptionLevel: How much it may disturb.
-    ///   - relevanceScore: How it ranks in a summary, from 0 to 1.
-    ///   - filterCriteria: What the current Focus evaluates.
-    ///   - isMutable: Whether the app's service extension may change it first.
+    ///   - interruptionLevel: The importance and delivery timing.
+    ///   - relevanceScore: The rank in a notification summary, from 0 to 1.
+    ///   - filterCriteria: The criteria that the current Focus evaluates.
+    ///   - isMutable: Whether the app's service extension may change the notification before it is shown.
     ///   - custom: The app's own keys.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - collapseID: Makes pushes replace each other on the device.
-    ///   - id: Its identifier.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - collapseID: The identifier of pushes that replace each other on the device.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func alert(
         _ alert: Alert?,
@@ -73,15 +74,16 @@ public struct PushNotification: Sendable, Hashable {
         )
     }
 
-    /// A notification that wakes the app without a sign to the person; APNs takes its priority to be 5 and no other.
+    /// Creates a notification that wakes the app without notifying the user; its priority is always 5, as APNs
+    /// requires.
     ///
     /// Source: "Pushing background updates to your App".
     ///
     /// - Parameters:
     ///   - custom: The app's own keys.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - collapseID: Makes pushes replace each other.
-    ///   - id: Its identifier.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - collapseID: The identifier of pushes that replace each other.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func background(
         custom: CustomData? = nil,
@@ -99,15 +101,15 @@ public struct PushNotification: Sendable, Hashable {
         )
     }
 
-    /// A notification whose bytes are sent as they are.
+    /// Creates a notification whose payload is sent unchanged.
     ///
     /// - Parameters:
-    ///   - payload: The bytes, which only their size is checked of.
-    ///   - pushType: What kind of push it is; nil to leave the header out.
-    ///   - priority: How soon it should arrive; nil to leave the header out.
-    ///   - expiration: Until when it is worth delivering.
-    ///   - collapseID: Makes pushes replace each other.
-    ///   - id: Its identifier.
+    ///   - payload: The payload, of which only the size is checked.
+    ///   - pushType: The push type; nil to leave the header out.
+    ///   - priority: The priority of the delivery; nil to leave the header out.
+    ///   - expiration: The time until which APNs tries to deliver the push.
+    ///   - collapseID: The identifier of pushes that replace each other.
+    ///   - id: The identifier.
     /// - Returns: The notification.
     public static func opaque(
         _ payload: [UInt8],

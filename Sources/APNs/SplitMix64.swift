@@ -1,13 +1,13 @@
-/// A small generator of chance whose sequence follows from its seed: decisions that need chance can be replayed.
+/// A pseudorandom generator whose sequence is determined by its seed, for reproducible decisions.
 package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    /// A generator that begins here.
+    /// Creates a generator with this state.
     package init(state: UInt64) {
         self.state = state
     }
 
-    /// The next number of the sequence.
+    /// Returns the next number of the sequence.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -1,93 +1,94 @@
 extension Reason {
-    /// 403: the client certificate is invalid.
+    /// The client certificate is invalid (status 403).
     public static let badCertificate = Reason(rawValue: "BadCertificate")
-    /// 403: the client certificate is for the other environment.
+    /// The client certificate is for the other environment (status 403).
     public static let badCertificateEnvironment = Reason(rawValue: "BadCertificateEnvironment")
-    /// 400: the channel identifier is not properly encoded, or too long.
+    /// The channel identifier is not properly encoded or is too long (status 400).
     public static let badChannelID = Reason(rawValue: "BadChannelId")
-    /// 400: the collapse identifier is longer than 64 bytes.
+    /// The collapse identifier is longer than 64 bytes (status 400).
     public static let badCollapseID = Reason(rawValue: "BadCollapseId")
-    /// 400: the device token is malformed or belongs to the other environment: check which environment gave it.
+    /// The device token is malformed or belongs to the other environment (status 400): check which environment issued
+    /// it.
     public static let badDeviceToken = Reason(rawValue: "BadDeviceToken")
-    /// 403: the signing key is for the other environment.
+    /// The signing key is for the other environment (status 403).
     public static let badEnvironmentKeyIDInToken = Reason(rawValue: "BadEnvironmentKeyIdInToken")
-    /// 403: the signing key is for the other environment.
+    /// The signing key is for the other environment (status 403).
     public static let badEnvironmentKeyInToken = Reason(rawValue: "BadEnvironmentKeyInToken")
-    /// 400: the expiration is not a valid time; a channel that stores nothing accepts only 0.
+    /// The expiration is not a valid time (status 400); a channel that stores nothing accepts only 0.
     public static let badExpirationDate = Reason(rawValue: "BadExpirationDate")
-    /// 400: the identifier is not a UUID in canonical form.
+    /// The identifier is not a UUID in canonical form (status 400).
     public static let badMessageID = Reason(rawValue: "BadMessageId")
-    /// 404: APNs does not know the path.
+    /// APNs does not know the path (status 404).
     public static let badPath = Reason(rawValue: "BadPath")
-    /// 400: the priority is not allowed for this push.
+    /// The priority is not allowed for this push (status 400).
     public static let badPriority = Reason(rawValue: "BadPriority")
-    /// 400: the request has an attribute that the service does not know.
+    /// The request has an attribute that the service does not know (status 400).
     public static let badRequestParams = Reason(rawValue: "BadRequestParams")
-    /// 400: the body cannot be read as JSON.
+    /// The body cannot be parsed as JSON (status 400).
     public static let badRequestPayload = Reason(rawValue: "BadRequestPayload")
-    /// 400: the topic is malformed.
+    /// The topic is malformed (status 400).
     public static let badTopic = Reason(rawValue: "BadTopic")
-    /// 400: the app has as many channels as it may: delete some first.
+    /// The app has the maximum number of channels (status 400): delete some first.
     public static let cannotCreateChannelConfig = Reason(rawValue: "CannotCreateChannelConfig")
-    /// 400: there is no such channel in this environment.
+    /// The channel does not exist in this environment (status 400).
     public static let channelNotRegistered = Reason(rawValue: "ChannelNotRegistered")
-    /// 400: the device token belongs to another topic: check the bundle identifier and its suffix.
+    /// The device token belongs to another topic (status 400): check the bundle identifier and its suffix.
     public static let deviceTokenNotForTopic = Reason(rawValue: "DeviceTokenNotForTopic")
-    /// 400: a header was sent more than once.
+    /// A header was sent more than once (status 400).
     public static let duplicateHeaders = Reason(rawValue: "DuplicateHeaders")
-    /// 403: the provider token is older than an hour: check the clock of the machine that made it.
+    /// The provider token is older than an hour (status 403): check the clock of the machine that created it.
     public static let expiredProviderToken = Reason(rawValue: "ExpiredProviderToken")
-    /// 410: the device token has expired.
+    /// The device token has expired (status 410).
     public static let expiredToken = Reason(rawValue: "ExpiredToken")
-    /// 400: the app is not enabled for broadcasts: switch the capability on in the developer portal.
+    /// Broadcasts are not enabled for the app (status 400): enable the capability in the developer portal.
     public static let featureNotEnabled = Reason(rawValue: "FeatureNotEnabled")
-    /// 403: the action is not allowed.
+    /// The action is not allowed (status 403).
     public static let forbidden = Reason(rawValue: "Forbidden")
-    /// 400: the connection was idle for too long.
+    /// The connection was idle for too long (status 400).
     public static let idleTimeout = Reason(rawValue: "IdleTimeout")
-    /// 500: something went wrong inside APNs.
+    /// An internal error occurred in APNs (status 500).
     public static let internalServerError = Reason(rawValue: "InternalServerError")
-    /// 403: the provider token is not valid, or its signature does not fit: check key, key ID and team ID.
+    /// The provider token or its signature is invalid (status 403): check key, key ID and team ID.
     public static let invalidProviderToken = Reason(rawValue: "InvalidProviderToken")
-    /// 400: the push type is unknown, or not one for this request.
+    /// The push type is unknown or not allowed for this request (status 400).
     public static let invalidPushType = Reason(rawValue: "InvalidPushType")
-    /// 405: the method is not allowed here.
+    /// The method is not allowed for this path (status 405).
     public static let methodNotAllowed = Reason(rawValue: "MethodNotAllowed")
-    /// 400: the channel identifier is missing.
+    /// The channel identifier is missing (status 400).
     public static let missingChannelID = Reason(rawValue: "MissingChannelId")
-    /// 400: the path has no device token.
+    /// The path has no device token (status 400).
     public static let missingDeviceToken = Reason(rawValue: "MissingDeviceToken")
-    /// 403: there is neither a client certificate nor a provider token.
+    /// The request has neither a client certificate nor a provider token (status 403).
     public static let missingProviderToken = Reason(rawValue: "MissingProviderToken")
-    /// 400: the push type is missing.
+    /// The push type is missing (status 400).
     public static let missingPushType = Reason(rawValue: "MissingPushType")
-    /// 400: the topic is missing; a provider token covers many, so each push has to name its own.
+    /// The topic is missing (status 400); a provider token covers several topics, so each push must name its own.
     public static let missingTopic = Reason(rawValue: "MissingTopic")
-    /// 400: there is no payload.
+    /// The payload is empty (status 400).
     public static let payloadEmpty = Reason(rawValue: "PayloadEmpty")
-    /// 413: the payload is larger than allowed.
+    /// The payload is larger than allowed (status 413).
     public static let payloadTooLarge = Reason(rawValue: "PayloadTooLarge")
-    /// 503: APNs is unavailable.
+    /// APNs is unavailable (status 503).
     public static let serviceUnavailable = Reason(rawValue: "ServiceUnavailable")
-    /// 503: this APNs server is shutting down.
+    /// This APNs server is shutting down (status 503).
     public static let shutdown = Reason(rawValue: "Shutdown")
-    /// 429: the provider token changed more often than every 20 minutes: keep the one there is.
+    /// The provider token changed more often than every 20 minutes (status 429): keep using the current token.
     public static let tooManyProviderTokenUpdates = Reason(rawValue: "TooManyProviderTokenUpdates")
-    /// 429: too many requests for the same device or channel in a short time.
+    /// Too many requests were sent for the same device or channel in a short time (status 429).
     public static let tooManyRequests = Reason(rawValue: "TooManyRequests")
-    /// 400: pushing to this topic is not allowed.
+    /// Pushing to this topic is not allowed (status 400).
     public static let topicDisallowed = Reason(rawValue: "TopicDisallowed")
-    /// 403: the credentials do not cover the bundle identifier in the path.
+    /// The credentials do not cover the bundle identifier in the path (status 403).
     public static let topicMismatch = Reason(rawValue: "TopicMismatch")
-    /// 410: the device token is no longer active for the topic: the app may have been removed.
+    /// The device token is no longer active for the topic (status 410): the app may have been removed.
     public static let unregistered = Reason(rawValue: "Unregistered")
-    /// 403: the signing key is not related to the first one used on the connection.
+    /// The signing key is not related to the first key used on the connection (status 403).
     public static let unrelatedKeyIDInToken = Reason(rawValue: "UnrelatedKeyIdInToken")
 
-    /// Every known reason, by name.
+    /// All known reasons, sorted by name.
     public static let all: [Reason] = facts.keys.sorted { $0.rawValue < $1.rawValue }
 
-    /// What is known of the reason of this text; one of them Apple also prints with a space.
+    /// Returns the facts about a reason, ignoring spaces: Apple's documentation also spells one of them with a space.
     static func facts(of rawValue: String) -> Facts? {
         facts[Reason(rawValue: rawValue.contains(" ") ? rawValue.filter { $0 != " " } : rawValue)]
     }

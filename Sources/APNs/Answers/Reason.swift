@@ -1,12 +1,12 @@
-/// Why APNs refused a request: the text of `reason` in its answer.
+/// The reason for which APNs refused a request: the text of `reason` in its response.
 ///
-/// Unknown reasons survive, as Apple adds some without notice. What is known of one stands in ``Reason/all``.
+/// Unknown reasons are preserved, because Apple adds reasons without notice. ``Reason/all`` lists the known ones.
 /// Source: "Handling notification responses from APNs" and "Handling error responses from APNs".
 public struct Reason: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The text as it travels.
+    /// The text as APNs sends it.
     public let rawValue: String
 
-    /// The reason of this text, known or not.
+    /// Creates a reason from its text, known or unknown.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -16,24 +16,24 @@ public struct Reason: RawRepresentable, Sendable, Hashable, CustomStringConverti
 }
 
 extension Reason {
-    /// What a sender can do about a refusal.
+    /// The action a sender can take after a refusal.
     public enum Advice: String, Sendable, Hashable {
-        /// Mend the cause first: the same request will be refused again.
+        /// Fix the cause first: the same request would be refused again.
         case mendFirst
-        /// Try again later, waiting longer each time.
+        /// Retry later, with a longer delay after each attempt.
         case backOff
-        /// Try again with a fresh provider token, best on a new connection.
+        /// Retry with a new provider token, preferably on a new connection.
         case renewToken
-        /// Try again on a new connection.
+        /// Retry on a new connection.
         case reconnect
     }
 
-    /// Which requests a reason can answer.
+    /// The kinds of requests that a reason can answer.
     public struct Scope: OptionSet, Sendable, Hashable {
         /// The bits of the set.
         public let rawValue: Int
 
-        /// A set of these bits.
+        /// Creates a set from its bits.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
@@ -46,27 +46,26 @@ extension Reason {
         public static let channel = Scope(rawValue: 4)
     }
 
-    /// The HTTP status that comes with it; nil for unknown reasons.
+    /// The HTTP status that accompanies the reason; nil for unknown reasons.
     public var status: Int? { facts?.status }
 
-    /// What to do about it; ``Advice/mendFirst`` for unknown reasons.
+    /// The recommended action; ``Advice/mendFirst`` for unknown reasons.
     public var advice: Advice { facts?.advice ?? .mendFirst }
 
-    /// Which requests it can answer; empty for unknown reasons.
+    /// The kinds of requests that the reason can answer; empty for unknown reasons.
     public var scope: Scope { facts?.scope ?? [] }
 
-    /// Whether the device token is dead.
+    /// Whether the device token is no longer valid.
     ///
-    /// With ``badDeviceToken`` make sure first that the request went to the
-    /// environment that the token belongs to.
+    /// For ``badDeviceToken``, first make sure that the request was sent to the environment that the token belongs to.
     public var endsDeviceToken: Bool { facts?.endsDeviceToken ?? false }
 
-    /// What it means, for people; nil for unknown reasons.
+    /// The explanation in plain words; nil for unknown reasons.
     public var explanation: String? { facts?.explanation }
 
     private var facts: Facts? { Reason.facts(of: rawValue) }
 
-    /// What is known of one reason.
+    /// The facts about a known reason.
     struct Facts {
         var status: Int
         var scope: Scope

@@ -1,9 +1,9 @@
-/// What APNs keeps of a channel's pushes for devices that are away; fixed when the channel is created.
+/// The pushes of a channel that APNs stores for offline devices; fixed when the channel is created.
 ///
 /// Source: "Sending channel management requests to APNs".
 public enum ChannelStorage: Int, Sendable, Hashable, CaseIterable {
-    /// Nothing; for frequent updates, as it has the higher budget.
+    /// No pushes. Suited to frequent updates, because its budget is higher.
     case nothing = 0
-    /// The newest push, for eight hours at most.
+    /// The most recent push, for at most eight hours.
     case mostRecent = 1
 }

@@ -1,8 +1,9 @@
 extension String {
-    /// Whether HTTP/2 can carry the text as the value of a header: no control characters but the tab, and no space or
-    /// tab at either end.
+    /// Whether HTTP/2 can carry the text as a header value: it has no control characters except tab, and no space or
+    /// tab at
+    /// either end.
     ///
-    /// A peer treats a request with another value as malformed and resets its stream.
+    /// A peer treats a request with any other value as malformed and resets its stream.
     ///
     /// Source: RFC 9113 §8.2.1, RFC 9110 §5.5.
     package var isHeaderValue: Bool {

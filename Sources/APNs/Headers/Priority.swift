@@ -1,22 +1,22 @@
-/// How soon a push should arrive, `apns-priority`.
+/// The urgency of a push, `apns-priority`.
 ///
 /// Source: "Sending notification requests to APNs".
 public struct Priority: RawRepresentable, Sendable, Hashable {
-    /// The number as it travels.
+    /// The number as it is sent.
     public let rawValue: Int
 
-    /// The priority of this number, known or not.
+    /// Creates a priority from its number, known or unknown.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// At once; 10, the default of APNs.
+    /// Delivers the push immediately (10, the default of APNs).
     public static let immediate = Priority(rawValue: 10)
-    /// When the device's power allows, perhaps together with others; 5.
+    /// Delivers the push when the device's power budget allows, possibly grouped with others (5).
     public static let powerAware = Priority(rawValue: 5)
-    /// Only when it costs no power: the device is never woken for it; 1.
+    /// Delivers the push only if that costs no power: the device is not woken (1).
     public static let powerFirst = Priority(rawValue: 1)
 
-    /// Every known priority.
+    /// All known priorities.
     public static let all: [Priority] = [.immediate, .powerAware, .powerFirst]
 }

@@ -1,4 +1,4 @@
-/// The headers that describe a push, as they travel: the common form that the rules judge, wherever it came from.
+/// The headers that describe a push, as they are sent: the common input of all lint rules.
 ///
 /// Source: "Sending notification requests to APNs".
 public struct PushHeaders: Sendable, Hashable {
@@ -14,10 +14,10 @@ public struct PushHeaders: Sendable, Hashable {
     public var topic: String?
     /// `apns-collapse-id`.
     public var collapseID: String?
-    /// The number of bytes of an `apns-collapse-id` that is not UTF-8; nil for one that is.
+    /// The length in bytes of an `apns-collapse-id` that is not UTF-8; nil if it is UTF-8.
     package var collapseIDByteCount: Int?
 
-    /// Headers from their texts; nil for those that are not sent.
+    /// Creates headers from their values; nil for those that are not sent.
     public init(
         pushType: String? = nil,
         id: String? = nil,
@@ -34,8 +34,8 @@ public struct PushHeaders: Sendable, Hashable {
         self.collapseID = collapseID
     }
 
-    /// The push type; without `apns-push-type` the type that the topic belongs to by its suffix or, for MDM, by its
-    /// prefix; nil for none.
+    /// The push type, or, without `apns-push-type`, the type implied by the suffix of the topic or, for MDM, by its
+    /// prefix; nil if neither implies a type.
     package var resolvedPushType: PushType? {
         if let pushType { return PushType(rawValue: pushType) }
         guard let topic else { return nil }
@@ -49,12 +49,12 @@ public struct PushHeaders: Sendable, Hashable {
     /// Whether the topic is that of an MDM push certificate.
     var hasMDMTopic: Bool { topic?.hasPrefix(PushHeaders.mdmTopicPrefix) == true }
 
-    /// Whether the push is for a managed device, by its type in any case or by its topic.
+    /// Whether the push is for a managed device, by its type (ignoring case) or by its topic.
     package var isForMDM: Bool { pushType?.lowercased() == PushType.mdm.rawValue || hasMDMTopic }
 
-    /// Headers from wherever fields are looked up by their names.
+    /// Creates headers by looking up each field by name.
     ///
-    /// - Parameter field: The text of the field of this name; nil when it is not there.
+    /// - Parameter field: Returns the value of the field with this name; nil if it is absent.
     package init(fields field: (StaticString) -> String?) {
         self.init(
             pushType: field("apns-push-type"),

@@ -1,22 +1,22 @@
-/// The sizes that APNs allows; every rule takes them from here.
+/// The sizes that APNs allows; every rule takes its limit from here.
 public enum PushLimits {
-    /// Bytes in the payload of a push to a device.
+    /// The maximum number of bytes in the payload of a push to a device.
     ///
     /// Source: "Sending notification requests to APNs".
     public static let payloadByteCount = 4_096
-    /// Bytes in the payload of a VoIP push.
+    /// The maximum number of bytes in the payload of a VoIP push.
     ///
     /// Source: "Sending notification requests to APNs".
     public static let voipPayloadByteCount = 5_120
-    /// Bytes in the payload of a broadcast.
+    /// The maximum number of bytes in the payload of a broadcast.
     ///
     /// Source: "Sending broadcast push notification requests to APNs".
     public static let broadcastPayloadByteCount = 5_120
-    /// Channels that an app may have in one environment.
+    /// The maximum number of channels of an app in one environment.
     ///
     /// Source: "Sending channel management requests to APNs".
     public static let channelCount = 10_000
-    /// Bytes in an `apns-collapse-id`.
+    /// The maximum number of bytes in an `apns-collapse-id`.
     ///
     /// Source: "Sending notification requests to APNs".
     public static let collapseIDByteCount = 64

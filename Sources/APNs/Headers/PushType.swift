@@ -1,11 +1,11 @@
-/// What kind of push this is, `apns-push-type`: it decides who on the phone gets to see it.
+/// The type of a push, `apns-push-type`, which determines how the device handles it.
 ///
-/// Unknown types survive: Apple adds some over time. Source: "Sending notification requests to APNs".
+/// Unknown types are preserved, because Apple adds types over time. Source: "Sending notification requests to APNs".
 public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
-    /// The text as it travels.
+    /// The text as it is sent.
     public let rawValue: String
 
-    /// The type of this text, known or not.
+    /// Creates a push type from its text, known or unknown.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -14,7 +14,7 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
     public static let accessory = PushType(rawValue: "accessory")
     /// Shows an alert, plays a sound or sets the badge.
     public static let alert = PushType(rawValue: "alert")
-    /// Wakes the app without a sign to the person.
+    /// Wakes the app without notifying the user.
     public static let background = PushType(rawValue: "background")
     /// Updates a watch face's complication.
     public static let complication = PushType(rawValue: "complication")
@@ -26,7 +26,7 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
     public static let liveActivity = PushType(rawValue: "liveactivity")
     /// Asks for the device's location.
     public static let location = PushType(rawValue: "location")
-    /// Has a managed device contact its server.
+    /// Makes a managed device contact its server.
     public static let mdm = PushType(rawValue: "mdm")
     /// Announces activity in a Push to Talk channel.
     public static let pushToTalk = PushType(rawValue: "pushtotalk")
@@ -35,16 +35,16 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
     /// Reloads widgets.
     public static let widgets = PushType(rawValue: "widgets")
 
-    /// Every known type.
+    /// All known types.
     public static let all: [PushType] = [
         .accessory, .alert, .background, .complication, .controls, .fileProvider, .liveActivity, .location, .mdm,
         .pushToTalk, .voip, .widgets,
     ]
 
-    /// What the topic needs after the bundle identifier; empty for none.
+    /// The suffix that the topic has after the bundle identifier; empty for none.
     public var topicSuffix: String {
         switch self {
-        // First, as nearly every push is one of these.
+        // First, because nearly every push has one of these types.
         case .alert, .background: ""
         case .accessory: ".push-type.accessory"
         case .complication: ".complication"
@@ -59,7 +59,7 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
         }
     }
 
-    /// Bytes that a payload of this type may have.
+    /// The maximum number of bytes in a payload of this type.
     public var payloadByteLimit: Int {
         self == .voip ? PushLimits.voipPayloadByteCount : PushLimits.payloadByteCount
     }

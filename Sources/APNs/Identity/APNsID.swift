@@ -1,22 +1,22 @@
 /// The identifier of one push, `apns-id`: a UUID in lower-case canonical form.
 ///
-/// It names a push in logs and answers; APNs does not use it to drop duplicates.
+/// The identifier names a push in logs and responses; APNs does not use it to remove duplicates.
 /// Source: "Sending notification requests to APNs".
 public struct APNsID: Sendable, Hashable {
     private let high: UInt64
     private let low: UInt64
 
-    /// A random identifier (version 4, RFC 9562 §5.4) made of 128 random bits, six of which give way.
+    /// Creates a random identifier (version 4, RFC 9562 §5.4).
     ///
-    /// - Parameter randomBits: The bits.
+    /// - Parameter randomBits: 128 random bits, six of which are replaced by the version and the variant.
     public init(randomBits: (UInt64, UInt64)) {
         high = randomBits.0 & 0xFFFF_FFFF_FFFF_0FFF | 0x0000_0000_0000_4000
         low = randomBits.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
-    /// An identifier made of a hash (version 8, RFC 9562 §5.8): the same hash gives the same identifier.
+    /// Creates an identifier from a hash (version 8, RFC 9562 §5.8): the same hash gives the same identifier.
     ///
-    /// - Parameter hash: The hash, of which the first 16 bytes count; missing ones are taken to be 0.
+    /// - Parameter hash: The hash. Only the first 16 bytes are used; missing bytes are 0.
     public init(hash: some Sequence<UInt8>) {
         var halves: [UInt64] = [0, 0]
         for (index, byte) in hash.prefix(16).enumerated() { halves[index / 8] |= UInt64(byte) << (56 - index % 8 * 8) }
@@ -24,42 +24,43 @@ public struct APNsID: Sendable, Hashable {
         low = halves[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
-    /// An identifier that begins with the time (version 7, RFC 9562 §5.7), so that later ones are greater.
+    /// Creates an identifier that begins with the time (version 7, RFC 9562 §5.7), so that later identifiers are
+    /// greater.
     ///
     /// - Parameters:
     ///   - time: Milliseconds since 1970.
-    ///   - randomBits: 128 random bits, of which 74 count.
+    ///   - randomBits: 128 random bits, of which 74 are used.
     package init(milliseconds time: Int64, randomBits: (UInt64, UInt64)) {
         high = UInt64(truncatingIfNeeded: time) << 16 | 0x7000 | randomBits.0 & 0x0FFF
         low = randomBits.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
-    /// A random identifier.
+    /// Returns a random identifier.
     ///
-    /// - Parameter generator: Where the randomness comes from.
+    /// - Parameter generator: The source of random numbers.
     /// - Returns: A version 4 UUID.
     public static func random(using generator: inout some RandomNumberGenerator) -> APNsID {
         APNsID(randomBits: (generator.next(), generator.next()))
     }
 
-    /// An identifier from text in canonical form: 32 lower-case hexadecimal digits in groups of 8-4-4-4-12.
+    /// Parses an identifier in canonical form: 32 lower-case hexadecimal digits in groups of 8-4-4-4-12.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - allowsUpperCase: Whether upper-case digits are forgiven.
-    /// - Throws: ``APNsIDError`` when the text has another form.
+    ///   - allowsUpperCase: Whether upper-case digits are accepted.
+    /// - Throws: ``APNsIDError`` if the text has another form.
     @specialized(where Text == String)
     @specialized(where Text == Substring)
     public init<Text: StringProtocol>(_ text: Text, allowsUpperCase: Bool = false) throws(APNsIDError) {
         try self.init(utf8: text.utf8, allowsUpperCase: allowsUpperCase)
     }
 
-    /// An identifier from the bytes of text in canonical form.
+    /// Parses an identifier from the UTF-8 bytes of its canonical form.
     ///
     /// - Parameters:
     ///   - utf8: The bytes.
-    ///   - allowsUpperCase: Whether upper-case digits are forgiven.
-    /// - Throws: ``APNsIDError`` when the text has another form.
+    ///   - allowsUpperCase: Whether upper-case digits are accepted.
+    /// - Throws: ``APNsIDError`` if the text has another form.
     public init(utf8: some Sequence<UInt8>, allowsUpperCase: Bool = false) throws(APNsIDError) {
         var halves: (UInt64, UInt64) = (0, 0)
         var count = 0
@@ -82,28 +83,28 @@ public struct APNsID: Sendable, Hashable {
         (high, low) = halves
     }
 
-    /// An identifier from its 16 bytes; nil when there are more or fewer.
+    /// Creates an identifier from its 16 bytes; nil if there are more or fewer.
     ///
-    /// - Parameter bytes: The bytes, the highest first.
+    /// - Parameter bytes: The bytes, most significant first.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         high = bytes[..<8].bigEndianNumber
         low = bytes[8...].bigEndianNumber
     }
 
-    /// The 16 bytes, the highest first.
+    /// The 16 bytes, most significant first.
     package var bytes: [UInt8] {
         [high, low].flatMap { half in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt64($0)) }
         }
     }
 
-    /// Bytes of the canonical text.
+    /// The length of the canonical text in bytes.
     package static let textLength = 36
 
     /// Writes the canonical text.
     ///
-    /// - Parameter text: Where to, with room for ``textLength`` bytes.
+    /// - Parameter text: The destination, with room for ``textLength`` bytes.
     package func write(into text: inout MutableRawSpan) {
         let digits = (
             UInt32(truncatingIfNeeded: high >> 32).hexadecimalDigits,
@@ -120,16 +121,16 @@ public struct APNsID: Sendable, Hashable {
 }
 
 extension MutableRawSpan {
-    /// Writes a hyphen and the four digits in the lower half.
+    /// Writes a hyphen and the four digits in the lower half of the number.
     fileprivate mutating func storeGroup(_ digits: UInt64, at offset: Int) {
         storeBytes(of: UInt8(ascii: "-"), toByteOffset: offset, as: UInt8.self)
         storeBytes(of: UInt32(truncatingIfNeeded: digits).bigEndian, toByteOffset: offset + 1, as: UInt32.self)
     }
 }
 
-/// Text that is no canonical UUID.
+/// An error for text that is not a canonical UUID.
 public struct APNsIDError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the text should look like.
+    /// The required form.
     public var description: String {
         "an apns-id is 32 lower-case hexadecimal digits in groups of 8-4-4-4-12 with hyphens between"
     }
@@ -145,7 +146,7 @@ extension APNsID: CustomStringConvertible {
 }
 
 extension APNsID: Codable {
-    /// Reads canonical text.
+    /// Decodes the canonical text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         do {
@@ -155,7 +156,7 @@ extension APNsID: Codable {
         }
     }
 
-    /// Writes canonical text.
+    /// Encodes the canonical text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -1,25 +1,25 @@
-/// The identifier of a broadcast channel: text that APNs makes up, to be kept and sent byte for byte.
+/// The identifier of a broadcast channel: text that APNs generates, to be stored and sent unchanged.
 ///
 /// Source: "Sending channel management requests to APNs".
 public struct ChannelID: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible,
     ExpressibleByStringLiteral
 {
-    /// The text as it travels.
+    /// The text as it is sent.
     public let rawValue: String
 
-    /// The identifier of this text.
+    /// Creates an identifier from its text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The identifier of this text.
+    /// Creates an identifier from its text.
     ///
-    /// - Parameter rawValue: The text as APNs gave it.
+    /// - Parameter rawValue: The text as APNs returned it.
     public init(_ rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// An identifier from a literal.
+    /// Creates an identifier from a literal.
     public init(stringLiteral value: String) {
         rawValue = value
     }

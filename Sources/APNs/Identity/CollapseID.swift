@@ -1,14 +1,15 @@
-/// Makes pushes replace each other on the device, `apns-collapse-id`: those with the same one are shown as one.
+/// The identifier of pushes that replace each other on the device, `apns-collapse-id`: the device shows only the latest
+/// of them.
 ///
 /// Source: "Sending notification requests to APNs".
 public struct CollapseID: RawRepresentable, Sendable, Hashable {
-    /// The text as it travels.
+    /// The text as it is sent.
     public let rawValue: String
 
-    /// An identifier of this text.
+    /// Creates an identifier from its text.
     ///
-    /// Nil when it is empty, is longer than ``PushLimits/collapseIDByteCount``, contains a control character, or has a
-    /// space at either end.
+    /// Returns nil if the text is empty, is longer than ``PushLimits/collapseIDByteCount``, contains a control
+    /// character, or has a space at either end.
     public init?(rawValue: String) {
         guard (1...PushLimits.collapseIDByteCount).contains(rawValue.utf8.count), rawValue.isHeaderValue else {
             return nil
@@ -16,19 +17,19 @@ public struct CollapseID: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// An identifier of this text.
+    /// Creates an identifier from its text.
     ///
     /// - Parameter text: 1 to 64 bytes in UTF-8, without control characters and without spaces at either end.
-    /// - Throws: ``CollapseIDError`` when it breaks one of these rules.
+    /// - Throws: ``CollapseIDError`` if the text breaks one of these rules.
     public init(_ text: String) throws(CollapseIDError) {
         guard let identifier = CollapseID(rawValue: text) else { throw CollapseIDError(byteCount: text.utf8.count) }
         self = identifier
     }
 }
 
-/// Text that is no collapse identifier.
+/// An error for text that is not a collapse identifier.
 public struct CollapseIDError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The length of the text in UTF-8.
+    /// The length of the text in UTF-8 bytes.
     public let byteCount: Int
 
     /// The rule and what was found.

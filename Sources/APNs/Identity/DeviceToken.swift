@@ -1,20 +1,22 @@
-/// The address of one app on one device, as APNs gave it to the app.
+/// The address of an app on a device, issued by APNs to the app.
 ///
-/// The module `APNs` is the vocabulary of Apple's push service: tokens, topics, payloads, headers, answers, and the
-/// rules that judge a push. It holds values only and knows no sockets, files or clocks, so that client, simulator and
-/// inbox speak of the same things and judge them alike.
+/// The module `APNs` contains the value types of Apple's push service: tokens, topics, payloads, headers, responses,
+/// and the rules that check a push. It uses no sockets, files or clocks, so the client, the simulator and the inbox
+/// share the same types and rules.
 ///
-/// A token has no fixed length and no meaning of its own: never assume one ("Registering your app with APNs"). Its
-/// description is shortened, so that no log holds a whole one.
+/// Do not assume a length or a structure of a token ("Registering your app with APNs"). The description is shortened,
+/// so that logs do not contain whole tokens.
 public struct DeviceToken: Sendable, Hashable {
-    /// Bytes a token may have: far more than any seen, and a bound on what is believed from outside.
+    /// The maximum number of bytes in a token: far more than in any known token, as a bound on untrusted input.
     public static let maximumByteCount = 512
 
-    /// What the digits stand for.
+    /// The bytes of the token.
     private let content: Content
 
-    /// Tokens of 32 bytes, as APNs gives them to apps today, need no memory of their own: a million are copied and kept
-    /// without a count of who refers to them.
+    /// The storage of a token.
+    ///
+    /// Tokens of 32 bytes, the current size, are stored inline, so that copying them needs no allocation and no
+    /// reference counting.
     private enum Content: Sendable, Hashable {
         case usual(UInt64, UInt64, UInt64, UInt64)
         case other(String)
@@ -29,7 +31,7 @@ public struct DeviceToken: Sendable, Hashable {
             self.init(quartersOf: bytes) { $0.bigEndianNumber }
         }
 
-        /// What nothing but digits stand for.
+        /// Creates the content from valid hexadecimal digits.
         init(digits: [UInt8]) {
             guard digits.count == DeviceToken.usualDigitCount else {
                 self = .other(String(decoding: digits, as: UTF8.self).lowercased())
@@ -49,19 +51,19 @@ public struct DeviceToken: Sendable, Hashable {
         }
     }
 
-    /// All digits in lower case, as they stand in the path of a request; written anew each time.
+    /// All digits in lower case, as in the path of a request; computed on each access.
     public var hex: String {
         String(byteCount: digitCount) { write(into: &$0) }
     }
 
-    /// A token from hexadecimal digits.
+    /// Parses a token from hexadecimal digits.
     ///
     /// - Parameter hex: An even number of digits, upper or lower case, at least two.
-    /// - Throws: ``DeviceTokenError``, which says what is wrong with the digits.
+    /// - Throws: ``DeviceTokenError`` that describes the error in the digits.
     @specialized(where Text == String)
     @specialized(where Text == Substring)
     public init<Text: StringProtocol>(hex: Text) throws(DeviceTokenError) {
-        // As an array, which is gone through several times as fast as a text: relays read tokens by the thousand.
+        // An array is several times faster to iterate than a string, and relays parse tokens by the thousand.
         let digits = Array(hex.utf8)
         guard !digits.isEmpty else { throw .empty }
         guard digits.count <= 2 * DeviceToken.maximumByteCount else { throw .tooLong(byteCount: digits.count / 2) }
@@ -70,11 +72,11 @@ public struct DeviceToken: Sendable, Hashable {
         content = Content(digits: digits)
     }
 
-    /// A token from the bytes that an app receives in
+    /// Creates a token from the bytes that an app receives in
     /// `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
     ///
     /// - Parameter bytes: At least one byte.
-    /// - Throws: ``DeviceTokenError`` when there is none or there are too many.
+    /// - Throws: ``DeviceTokenError`` if there are no bytes or too many.
     public init(bytes: some Collection<UInt8>) throws(DeviceTokenError) {
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= DeviceToken.maximumByteCount else { throw .tooLong(byteCount: bytes.count) }
@@ -83,7 +85,7 @@ public struct DeviceToken: Sendable, Hashable {
 
     private static let usualDigitCount = 64
 
-    /// How many digits there are.
+    /// The number of hexadecimal digits.
     package var digitCount: Int {
         switch content {
         case .usual: DeviceToken.usualDigitCount
@@ -93,7 +95,7 @@ public struct DeviceToken: Sendable, Hashable {
 
     /// Writes all digits in lower case.
     ///
-    /// - Parameter text: Where to, with room for ``digitCount`` bytes.
+    /// - Parameter text: The destination, with room for ``digitCount`` bytes.
     package func write(into text: inout MutableRawSpan) {
         switch content {
         case .usual(let first, let second, let third, let fourth):
@@ -110,7 +112,7 @@ public struct DeviceToken: Sendable, Hashable {
 }
 
 extension MutableRawSpan {
-    /// Writes the sixteen hexadecimal digits of a number.
+    /// Writes the 16 hexadecimal digits of a number.
     fileprivate mutating func storeDigits(of number: UInt64, at offset: Int) {
         let upper = UInt32(truncatingIfNeeded: number >> 32).hexadecimalDigits
         let lower = UInt32(truncatingIfNeeded: number).hexadecimalDigits
@@ -119,18 +121,18 @@ extension MutableRawSpan {
     }
 }
 
-/// Why something is no device token.
+/// An error for input that is not a device token.
 public enum DeviceTokenError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There are no digits at all.
+    /// There are no digits.
     case empty
-    /// The digits do not pair up to bytes.
+    /// The number of digits is odd.
     case oddDigitCount(Int)
-    /// The character at this offset is none of `0`–`9`, `a`–`f`, `A`–`F`.
+    /// The character at this offset is not one of `0`–`9`, `a`–`f`, `A`–`F`.
     case notHexadecimal(offset: Int)
-    /// It is longer than any token.
+    /// The token is longer than ``DeviceToken/maximumByteCount``.
     case tooLong(byteCount: Int)
 
-    /// What is wrong and what a token looks like; the token itself is never repeated.
+    /// The error and the required form; the token itself is never included.
     public var description: String {
         switch self {
         case .empty:
@@ -152,15 +154,15 @@ extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
         digitCount > 8 ? "\(hex.prefix(8))…" : hex
     }
 
-    /// The first eight digits.
+    /// The type's name with the first eight digits.
     public var debugDescription: String { "DeviceToken(\(description))" }
 
-    /// Nothing but the shortened form, so that dumps do not give the token away.
+    /// A mirror of the shortened form only, so that dumps do not contain the token.
     public var customMirror: Mirror { Mirror(self, children: ["hex": description]) }
 }
 
 extension DeviceToken: Codable {
-    /// Reads hexadecimal text.
+    /// Decodes hexadecimal text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         do {
@@ -170,7 +172,7 @@ extension DeviceToken: Codable {
         }
     }
 
-    /// Writes all digits.
+    /// Encodes all digits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(hex)

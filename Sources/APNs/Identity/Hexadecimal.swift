@@ -1,7 +1,7 @@
 extension UInt8 {
-    /// Whether this is one of `0`–`9`, `a`–`f`, `A`–`F` in ASCII.
+    /// Whether the byte is one of `0`–`9`, `a`–`f`, `A`–`F` in ASCII.
     package var isHexadecimalDigit: Bool {
-        // Subtracted so that what is below wraps around to be far above; the bit makes letters small.
+        // Subtraction wraps bytes below the range to large values; setting bit 0x20 converts letters to lower case.
         self &- UInt8(ascii: "0") < 10 || (self | 0x20) &- UInt8(ascii: "a") < 6
     }
 
@@ -10,7 +10,7 @@ extension UInt8 {
         self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "a") + self - 10
     }
 
-    /// What the ASCII digit stands for.
+    /// The value of an ASCII hexadecimal digit; nil for other bytes.
     var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -24,7 +24,7 @@ extension UInt8 {
 extension UInt32 {
     /// The eight lower-case digits in ASCII, the first in the highest byte.
     var hexadecimalDigits: UInt64 {
-        // Each digit gets a byte of its own, all at once; letters come 39 places behind where digits would go on.
+        // Spread each digit to its own byte, all at once; "a" comes 39 places after the code that would follow "9".
         var digits = UInt64(self)
         digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
         digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
@@ -35,22 +35,22 @@ extension UInt32 {
 }
 
 extension ArraySlice<UInt8> {
-    /// The number that up to eight bytes make, the highest first.
+    /// The number represented by at most eight bytes, most significant first.
     var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 
-    /// What hexadecimal digits in ASCII stand for, of which there are no more than sixteen.
+    /// The number represented by at most sixteen hexadecimal digits in ASCII.
     var hexadecimalNumber: UInt64 {
-        // The lower half of a letter counts from one, and letters have a bit that digits have not.
+        // The low four bits of a letter count from 1, and letters have bit 6 set, which digits do not.
         reduce(0) { $0 << 4 | UInt64(($1 & 0x0F) + ($1 >> 6) &* 9) }
     }
 }
 
 extension String {
-    /// A text of so many bytes, which `write` puts in place.
+    /// Creates a string of `byteCount` bytes, which `write` fills.
     init(byteCount: Int, writing write: (inout MutableRawSpan) -> Void) {
         var text = [UInt8](repeating: 0, count: byteCount)
         var span = text.mutableSpan
-        // Safe, since whatever is written there is made of bytes.
+        // Safe, because every bit pattern written there is valid for bytes.
         var bytes = unsafe span.mutableBytes
         write(&bytes)
         self.init(decoding: text, as: UTF8.self)
@@ -58,7 +58,7 @@ extension String {
 }
 
 extension [UInt8] {
-    /// Adds the two lower-case digits of a byte.
+    /// Appends the two lower-case digits of a byte.
     package mutating func appendHexadecimal(_ byte: UInt8) {
         append((byte >> 4).hexadecimalDigit)
         append((byte & 0x0F).hexadecimalDigit)

@@ -1,23 +1,23 @@
-/// What a push is about, `apns-topic`: an app's bundle identifier, with a suffix for most push types.
+/// The topic of a push, `apns-topic`: an app's bundle identifier, with a suffix for most push types.
 ///
 /// Source: "Sending notification requests to APNs".
 public struct Topic: RawRepresentable, Sendable, Hashable, Codable {
-    /// The text as it travels.
+    /// The text as it is sent.
     public let rawValue: String
 
-    /// A topic of this text; whether APNs takes it is for ``Lint`` to say.
+    /// Creates a topic from its text; ``Lint`` checks whether APNs accepts it.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// A topic of this text.
+    /// Creates a topic from its text.
     ///
-    /// - Parameter rawValue: A bundle identifier, with or without suffix.
+    /// - Parameter rawValue: A bundle identifier, with or without a suffix.
     public init(_ rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The topic that pushes of a type need: this one, with the type's suffix added unless it is there.
+    /// Returns the topic for pushes of a type: this topic, with the type's suffix appended unless it is already there.
     ///
     /// - Parameter type: The push type.
     /// - Returns: The topic to send.
@@ -32,12 +32,12 @@ public struct Topic: RawRepresentable, Sendable, Hashable, Codable {
         return rawValue
     }
 
-    /// The longest first, as one may end with another.
+    /// The suffixes of all push types, longest first, because a suffix may end with another.
     private static let suffixes = PushType.all.map(\.topicSuffix).filter { !$0.isEmpty }.sorted { $0.count > $1.count }
 }
 
 extension Topic: ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// A topic from a literal.
+    /// Creates a topic from a literal.
     public init(stringLiteral value: String) {
         rawValue = value
     }

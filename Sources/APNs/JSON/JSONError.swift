@@ -1,36 +1,36 @@
-/// An error in JSON text, with its place.
+/// A syntax error in JSON text, with its position.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What can be wrong with JSON.
+    /// The kinds of errors in JSON text.
     public enum Problem: Sendable, Hashable {
-        /// The text ends too early.
+        /// The text ends before the value is complete.
         case unexpectedEnd
-        /// This byte cannot stand here.
+        /// This byte is not allowed at this position.
         case unexpectedByte(UInt8)
         /// The text is not UTF-8.
         case notUTF8
-        /// Something follows the value.
+        /// The value is followed by more bytes.
         case trailingBytes
-        /// Arrays and objects are nested deeper than the bound.
+        /// Arrays and objects are nested deeper than ``JSONReader/maximumDepth``.
         case tooDeep
-        /// The text is longer than the bound.
+        /// The text is longer than ``JSONReader/maximumByteCount``.
         case tooLong
         /// A name occurs twice in one object.
         case duplicateName(String)
-        /// A `\` is followed by something that is not an escape.
+        /// A `\` is not followed by a valid escape.
         case badEscape
-        /// An escape is one half of a surrogate pair without the other half (RFC 8259 §8.2).
+        /// An escape is half of a surrogate pair without the other half (RFC 8259 §8.2).
         case unpairedSurrogate
-        /// A string has a control character that must be escaped.
+        /// A string contains a control character that must be escaped.
         case controlCharacter
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let problem: Problem
-    /// Bytes before the place.
+    /// The byte offset of the error.
     public let offset: Int
-    /// Line of the place, from 1.
+    /// The line of the error, from 1.
     public let line: Int
-    /// Column of the place in bytes, from 1.
+    /// The column of the error in bytes, from 1.
     public let column: Int
 
     init(_ problem: Problem, at offset: Int, in bytes: [UInt8]) {
@@ -41,7 +41,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         column = 1 + offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)
     }
 
-    /// What is wrong and where, in a sentence without the final stop.
+    /// The error and its position, in a sentence without the final stop.
     public var description: String {
         "line \(line), column \(column): " + explanation
     }

@@ -1,4 +1,5 @@
-/// The grammar of RFC 8259, one byte of look-ahead, recursion bounded by ``JSONReader/maximumDepth``.
+/// A parser for the grammar of RFC 8259, with one byte of look-ahead and recursion bounded by
+/// ``JSONReader/maximumDepth``.
 struct JSONParser<Construction: JSONConstruction> {
     private typealias Value = Construction.Value
 
@@ -12,7 +13,7 @@ struct JSONParser<Construction: JSONConstruction> {
 
     mutating func parseDocument() throws(JSONError) -> Construction.Value {
         guard bytes.count <= JSONReader.maximumByteCount else { throw error(.tooLong) }
-        // Checked once for the whole text: what is cut out between ASCII characters is then UTF-8 too.
+        // Validate the whole text once: any part between two ASCII characters is then UTF-8 too.
         guard bytes.allSatisfy({ $0 < 0x80 }) || String(validating: bytes, as: UTF8.self) != nil else {
             throw error(.notUTF8)
         }
@@ -114,7 +115,8 @@ struct JSONParser<Construction: JSONConstruction> {
         }
     }
 
-    /// Steps over the comma before the next element, or over the bracket that ends the list.
+    /// Skips the comma before the next element, or the bracket that ends the list, and returns whether it was the
+    /// bracket.
     private mutating func isLast(before end: UInt8) throws(JSONError) -> Bool {
         skipWhitespace()
         let byte = try current()
@@ -144,7 +146,7 @@ struct JSONParser<Construction: JSONConstruction> {
         return Construction.number(bytes[start..<index])
     }
 
-    /// Steps over at least one digit.
+    /// Skips at least one digit.
     private mutating func skipDigits() throws(JSONError) {
         let start = index
         while index < bytes.count, bytes[index] >= UInt8(ascii: "0"), bytes[index] <= UInt8(ascii: "9") { index += 1 }
@@ -196,7 +198,7 @@ struct JSONParser<Construction: JSONConstruction> {
         index += 1
     }
 
-    /// One character written as `\uXXXX`, or as two of these that are a surrogate pair.
+    /// Parses a character written as `\uXXXX`, or as two of these that form a surrogate pair.
     private mutating func parseScalar() throws(JSONError) -> Unicode.Scalar {
         let unit = try parseFourDigits()
         guard UTF16.isLeadSurrogate(UInt16(unit)) else {

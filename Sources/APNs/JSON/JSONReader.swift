@@ -1,34 +1,34 @@
-/// Reads JSON that came from outside: strict by RFC 8259, bounded in depth and size, safe with any bytes.
+/// A reader for untrusted JSON: strict by RFC 8259, bounded in depth and size, safe with any bytes.
 ///
-/// It is the project's one reader. A system library would have cost more than it saves: it could not be part of an
-/// iOS app, which shares this module, and it reports neither the place of an error nor what to call it.
+/// The project uses this reader everywhere. The JSON parsers of system libraries cannot be part of an iOS app, which
+/// shares this module, and report neither the position nor the kind of an error.
 public enum JSONReader {
-    /// Levels of nesting that are followed.
+    /// The maximum depth of nesting.
     public static let maximumDepth = 64
-    /// Bytes that are looked at.
+    /// The maximum number of bytes in a text.
     public static let maximumByteCount = 4 << 20
 
-    /// Reads one value.
+    /// Parses a value.
     ///
     /// - Parameter bytes: The whole text.
     /// - Returns: The value.
-    /// - Throws: ``JSONError`` for anything but exactly one value in UTF-8, with no name twice in an object.
+    /// - Throws: ``JSONError`` unless the text is exactly one value in UTF-8 without repeated names in an object.
     public static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
         var parser = JSONParser<JSONTree>(bytes)
         return try parser.parseDocument()
     }
 
-    /// Looks whether the bytes are one object, without remembering it; names that occur twice go unnoticed.
+    /// Checks whether the bytes are a JSON object, without building its value; repeated names are not detected.
     ///
     /// - Parameter bytes: The whole text.
-    /// - Returns: Whether ``read(_:)`` would make an object of it, save for names that occur twice.
+    /// - Returns: Whether ``read(_:)`` would return an object, except for repeated names.
     public static func isObject(_ bytes: [UInt8]) -> Bool {
         var parser = JSONParser<JSONShape>(bytes)
         return (try? parser.parseDocument()) == .object
     }
 }
 
-/// What a parser makes of what it reads.
+/// The values that a parser builds from what it reads.
 protocol JSONConstruction {
     associatedtype Value
     associatedtype Members
@@ -40,15 +40,15 @@ protocol JSONConstruction {
     static func string(_ text: ArraySlice<UInt8>, escapes: [UInt8]?) -> Value
     static func array(_ elements: [Value]) -> Value
     static func object(_ members: Members) -> Value
-    /// Adds an element; constructions that need none leave the list empty.
+    /// Appends an element; constructions that need no elements leave the list empty.
     static func add(_ element: Value, to elements: inout [Value])
-    /// Adds a member; false when its name is there already.
+    /// Adds a member; returns false if its name is already present.
     static func add(_ value: Value, named name: Value, to members: inout Members) -> Bool
-    /// The text of a value that was made as a name.
+    /// Returns the text of a value that was built as a name.
     static func text(of name: Value) -> String
 }
 
-/// Makes values.
+/// Builds ``JSONValue``s.
 enum JSONTree: JSONConstruction {
     struct Members {
         var list: [JSONValue.Member] = []
@@ -78,7 +78,7 @@ enum JSONTree: JSONConstruction {
 
     static func add(_ value: JSONValue, named name: JSONValue, to members: inout Members) -> Bool {
         let name = text(of: name)
-        // A set pays only when there are many names to compare with.
+        // A set is only faster with many names to compare.
         if members.list.count < 16 {
             if members.list.contains(where: { $0.name == name }) { return false }
         } else {
@@ -92,7 +92,7 @@ enum JSONTree: JSONConstruction {
     static func text(of name: JSONValue) -> String { name.stringValue ?? "" }
 }
 
-/// Remembers nothing but what kind of value it was.
+/// Records only whether a value is an object.
 enum JSONShape: JSONConstruction {
     enum Kind {
         case object

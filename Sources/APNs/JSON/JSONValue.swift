@@ -1,10 +1,10 @@
-/// Any JSON value, with the order of members and the text of numbers kept.
+/// A JSON value that preserves the order of members and the text of numbers.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, as it was written.
+    /// A number, with its original text.
     case number(JSONNumber)
     /// A string.
     case string(String)
@@ -13,48 +13,48 @@ public enum JSONValue: Sendable, Hashable {
     /// An object.
     case object([Member])
 
-    /// One name with its value in an object.
+    /// A name and its value in an object.
     public struct Member: Sendable, Hashable {
         /// The name.
         public var name: String
         /// The value.
         public var value: JSONValue
 
-        /// A member from its parts.
+        /// Creates a member from its name and value.
         public init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The value of the first member of this name; nil when there is none or this is no object.
+    /// The value of the first member with this name; nil if there is none or the value is not an object.
     public subscript(name: String) -> JSONValue? {
         members?.first { $0.name == name }?.value
     }
 
-    /// The members; nil when this is no object.
+    /// The members; nil if the value is not an object.
     public var members: [Member]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The elements; nil when this is no array.
+    /// The elements; nil if the value is not an array.
     public var elements: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The text; nil when this is no string.
+    /// The text; nil if the value is not a string.
     public var stringValue: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The number as a whole one; nil when this is no number or not whole.
+    /// The integer; nil if the value is not a number or not written as an integer.
     public var integerValue: Int64? {
         if case .number(let number) = self { number.integerValue } else { nil }
     }
 
-    /// The value as compact JSON in UTF-8.
+    /// Returns the value as compact JSON in UTF-8.
     ///
-    /// - Returns: The bytes, without any white space.
+    /// - Returns: The bytes, without white space.
     public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         write(into: &bytes)
@@ -88,7 +88,7 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue: Encodable {
-    /// Encodes the value with any encoder; a number goes as a whole one where it is, else in double precision.
+    /// Encodes the value with any encoder; an integer as `Int64`, any other number in double precision.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .null:
@@ -129,50 +129,50 @@ extension JSONValue: Encodable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// A number.
+    /// Creates a number.
     public init(integerLiteral value: Int64) {
         self = .number(JSONNumber(value))
     }
 
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) {
         self = .array(elements)
     }
 
-    /// An object, with its members in the order of the literal.
+    /// Creates an object, with its members in the order of the literal.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0, $1) })
     }
 }
 
-/// A JSON number as it was written, so that none loses digits on its way.
+/// A JSON number with its original text, so that no digits are lost.
 public struct JSONNumber: Sendable, Hashable {
-    /// The text, which is a number by the grammar of RFC 8259 §6.
+    /// The text, a number in the grammar of RFC 8259 §6.
     public let text: String
 
-    /// A whole number.
+    /// Creates a number from an integer.
     ///
-    /// - Parameter value: The number.
+    /// - Parameter value: The integer.
     public init(_ value: some BinaryInteger) {
         text = String(value)
     }
 
-    /// A number in double precision, written as shortly as it can be told; a whole one without a fraction.
+    /// Creates a number in double precision with the shortest text that represents it; integers have no fraction.
     ///
-    /// - Parameter value: The number; nil comes of one that is not finite, which JSON cannot say.
+    /// - Parameter value: The number; the result is nil if it is not finite, because JSON cannot represent it.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
-        // Beyond 2^53 the shortest text has an exponent anyway.
+        // Integers outside the range of Int64 have a shortest text with an exponent anyway.
         text = Int64(exactly: value).map { String($0) } ?? value.description
     }
 
@@ -180,7 +180,7 @@ public struct JSONNumber: Sendable, Hashable {
         self.text = text
     }
 
-    /// The number when it is whole and written without fraction and exponent.
+    /// The number if it is an integer, written without fraction and exponent; nil otherwise.
     public var integerValue: Int64? { Int64(text) }
 
     /// The nearest number in double precision.
@@ -188,12 +188,12 @@ public struct JSONNumber: Sendable, Hashable {
 }
 
 extension [UInt8] {
-    /// Adds text as a JSON string: only what RFC 8259 §7 demands is escaped.
+    /// Appends text as a JSON string, escaping only what RFC 8259 §7 requires.
     mutating func appendJSON(_ text: String) {
         append(UInt8(ascii: "\""))
         let start = count
         append(contentsOf: text.utf8)
-        // Looked for where the bytes are by now, which is quicker than in the string.
+        // Searching the bytes already copied is faster than searching the string.
         var index = start
         while index < count, !self[index].needsEscapeInJSON { index += 1 }
         if index < count {

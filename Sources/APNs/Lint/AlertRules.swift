@@ -44,14 +44,14 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about what a person sees and hears ("Generating a remote notification").
+/// The rules about the content and sound of an alert ("Generating a remote notification").
 enum AlertRules {
     static let all: [Lint.Rule] = [
         .badgeNegative, .mutableWithoutAlert, .interruptionLevelUnknown, .criticalWithoutSound,
         .relevanceScoreOutOfRange, .volumeOutOfRange, .titleCut, .bodyCut,
     ]
 
-    /// Characters that fit, about: it depends on the letters, the phone, and the size of text a person likes.
+    /// The approximate number of characters that fit; it depends on the letters, the device and the user's text size.
     private static let titleLength = 40
     private static let bodyLength = 180
 
@@ -123,7 +123,7 @@ enum AlertRules {
     }
 
     private static func relevanceScore(_ aps: JSONValue, of type: PushType?) -> Lint.Finding? {
-        // Live Activities may rank by any number.
+        // The relevance score of a Live Activity may be any number.
         guard let score = aps["relevance-score"]?.doubleValue, type != .liveActivity, !(0...1).contains(score) else {
             return nil
         }
@@ -153,7 +153,7 @@ enum AlertRules {
         _ rule: Lint.Rule,
         _ pointer: String
     ) -> Lint.Finding? {
-        // Bytes are quicker to count, and never fewer than characters.
+        // Bytes are faster to count, and never fewer than characters.
         guard let text, text.utf8.count > length, text.count > length else { return nil }
         let lastWords = text.prefix(length).suffix(12).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return Lint.Finding(

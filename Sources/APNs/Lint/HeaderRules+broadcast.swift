@@ -37,7 +37,7 @@ extension HeaderRules {
     /// Checks the app in the path of a broadcast or of a request about channels.
     static func broadcastApp(_ app: String) -> Lint.Finding? {
         guard isWellFormed(topic: app) else {
-            // `BadTopic` and `MissingTopic` are answers to pushes to devices only.
+            // APNs answers `BadTopic` and `MissingTopic` only to pushes to devices.
             return Lint.Finding(
                 .broadcastAppMalformed,
                 .header(":path"),
@@ -70,7 +70,7 @@ extension HeaderRules {
         )
     }
 
-    /// Checks `apns-push-type`, which Apple's pages write in three ways.
+    /// Checks `apns-push-type` ignoring case, because Apple's pages spell it in three ways.
     static func broadcastType(_ type: String?) -> Lint.Finding? {
         guard let type else { return missing("apns-push-type", "liveactivity", .missingPushType) }
         guard type.lowercased() != PushType.liveActivity.rawValue else { return nil }
@@ -82,13 +82,13 @@ extension HeaderRules {
         )
     }
 
-    /// Checks `apns-expiration`, which a push to a device may leave out and a broadcast may not.
+    /// Checks `apns-expiration`, which is optional for a push to a device and required for a broadcast.
     static func broadcastExpiration(_ text: String?) -> Lint.Finding? {
         guard let text else { return missing("apns-expiration", "0 for a channel without storage", .badExpirationDate) }
         return expiration(text)
     }
 
-    /// Checks `apns-priority`, which a push to a device may leave out and a broadcast may not.
+    /// Checks `apns-priority`, which is optional for a push to a device and required for a broadcast.
     static func broadcastPriority(_ text: String?) -> Lint.Finding? {
         guard let text else { return missing("apns-priority", "10, 5 or 1", .badPriority) }
         return priority(text, of: .liveActivity)

@@ -34,7 +34,7 @@ extension Lint.Rule {
 
 /// The rules about `apns-topic`.
 extension HeaderRules {
-    /// Suffixes that no bundle identifier ends with by chance.
+    /// Suffixes that a bundle identifier does not end with by chance.
     static let tellingSuffixes = [
         ".push-type.accessory", ".push-type.controls", ".push-type.liveactivity", ".push-type.widgets",
         ".pushkit.fileprovider", ".location-query", ".voip-ptt",
@@ -69,7 +69,7 @@ extension HeaderRules {
             )
         }
         let suffix = type.topicSuffix
-        // Apple does not say what APNs answers when suffix and push type disagree.
+        // Apple does not document the answer of APNs when suffix and push type disagree.
         if !text.hasSuffix(suffix) {
             return Lint.Finding(
                 .topicSuffixMissing,
@@ -87,8 +87,8 @@ extension HeaderRules {
         )
     }
 
-    /// Checks the topic of an alert or a background push for a suffix that a bundle identifier may end with, too; APNs'
-    /// answer is not known.
+    /// Checks the topic of an alert or a background push for a suffix that a bundle identifier may also end with; Apple
+    /// does not document the answer of APNs.
     static func ambiguousSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
         guard let type, type == .alert || type == .background, let text,
             let other = [PushType.voip, .complication].first(where: { text.hasSuffix($0.topicSuffix) })
@@ -103,7 +103,7 @@ extension HeaderRules {
 
     /// Whether a topic has the characters and the parts of a bundle identifier.
     ///
-    /// Underscores are accepted, as Apple's pages do not say what APNs answers to them.
+    /// Underscores are accepted, because Apple's pages do not document the answer of APNs to them.
     static func isWellFormed(topic: String) -> Bool {
         var isPartEmpty = true
         var hasLetterOrDigit = false
@@ -124,7 +124,7 @@ extension HeaderRules {
         return hasLetterOrDigit && !isPartEmpty
     }
 
-    /// A suffix before the suffix.
+    /// Checks for a second suffix before the suffix.
     static func doubledSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
         guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, text.hasSuffix(suffix) else { return nil }
         let app = text.dropLast(suffix.count)

@@ -97,10 +97,10 @@ enum HeaderRules {
         .broadcastTypeWrong,
     ]
 
-    /// The first second after the year 5138: a time beyond it is one in milliseconds.
+    /// The first second after the year 5138; a later time is taken to be in milliseconds.
     static let farFuture: Int64 = 100_000_000_000
 
-    /// Judges the push type, and names the one that topic and payload speak for when it is missing.
+    /// Checks the push type; if it is missing, the finding names the type that topic and payload suggest.
     static func pushType(_ text: String?, likely: PushType? = nil) -> Lint.Finding? {
         let place = Lint.Place.header("apns-push-type")
         guard let text else {
@@ -165,7 +165,7 @@ enum HeaderRules {
             )
         }
         guard type == .background, priority == .immediate else { return nil }
-        // Apple calls it an error without naming the answer.
+        // Apple documents this as an error but does not name the answer.
         return Lint.Finding(
             .backgroundPriorityImmediate,
             place,
@@ -212,7 +212,7 @@ enum HeaderRules {
         )
     }
 
-    /// Compares an expiration with the clock; nil without a clock, and for an expiration that APNs refuses.
+    /// Compares an expiration with the clock; returns nil without a clock, and for an expiration that APNs refuses.
     static func pastExpiration(_ text: String?, at time: Int64?) -> Lint.Finding? {
         guard let time, expiration(text)?.reason == nil, let seconds = text.flatMap({ Int64($0) }), seconds > 0,
             seconds < time

@@ -56,27 +56,27 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about keys, which Apple's tables name, and the types of their values.
+/// The rules about the keys in Apple's tables and the types of their values.
 enum KeyRules {
     static let all: [Lint.Rule] = [
         .apsKeyOutside, .apsKeyUnknown, .alertKeyUnknown, .soundKeyUnknown, .valueWrongType, .alertWrongType,
         .badgeNotANumber, .relevanceScoreNotANumber, .flagNotOne, .contentChangedNotTrue,
     ]
 
-    /// Keys of `aps` that hardly anybody means for the app when they stand beside it.
+    /// Keys that belong in `aps` and are unlikely to be custom keys when they are beside it.
     private static let tellingKeys: Set<String> = [
         "alert", "attributes-type", "badge", "content-available", "content-changed", "content-state", "dismissal-date",
         "interruption-level", "mutable-content", "relevance-score", "sound", "stale-date", "target-content-id",
         "thread-id",
     ]
-    /// The number of unknown keys that have a finding.
+    /// The maximum number of findings about unknown keys in an object.
     private static let unknownKeyLimit = 20
 
-    /// One object of a payload with the table of its keys.
+    /// An object of a payload with the table of its keys.
     private struct Table {
         var name: String
         var keys: [PayloadKey]
-        /// Where what does not belong here may belong.
+        /// The object whose keys may have been put here by mistake.
         var neighbour: (name: String, keys: [PayloadKey])?
         var unknown: Lint.Rule
     }
@@ -102,7 +102,7 @@ enum KeyRules {
             + (isActivity ? check(aps["alert"]?["sound"], soundTable, at: ["aps", "alert", "sound"]) : [])
     }
 
-    /// Apple's keys where the phone does not look for them.
+    /// Returns findings about Apple's keys beside `aps`, where the phone does not look for them.
     static func outside(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         guard push.type?.carriesOwnContent != true else { return [] }
         let aps = payload["aps"]
@@ -121,7 +121,7 @@ enum KeyRules {
     private static func localizedTexts(of alert: JSONValue?) -> [Lint.Finding] {
         ["title", "body"].flatMap { name in
             let table = Table(name: name, keys: PayloadKey.localizedText, unknown: .alertKeyUnknown)
-            // Where a title may not be an object, that has been said already.
+            // If a title must not be an object, another rule has reported it.
             return check(alert?[name], table, at: ["aps", "alert", name])
         }
     }

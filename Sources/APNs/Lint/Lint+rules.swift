@@ -1,7 +1,7 @@
 extension Lint {
-    /// One rule: its name, how bad it is to break it, and the page of Apple's that it comes from.
+    /// A rule: its name, its severity, and the page of Apple's documentation that it comes from.
     public struct Rule: Sendable, Hashable {
-        /// The parts of a rule, in one place: a simulator stores thousands of findings, each with its rule.
+        /// The parts of a rule, shared by reference: a simulator stores thousands of findings, each with its rule.
         private final class Parts: Sendable {
             let id: String
             let severity: Severity
@@ -22,23 +22,23 @@ extension Lint {
             parts = Parts(id, severity, summary, page.address)
         }
 
-        /// The name, which stays the same in later versions.
+        /// The name, which does not change in later versions.
         public var id: String { parts.id }
         /// The severity of breaking the rule.
         public var severity: Severity { parts.severity }
-        /// The thing that the rule looks for, in a sentence without the final stop.
+        /// The mistake that the rule detects, in a sentence without the final stop.
         public var summary: String { parts.summary }
-        /// The address of Apple's page about it.
+        /// The address of the page in Apple's documentation.
         public var page: String { parts.page }
 
-        /// Returns whether two values are the same rule, by their names.
+        /// Returns whether two rules have the same name.
         public static func == (left: Rule, right: Rule) -> Bool { left.id == right.id }
 
         /// Hashes the name.
         public func hash(into hasher: inout Hasher) { hasher.combine(id) }
     }
 
-    /// Every rule that judges a push by itself, in the order in which ``check(headers:payload:at:)`` asks them.
+    /// All rules for a single push, in the order in which ``check(headers:payload:at:)`` applies them.
     public static let rules: [Rule] =
         HeaderRules.all + PayloadRules.all + KeyRules.all + PushTypeRules.all + AlertRules.all
         + LiveActivityRules.all + LiveActivityContentRules.all + WidgetRules.all + AccessoryRules.all
@@ -47,7 +47,7 @@ extension Lint {
 
 /// A page of Apple's documentation.
 package struct ApplePage: Sendable {
-    /// Where it is.
+    /// The URL of the page.
     package let address: String
 
     private init(_ path: String) {

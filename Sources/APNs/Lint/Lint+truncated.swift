@@ -4,7 +4,7 @@
     package import Foundation
 #endif
 
-/// The size of a payload of which only the beginning was kept.
+/// The size of a payload of which only the beginning was stored.
 package enum TruncatedPayloadSize: Sendable, Hashable {
     /// The payload has this number of bytes.
     case exactly(Int)
@@ -12,14 +12,14 @@ package enum TruncatedPayloadSize: Sendable, Hashable {
     case atLeast(Int)
 }
 
-/// The rules for a payload that was too long to be kept: its content is not known, so only its size is judged.
+/// The rules for a payload that was too long to be stored: its content is not known, so only its size is checked.
 extension Lint {
-    /// Everything that is wrong with a push whose payload was truncated, headers first.
+    /// Checks a push whose payload was truncated, headers first.
     ///
     /// - Parameters:
-    ///   - headers: Its headers, as they travel.
+    ///   - headers: The headers, as they are sent.
     ///   - payloadSize: The size of the whole payload.
-    ///   - date: When it is sent; nil to leave out the rules that need a clock.
+    ///   - date: The time of sending; nil to skip the rules that need a clock.
     /// - Returns: The findings in the order of the rules.
     package static func check(
         headers: PushHeaders,
@@ -31,14 +31,14 @@ extension Lint {
         return findings.compactMap(\.self)
     }
 
-    /// Everything that is wrong with a broadcast whose payload was truncated, headers first.
+    /// Checks a broadcast whose payload was truncated, headers first.
     ///
     /// - Parameters:
     ///   - app: The app in the path.
     ///   - channel: `apns-channel-id`.
-    ///   - headers: The other headers, as they travel.
+    ///   - headers: The other headers, as they are sent.
     ///   - payloadSize: The size of the whole payload.
-    ///   - date: When it is sent; nil to leave out the rules that need a clock.
+    ///   - date: The time of sending; nil to skip the rules that need a clock.
     /// - Returns: The findings in the order of the rules.
     package static func check(
         broadcastTo app: String,

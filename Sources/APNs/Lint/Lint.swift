@@ -4,25 +4,25 @@
     public import Foundation
 #endif
 
-/// The rules that judge a push, each in one place: the client asks before it sends, the simulator when it answers,
-/// the inbox when it explains.
+/// The rules for pushes, shared by the client before it sends, by the simulator when it answers, and by the inbox when
+/// it explains a push.
 public enum Lint {
-    /// One rule that a push breaks.
+    /// A violation of a rule by a push.
     public struct Finding: Sendable, Hashable {
         private let broken: Rule
         private let text: String
-        /// Where in the push.
+        /// The part of the push that breaks the rule.
         public let place: Place
-        /// What APNs answers; nil when it accepts the push all the same.
+        /// The reason with which APNs refuses the push; nil if APNs accepts it.
         public let reason: Reason?
 
-        /// A finding of a rule.
+        /// Creates a finding.
         ///
         /// - Parameters:
         ///   - rule: The rule that is broken.
-        ///   - place: Where in the push.
-        ///   - text: What is wrong and what comes of it on the phone, in a sentence without the final stop.
-        ///   - reason: What APNs answers; nil when it accepts the push all the same.
+        ///   - place: The part of the push that breaks the rule.
+        ///   - text: The error and its consequence on the phone, in a sentence without the final stop.
+        ///   - reason: The reason with which APNs refuses the push; nil if APNs accepts it.
         ///   - refuser: The server that refuses the push: APNs, unless the limit is Martlet's own.
         package init(
             _ rule: Rule,
@@ -37,31 +37,31 @@ public enum Lint {
             self.reason = reason
         }
 
-        /// The rule's name, which stays the same.
+        /// The rule's name, which does not change in later versions.
         public var rule: String { broken.id }
-        /// How bad it is.
+        /// The severity of the finding.
         public var severity: Severity { broken.severity }
-        /// What is wrong and what comes of it, on the phone or at APNs, in a sentence without the final stop.
+        /// The error and its consequence on the phone or at APNs, in a sentence without the final stop.
         public var message: String { text }
-        /// The address of Apple's page about it.
+        /// The address of the page in Apple's documentation.
         public var page: String { broken.page }
     }
 
-    /// How bad a finding is.
+    /// The severity of a finding.
     public enum Severity: String, Sendable, Hashable {
-        /// APNs refuses the push, or the phone ignores what is wrong.
+        /// APNs refuses the push, or the phone ignores the faulty part.
         case error
-        /// The push works, though perhaps not as meant.
+        /// The push is delivered, but possibly not as intended.
         case warning
     }
 
-    /// Where in a push a finding is.
+    /// The part of a push that a finding is about.
     public enum Place: Sendable, Hashable, CustomStringConvertible {
-        /// In the header of this name.
+        /// The header with this name.
         case header(String)
-        /// In the payload, at this JSON Pointer (RFC 6901); empty for all of it.
+        /// The payload at this JSON Pointer (RFC 6901); empty for the whole payload.
         case payload(String)
-        /// In how the connection is used that it came over.
+        /// The use of the connection over which the push was sent.
         case connection
 
         /// The header's name, `payload` with the pointer, or `connection`.
@@ -74,13 +74,13 @@ public enum Lint {
         }
     }
 
-    /// Everything that is wrong with a push, headers first.
+    /// Checks a push, headers first.
     ///
     /// - Parameters:
-    ///   - headers: Its headers, as they travel.
-    ///   - payload: Its payload.
-    ///   - date: When it is sent; nil to leave out the rules that need a clock.
-    /// - Returns: The findings in the order of the rules; none when all is well.
+    ///   - headers: The headers, as they are sent.
+    ///   - payload: The payload.
+    ///   - date: The time of sending; nil to skip the rules that need a clock.
+    /// - Returns: The findings in the order of the rules; empty if no rule is broken.
     public static func check(headers: PushHeaders, payload: [UInt8], at date: Date? = nil) -> [Finding] {
         let push = PushFacts(headers, at: date?.secondsSince1970)
         let (value, flaw) = PayloadRules.read(payload)
@@ -89,7 +89,7 @@ public enum Lint {
         return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
-    /// The findings about the headers of a push; its payload, when known, suggests a missing push type.
+    /// Returns the findings about the headers of a push; the payload, if known, suggests a missing push type.
     static func headerFindings(_ headers: PushHeaders, of push: PushFacts, _ payload: JSONValue?) -> [Finding?] {
         [
             PushTypeRules.pushType(push, payload),
@@ -104,15 +104,15 @@ public enum Lint {
         ]
     }
 
-    /// Everything that is wrong with a broadcast, headers first.
+    /// Checks a broadcast, headers first.
     ///
     /// - Parameters:
     ///   - app: The app in the path.
     ///   - channel: `apns-channel-id`.
-    ///   - headers: The other headers, as they travel.
-    ///   - payload: Its payload.
-    ///   - date: When it is sent; nil to leave out the rules that need a clock.
-    /// - Returns: The findings in the order of the rules; none when all is well.
+    ///   - headers: The other headers, as they are sent.
+    ///   - payload: The payload.
+    ///   - date: The time of sending; nil to skip the rules that need a clock.
+    /// - Returns: The findings in the order of the rules; empty if no rule is broken.
     public static func check(
         broadcastTo app: String,
         channel: String?,
@@ -131,7 +131,7 @@ public enum Lint {
         return findings.compactMap(\.self) + (value.map { content($0, byteCount: payload.count, of: push) } ?? [])
     }
 
-    /// The findings about the path and the headers of a broadcast.
+    /// Returns the findings about the path and the headers of a broadcast.
     static func headerFindings(
         broadcastTo app: String,
         channel: String?,
@@ -148,10 +148,10 @@ public enum Lint {
         ]
     }
 
-    /// What is wrong inside a payload that is an object.
+    /// Returns the findings about the content of a payload that is an object.
     private static func content(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Finding] {
         var findings = PayloadRules.check(payload, byteCount: byteCount, of: push) + MDMRules.check(payload, of: push)
-        // The rules of a type that needs keys in aps also name what is missing when there is no aps at all.
+        // The rules of a type that needs keys in aps also report the missing keys when there is no aps at all.
         let absent: JSONValue? = push.type?.needsDictionary == true ? [:] : nil
         guard let aps = payload["aps"] ?? absent, aps.members != nil else {
             return findings + secrets(in: payload, of: push)
@@ -168,7 +168,7 @@ public enum Lint {
         return findings
     }
 
-    /// The latest time in seconds since 1970 that is plausible; a greater number is a time in milliseconds.
+    /// The latest plausible time in seconds since 1970; a greater number is taken to be in milliseconds.
     package static let latestPlausibleTime = HeaderRules.farFuture
 
     /// Returns the findings about secrets; none for a push of type accessory, whose encrypted text matches by chance.
@@ -176,12 +176,13 @@ public enum Lint {
         push.type == .accessory ? [] : SecretRules.check(payload)
     }
 
-    /// The reason APNs has to refuse a push, if any; the same rules as ``check(headers:payload:at:)``, and quicker.
+    /// Returns the reason for which APNs would refuse a push; applies the refusing rules of
+    /// ``check(headers:payload:at:)``, but faster.
     ///
     /// - Parameters:
-    ///   - headers: Its headers, as they travel.
-    ///   - payload: Its payload.
-    /// - Returns: The reason of the first rule that is broken.
+    ///   - headers: The headers, as they are sent.
+    ///   - payload: The payload.
+    /// - Returns: The reason of the first rule that is broken; nil if APNs would accept the push.
     public static func firstRefusal(headers: PushHeaders, payload: [UInt8]) -> Reason? {
         let type = headers.resolvedPushType
         return HeaderRules.pushType(headers.pushType)?.reason
@@ -194,14 +195,13 @@ public enum Lint {
             ?? (JSONReader.isObject(payload) ? nil : .badRequestPayload)
     }
 
-    /// What is wrong with a notification that is about to be sent, as far as that can be told without reading its
-    /// payload: its types rule out the rest.
+    /// Checks a notification before it is sent, without parsing its payload: its types rule out the other errors.
     ///
     /// - Parameters:
     ///   - notification: The notification.
     ///   - topic: The topic it is sent with.
     ///   - payloadByteCount: The size of its payload.
-    /// - Returns: The first error; nil when all is well.
+    /// - Returns: The first error; nil if there is none.
     public static func firstError(
         in notification: PushNotification,
         topic: Topic,
@@ -216,24 +216,25 @@ public enum Lint {
             ?? PayloadRules.ranges(notification.payload)
     }
 
-    /// The reason APNs has to refuse a request about an app's channels for what it names, if any.
+    /// Returns the reason for which APNs would refuse a request about an app's channels because of the app or the
+    /// channel.
     ///
     /// - Parameters:
     ///   - app: The app in the path.
-    ///   - channel: `apns-channel-id`; of no account where the request needs none.
-    ///   - needsChannel: Whether it does.
-    /// - Returns: The reason of the first rule that is broken.
+    ///   - channel: `apns-channel-id`; ignored if the request needs none.
+    ///   - needsChannel: Whether the request needs a channel.
+    /// - Returns: The reason of the first rule that is broken; nil if there is none.
     package static func firstRefusal(app: String, channel: String?, needsChannel: Bool) -> Reason? {
         HeaderRules.broadcastApp(app)?.reason ?? (needsChannel ? HeaderRules.channel(channel)?.reason : nil)
     }
 
-    /// The reason APNs has to refuse a broadcast for its headers, if any.
+    /// Returns the reason for which APNs would refuse a broadcast because of its headers.
     ///
     /// - Parameters:
     ///   - app: The app in the path.
     ///   - channel: `apns-channel-id`.
-    ///   - headers: The other headers, all of which Apple demands of a broadcast.
-    /// - Returns: The reason of the first rule that is broken.
+    ///   - headers: The other headers, all of which Apple requires for a broadcast.
+    /// - Returns: The reason of the first rule that is broken; nil if there is none.
     package static func firstRefusal(broadcastTo app: String, channel: String?, headers: PushHeaders) -> Reason? {
         firstRefusal(app: app, channel: channel, needsChannel: true)
             ?? HeaderRules.broadcastType(headers.pushType)?.reason
@@ -241,25 +242,25 @@ public enum Lint {
             ?? HeaderRules.broadcastPriority(headers.priority)?.reason
     }
 
-    /// The reason APNs has to refuse a broadcast for its payload, if any.
+    /// Returns the reason for which APNs would refuse a broadcast because of its payload.
     ///
     /// - Parameter payload: The payload.
-    /// - Returns: The reason of the first rule that is broken.
+    /// - Returns: The reason of the first rule that is broken; nil if there is none.
     package static func firstRefusal(broadcastPayload payload: [UInt8]) -> Reason? {
         guard !payload.isEmpty else { return .payloadEmpty }
         guard payload.count <= PushLimits.broadcastPayloadByteCount else { return .payloadTooLarge }
         return JSONReader.isObject(payload) ? nil : .badRequestPayload
     }
 
-    /// The reason APNs has to refuse what is to go to a channel for its type.
+    /// Returns the reason for which APNs would refuse a broadcast because of its push type.
     package static func broadcastTypeRefusal(_ type: String?) -> Reason? {
         HeaderRules.broadcastType(type)?.reason
     }
 
-    /// What is wrong with a broadcast that is about to be sent.
+    /// Checks a broadcast before it is sent.
     ///
     /// - Parameter broadcast: The broadcast.
-    /// - Returns: The first error; nil when all is well.
+    /// - Returns: The first error; nil if there is none.
     public static func firstError(in broadcast: Broadcast) -> Finding? {
         HeaderRules.broadcastApp(broadcast.app.rawValue)
             ?? HeaderRules.channel(broadcast.channel.rawValue)
@@ -269,7 +270,7 @@ public enum Lint {
     }
 }
 
-/// What the rules about payloads know of a push besides.
+/// The facts about a push, besides its payload, that the payload rules use.
 struct PushFacts {
     /// The push type, or the type that the topic implies; nil when there is neither.
     var type: PushType?
@@ -283,7 +284,7 @@ struct PushFacts {
     var isForMDM: Bool
     /// `apns-priority`.
     var priority: String?
-    /// When it is sent, in seconds since 1970; nil without a clock.
+    /// The time of sending in seconds since 1970; nil without a clock.
     var time: Int64?
 
     init(_ headers: PushHeaders, at time: Int64?) {

@@ -25,14 +25,14 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about what a Live Activity shows: the phone decodes it with Swift's default `JSONDecoder`, and drops in
-/// silence what does not decode.
+/// The rules about the content of a Live Activity: the phone decodes it with Swift's default `JSONDecoder`, and
+/// silently drops a push that does not decode.
 enum LiveActivityContentRules {
     static let all: [Lint.Rule] = [
         .activityAttributesEqualState, .activityAttributesKeyedAsState, .activityNull, .activityDateText,
     ]
 
-    /// The number of values that have a finding.
+    /// The maximum number of findings about values.
     private static let findingLimit = 10
 
     static func check(_ aps: JSONValue) -> [Lint.Finding] {
@@ -92,10 +92,10 @@ enum LiveActivityContentRules {
         }
     }
 
-    /// Whether a text is a day and a time of ISO 8601 and nothing else, as in `2026-05-12T18:31:00Z`.
+    /// Whether a text is an ISO 8601 date and time and nothing else, as in `2026-05-12T18:31:00Z`.
     private static func isDateAndTime(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
-        // With seconds, a fraction and an offset.
+        // The longest accepted text has seconds, a fraction and an offset.
         guard (16...40).contains(bytes.count) else { return false }
         let pattern = Array("0000-00-00T00:00".utf8)
         let beginsAsOne = zip(bytes, pattern).allSatisfy { byte, sample in

@@ -107,9 +107,10 @@ enum LiveActivityRules {
     ]
 
     private static let events = ["start", "update", "end"]
-    /// Seconds by which two clocks may differ, and a server that counts up may run ahead.
+    /// The tolerance in seconds for differences between clocks and for servers that increase the timestamp with each
+    /// push.
     private static let clockTolerance: Double = 10 * 60
-    /// Seconds that an activity that has ended may stay on the Lock Screen.
+    /// The maximum time in seconds that an ended activity stays on the Lock Screen.
     private static let longestStay: Double = 4 * 60 * 60
 
     static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
@@ -182,7 +183,7 @@ enum LiveActivityRules {
         )
     }
 
-    // MARK: Events and what they need
+    // MARK: Events and required keys
 
     private static func event(_ aps: JSONValue) -> Lint.Finding? {
         guard let event = aps["event"] else {
@@ -201,7 +202,7 @@ enum LiveActivityRules {
         )
     }
 
-    /// Returns the finding about a broadcast that is to start Live Activities.
+    /// Checks that a broadcast does not start Live Activities.
     static func broadcastStart(_ payload: JSONValue?) -> Lint.Finding? {
         guard payload?["aps"]?["event"]?.stringValue == "start" else { return nil }
         return Lint.Finding(
@@ -222,7 +223,7 @@ enum LiveActivityRules {
                 "without content-state the phone has nothing to show, and drops the push"
             )
         case "end":
-            // An activity that leaves the Lock Screen at once needs no final content.
+            // An activity that is removed from the Lock Screen immediately needs no final content.
             let timestamp = aps["timestamp"]?.doubleValue ?? 0
             if let date = aps["dismissal-date"]?.doubleValue, date <= timestamp { return nil }
             return Lint.Finding(
@@ -256,7 +257,7 @@ enum LiveActivityRules {
         }
     }
 
-    /// Returns a finding for each key of notifications that a Live Activity does not have.
+    /// Returns a finding for each notification key that a Live Activity ignores.
     private static func ignoredKeys(_ aps: JSONValue) -> [Lint.Finding] {
         ["badge", "content-available", "sound"].filter { aps[$0] != nil }.map { key in
             let text = "a push about a Live Activity has no \(key) in aps: the phone ignores it"
@@ -278,7 +279,7 @@ enum LiveActivityRules {
     private static func hurry(_ aps: JSONValue, at event: String?, of push: PushFacts) -> Lint.Finding? {
         let priority = push.priority
         guard event == "update", aps["alert"] == nil, priority == nil || priority == "10" else { return nil }
-        // APNs refuses a broadcast without a priority.
+        // APNs refuses a broadcast without a priority, so another rule reports it.
         guard priority != nil || !push.isBroadcast else { return nil }
         return Lint.Finding(
             .activityUpdateImmediate,

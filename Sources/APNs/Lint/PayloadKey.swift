@@ -1,8 +1,8 @@
-/// A key of Apple's tables: what its value has to be, and what comes of another.
+/// A key of Apple's tables: the required kind of its value, and the consequence of any other.
 struct PayloadKey {
-    /// What a value has to be.
+    /// The required kind of a value.
     enum Kind {
-        /// Anything; other rules look closer.
+        /// Any value; other rules check it.
         case any
         case text
         case texts
@@ -19,7 +19,7 @@ struct PayloadKey {
         /// A string of decimal digits.
         case digits
 
-        /// Whether only some strings are right.
+        /// Whether the value must be a string of a certain form.
         var isFormOfText: Bool {
             switch self {
             case .base64, .digits: true
@@ -30,7 +30,7 @@ struct PayloadKey {
 
     let name: String
     let kind: Kind
-    /// What comes of a value of another kind.
+    /// The consequence of a value of another kind.
     let consequence: String
     /// The rule that such a value breaks.
     let rule: Lint.Rule
@@ -42,7 +42,7 @@ struct PayloadKey {
         self.rule = rule
     }
 
-    /// What is wrong with the kind of a value; nil when nothing is.
+    /// Checks the kind of a value; returns nil if it is correct.
     func finding(for value: JSONValue, in path: [String]) -> Lint.Finding? {
         guard !kind.takes(value) else { return nil }
         let found = kind.isFormOfText && value.stringValue != nil ? "another string" : value.kindInWords
@@ -104,7 +104,7 @@ extension JSONValue {
     }
 }
 
-/// Apple's tables ("Generating a remote notification", and ActivityKit's article for Live Activities).
+/// The keys of Apple's tables ("Generating a remote notification", and ActivityKit's article for Live Activities).
 extension PayloadKey {
     /// Keys of `aps`.
     static let aps: [PayloadKey] = [
@@ -165,7 +165,7 @@ extension PayloadKey {
         PayloadKey("subtitle-loc-args", .texts, else: placeholders),
         PayloadKey("loc-key", .text, else: "the notification has no body"),
         PayloadKey("loc-args", .texts, else: placeholders),
-        // Of older systems, and of websites.
+        // Used by older systems and by websites.
         PayloadKey("action", .text, else: "the button has its default title"),
         PayloadKey("action-loc-key", .any),
         PayloadKey("summary-arg", .any),

@@ -42,7 +42,7 @@ enum PayloadRules {
         .payloadNotMinified, .apsMissing, .apsNotAnObject,
     ]
 
-    /// Bytes that writing a payload more tightly has to save before there is a finding.
+    /// The minimum number of bytes that minifying a payload must save for a finding.
     private static let worthwhileSaving = 256
 
     static func size(_ count: Int, of type: PushType?) -> Lint.Finding? {
@@ -92,7 +92,10 @@ enum PayloadRules {
         )
     }
 
-    /// Apple names no answer for such payloads of pushes to devices; `BadRequestPayload` is that of other requests.
+    /// Returns the finding about a payload that cannot be parsed.
+    ///
+    /// Apple documents no answer to such payloads of pushes to devices; `BadRequestPayload` is the answer to other
+    /// requests.
     private static func unreadable(_ payload: [UInt8], _ error: JSONError) -> Lint.Finding {
         let place = Lint.Place.payload("")
         let reason = Reason.badRequestPayload
@@ -110,7 +113,7 @@ enum PayloadRules {
         }
     }
 
-    /// The payload when it is an object, or what keeps it from being one; neither when it is empty.
+    /// Parses a payload; returns the object, or the finding about why it is not an object, or neither if it is empty.
     static func read(_ payload: [UInt8]) -> (value: JSONValue?, flaw: Lint.Finding?) {
         guard !payload.isEmpty else { return (nil, nil) }
         do throws(JSONError) {
@@ -123,7 +126,7 @@ enum PayloadRules {
         }
     }
 
-    /// What is wrong with a payload beside what is in `aps`.
+    /// Returns the findings about a payload, except those about the content of `aps`.
     static func check(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> [Lint.Finding] {
         let tightness = notMinified(payload, byteCount: byteCount, of: push).map { [$0] } ?? []
         let outside = KeyRules.outside(payload, of: push)
@@ -136,7 +139,7 @@ enum PayloadRules {
         }
     }
 
-    /// What typed values can still get wrong.
+    /// Checks the ranges of numbers that the types do not restrict.
     static func ranges(_ payload: Payload) -> Lint.Finding? {
         if let badge = payload.aps?.badge, badge < 0 { return AlertRules.negativeBadge }
         if let score = payload.aps?.relevanceScore, !(0...1).contains(score) { return AlertRules.scoreOutOfRange }
@@ -150,7 +153,7 @@ enum PayloadRules {
 
     private static func notMinified(_ payload: JSONValue, byteCount: Int, of push: PushFacts) -> Lint.Finding? {
         let limit = push.isBroadcast ? PushLimits.broadcastPayloadByteCount : limit(of: push.type)
-        // Small payloads have nothing worthwhile to save.
+        // Small payloads cannot save enough.
         guard byteCount > limit || byteCount > worthwhileSaving else { return nil }
         let tightCount = payload.encoded().count
         let wouldFit = byteCount > limit && tightCount <= limit
@@ -165,7 +168,7 @@ enum PayloadRules {
 
     private static func missingDictionary(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         let type = push.type
-        // Wallet passes are updated by an empty object.
+        // An empty object updates Wallet passes.
         guard let names = payload.members?.map(\.name),
             !names.isEmpty || type?.needsDictionary == true,
             type?.carriesOwnContent != true, !push.isForMDM
@@ -183,13 +186,13 @@ enum PayloadRules {
 }
 
 extension PushType {
-    /// Whether pushes of this type carry what the app, or its server, has agreed with itself.
+    /// Whether pushes of this type carry content that the app and its server define.
     var carriesOwnContent: Bool {
         let types: [PushType] = [.complication, .fileProvider, .location, .mdm, .pushToTalk, .voip]
         return types.contains(self)
     }
 
-    /// Whether pushes of this type do nothing without keys of Apple's in `aps`.
+    /// Whether pushes of this type have no effect without Apple's keys in `aps`.
     var needsDictionary: Bool {
         let types: [PushType] = [.accessory, .background, .controls, .liveActivity, .widgets]
         return types.contains(self)

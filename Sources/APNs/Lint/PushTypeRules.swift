@@ -72,11 +72,11 @@ enum PushTypeRules {
         ("alert", .backgroundWithAlert), ("badge", .backgroundWithBadge), ("sound", .backgroundWithSound),
     ]
 
-    /// Judges the header, with a guess when it is missing.
+    /// Checks the push type header; if it is missing, the finding names the likely type.
     static func pushType(_ push: PushFacts, _ payload: JSONValue?) -> Lint.Finding? {
         if let type = push.declaredType { return HeaderRules.pushType(type) }
         let aps = payload?["aps"]
-        // Apple names no type for updates of Wallet passes, whose topics have no suffix, and for notifications of
+        // Apple names no push type for updates of Wallet passes, whose topics have no suffix, or for notifications of
         // websites.
         let isPass = payload?.members?.isEmpty == true && push.type == nil
         guard !isPass, !push.isForWebsite, aps?["url-args"] == nil else { return nil }
@@ -88,7 +88,7 @@ enum PushTypeRules {
         return mismatches(aps, of: type) + silentAlert(aps, of: type) + background(aps, of: type)
     }
 
-    /// An alert that shows nothing, for what no other rule explains.
+    /// Reports an alert that shows nothing, if no other rule has a finding.
     static func nothingToShow(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         guard push.type == .alert, !hasSign(aps) else { return [] }
         return [
@@ -110,7 +110,7 @@ enum PushTypeRules {
         return aps["content-available"] == nil ? nil : .background
     }
 
-    /// Whether a person notices the push.
+    /// Whether the push shows an alert, sets the badge or plays a sound.
     private static func hasSign(_ aps: JSONValue) -> Bool {
         let alert = aps["alert"]
         let isEmpty = alert?.stringValue?.isEmpty == true || alert?.members?.isEmpty == true
@@ -142,7 +142,7 @@ enum PushTypeRules {
         ]
     }
 
-    /// Keys of Apple's that have no rule of their own in a background push, whose `aps` has content-available alone.
+    /// Apple's keys that have no other rule in a background push, whose `aps` has only content-available.
     private static let keysWithoutSign = Set(PayloadKey.aps.map(\.name))
         .subtracting(["content-available"] + signs.map(\.key) + tellingKeys.flatMap(\.keys))
 

@@ -1,30 +1,31 @@
-/// Knows secrets by their looks.
+/// Patterns that recognize secrets in text.
 ///
-/// Each pattern is narrow: an ordinary push has to stay without a word.
+/// Each pattern is narrow, so that ordinary pushes have no findings.
 enum SecretPatterns {
-    /// Letters or digits after which a token is taken for one.
+    /// The minimum length of a word that is taken for a token.
     private static let leastTokenLength = 16
 
-    /// A block of PEM (RFC 7468) with a private key of any kind.
+    /// Whether the text contains a PEM block (RFC 7468) with a private key of any kind.
     static func hasPrivateKey(_ bytes: [UInt8], _ text: String) -> Bool {
-        // Hyphens are quicker to count than words to find.
+        // Counting hyphens is faster than searching for words.
         bytes.count(where: { $0 == UInt8(ascii: "-") }) >= 10
             && text.contains("-----BEGIN ") && text.contains("PRIVATE KEY-----")
     }
 
-    /// Three parts of base64url with dots between, the first two of which are objects (RFC 7519).
+    /// Whether the text contains three parts of base64url separated by dots, the first two of which are objects (RFC
+    /// 7519).
     static func hasWebToken(_ bytes: [UInt8]) -> Bool {
         let dot = UInt8(ascii: ".")
         guard bytes.count(where: { $0 == dot }) >= 2 else { return false }
         return words(of: bytes) { $0.isTokenCharacter || $0 == dot }.contains { word in
             let parts = word.split(separator: dot, omittingEmptySubsequences: false)
-            // "eyJ" is what `{"` begins with in base64.
+            // "eyJ" is the base64 form of the beginning of a JSON object, `{"`.
             return parts.count == 3 && parts.allSatisfy { $0.count >= leastTokenLength }
                 && parts.prefix(2).allSatisfy { $0.starts(with: "eyJ".utf8) }
         }
     }
 
-    /// The word "bearer" and a long word with a digit after it.
+    /// Whether the text contains the word "bearer" followed by a long word with a digit.
     static func hasBearerToken(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 6 + leastTokenLength else { return false }
         let words = words(of: bytes) { $0 > 0x20 }
@@ -34,20 +35,20 @@ enum SecretPatterns {
         }
     }
 
-    /// How well-known services begin their keys, and letters or digits enough for one.
+    /// Whether the text contains a word with the prefix of a well-known service's keys and the length of a key.
     static func hasAccessKey(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 20 else { return false }
         let beginnings = ["AKIA", "ASIA", "ghp_", "github_pat_", "sk_live_", "rk_live_", "xoxb-", "xoxp-"]
         return words(of: bytes, \.isTokenCharacter).contains { word in
             guard word.count >= 20, word.contains(where: \.isDigit) else { return false }
             guard let beginning = beginnings.first(where: { word.starts(with: $0.utf8) }) else { return false }
-            // Those of Amazon have 20 characters, and no small ones.
+            // Amazon's keys have 20 characters, none of them lower-case letters.
             return !beginning.hasSuffix("IA")
                 || word.count == 20 && word.allSatisfy { $0.isDigit || (0x41...0x5A).contains($0) }
         }
     }
 
-    /// An e-mail address and nothing else.
+    /// Whether the text is an e-mail address and nothing else.
     static func isEmailAddress(_ bytes: [UInt8]) -> Bool {
         guard bytes.contains(UInt8(ascii: "@")) else { return false }
         let parts = bytes.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
@@ -63,8 +64,8 @@ enum SecretPatterns {
 
     // MARK: Payment cards
 
-    /// A number with the beginning, the length and the check digit of a card (ISO/IEC 7812), its digits together or in
-    /// groups with a space or hyphen between.
+    /// Whether the text contains a number with the prefix, the length and the check digit of a payment card (ISO/IEC
+    /// 7812), its digits together or in groups separated by spaces or hyphens.
     static func hasCardNumber(_ bytes: [UInt8]) -> Bool {
         guard bytes.count(where: \.isDigit) >= 13 else { return false }
         var digits: [UInt8] = []
@@ -100,7 +101,7 @@ enum SecretPatterns {
         return lengths.contains(digits.count) && hasCheckDigit(digits)
     }
 
-    /// Whether the last digit is the one that Luhn's sum demands.
+    /// Whether the last digit is the check digit of the Luhn algorithm.
     private static func hasCheckDigit(_ digits: [UInt8]) -> Bool {
         let sum = digits.reversed().enumerated().reduce(0) { sum, next in
             let digit = Int(next.element)
@@ -110,14 +111,14 @@ enum SecretPatterns {
         return sum.isMultiple(of: 10)
     }
 
-    /// What is left between other characters.
+    /// Splits the bytes at all characters that are not part of a word.
     private static func words(of bytes: [UInt8], _ isPart: (UInt8) -> Bool) -> [ArraySlice<UInt8>] {
         bytes.split { !isPart($0) }
     }
 }
 
 extension UInt8 {
-    /// Whether base64url has this character (RFC 4648 §5).
+    /// Whether the byte is a base64url character (RFC 4648 §5).
     fileprivate var isTokenCharacter: Bool {
         isDigit || (0x61...0x7A).contains(self | 0x20) || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }

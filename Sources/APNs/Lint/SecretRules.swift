@@ -37,10 +37,10 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about what should not travel in the clear.
+/// The rules about data that should not be sent unencrypted.
 ///
-/// Apple asks for sensitive data to be encrypted ("Generating a remote notification"). One finding per rule is enough;
-/// none repeats what it has found.
+/// Apple recommends encrypting sensitive data ("Generating a remote notification"). Each rule has at most one finding,
+/// and no finding contains the secret.
 enum SecretRules {
     static let all: [Lint.Rule] = [
         .secretPrivateKey, .secretWebToken, .secretBearerToken, .secretAccessKey, .secretCardNumber,
@@ -75,7 +75,7 @@ enum SecretRules {
         }
     }
 
-    /// The first secret that a text holds; addresses are none in a text that is shown.
+    /// Returns the first secret in a text; e-mail addresses are not secrets in a text that is shown.
     private static func secret(in text: String, isShown: Bool) -> (rule: Lint.Rule, what: String)? {
         let bytes = Array(text.utf8)
         if SecretPatterns.hasPrivateKey(bytes, text) { return (.secretPrivateKey, "a private key") }

@@ -1,19 +1,19 @@
-/// Guesses what somebody meant to write.
+/// Finds the name that a misspelled name was probably meant to be.
 enum Spelling {
-    /// Words longer than this are not compared letter by letter.
+    /// The length above which names are not compared.
     private static let lengthLimit = 40
 
-    /// The word that this one was probably meant to be: the same but for case, hyphens and underscores, or with two
-    /// slips at most.
+    /// Returns the name that a word was probably meant to be: equal except for case, hyphens and underscores, or at
+    /// most two edits away.
     ///
     /// - Parameters:
-    ///   - word: What was written.
-    ///   - words: What could have been meant.
-    /// - Returns: The nearest; nil when none is near.
+    ///   - word: The misspelled word.
+    ///   - words: The valid names.
+    /// - Returns: The nearest name; nil if none is near.
     static func nearest(to word: String, among words: [String]) -> String? {
         let letters = plain(word)
         guard (3...lengthLimit).contains(letters.count) else { return nil }
-        // Short words are near each other by chance.
+        // Short words are similar by chance.
         var least = letters.count < 5 ? 2 : 3
         var nearest: String?
         for candidate in words {
@@ -25,17 +25,18 @@ enum Spelling {
         return nearest
     }
 
-    /// ": was "word" meant?" for the nearest word, or nothing.
+    /// Returns `: was "word" meant?` for the nearest name, or an empty string.
     static func hint(for word: String, among words: [String]) -> String {
         nearest(to: word, among: words).map { ": was \"\($0)\" meant?" } ?? ""
     }
 
-    /// A word without what people mix up: case, hyphens and underscores.
+    /// Removes the differences that are easily confused: case, hyphens and underscores.
     private static func plain(_ word: String) -> [UInt8] {
         word.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
     }
 
-    /// How many letters have to be added, left out, changed or swapped with their neighbour to make one of the other.
+    /// Returns the number of letters to insert, delete, replace or swap with their neighbour to turn one word into the
+    /// other.
     private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         guard abs(one.count - other.count) <= 2 else { return .max }
         var before: [Int] = []

@@ -1,13 +1,13 @@
 extension UInt8 {
-    /// Whether this is an ASCII digit.
+    /// Whether the byte is an ASCII digit.
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    /// Whether this is an ASCII letter.
+    /// Whether the byte is an ASCII letter.
     var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
 }
 
 extension String {
-    /// Whether this is base64 with padding (RFC 4648 §4) of at least one byte.
+    /// Whether the text is base64 with padding (RFC 4648 §4) of at least one byte.
     var isBase64: Bool {
         let padding = utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         return !isEmpty && utf8.count.isMultiple(of: 4) && padding <= 2

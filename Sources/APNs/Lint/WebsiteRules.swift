@@ -64,7 +64,7 @@ enum WebsiteRules {
 }
 
 extension PushFacts {
-    /// Whether the topic is the Website Push ID of a website, which begins with `web.`.
+    /// Whether the topic is a Website Push ID, which begins with `web.`.
     var isForWebsite: Bool {
         (declaredType == nil || type == .alert) && topic?.hasPrefix("web.") == true
     }

@@ -18,7 +18,7 @@ extension Lint.Rule {
 enum WidgetRules {
     static let all: [Lint.Rule] = [.reloadWithoutContentChanged, .reloadWithContent]
 
-    /// The number of useless keys that have a finding.
+    /// The maximum number of findings about ignored keys.
     private static let findingLimit = 5
 
     static func check(_ payload: JSONValue, _ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
@@ -32,7 +32,7 @@ enum WidgetRules {
     }
 
     private static func extras(_ payload: JSONValue, _ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
-        // Unknown keys in aps have findings already.
+        // Unknown keys in aps already have findings.
         let known = Set(PayloadKey.aps.map(\.name)).subtracting(["content-changed"])
         let inside = (aps.members ?? []).map(\.name).filter(known.contains).map { ["aps", $0] }
         let beside = (payload.members ?? []).map(\.name).filter { $0 != "aps" }.map { [$0] }

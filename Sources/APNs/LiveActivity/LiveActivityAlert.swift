@@ -1,15 +1,15 @@
-/// What a person reads and hears when a Live Activity starts, changes or ends.
+/// The alert shown when a Live Activity starts, changes or ends.
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
 public struct LiveActivityAlert: Sendable, Hashable {
-    /// A text, or the name of one in the app's own strings.
+    /// A text, or the key of a string in the app.
     public enum Text: Sendable, Hashable, ExpressibleByStringInterpolation {
         /// The text as it is shown.
         case plain(String)
-        /// The key of a string in the app, with what takes the place of each `%@` in it.
+        /// The key of a string in the app, with the arguments that replace each `%@` in it.
         case localized(key: String, arguments: [String] = [])
 
-        /// A text as it is shown.
+        /// Creates a text that is shown as it is.
         public init(stringLiteral value: String) {
             self = .plain(value)
         }
@@ -17,17 +17,17 @@ public struct LiveActivityAlert: Sendable, Hashable {
 
     /// The first line.
     public var title: Text
-    /// What stands below it.
+    /// The text below the title.
     public var body: Text
     /// The sound; nil for none.
     public var sound: Sound?
 
-    /// An alert from its parts.
+    /// Creates an alert.
     ///
     /// - Parameters:
     ///   - title: The first line.
-    ///   - body: What stands below it.
-    ///   - sound: The sound; the system's own by default.
+    ///   - body: The text below the title.
+    ///   - sound: The sound; the system's default sound by default.
     public init(title: Text, body: Text, sound: Sound? = .default) {
         self.title = title
         self.body = body

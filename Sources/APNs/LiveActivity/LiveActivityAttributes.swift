@@ -1,6 +1,6 @@
-/// The fixed and the changing part of a Live Activity, as one Swift type names them.
+/// The static and dynamic data of a Live Activity, as one Swift type.
 ///
-/// Give the type the same name and fields as the app's `ActivityAttributes`:
+/// Give the type the same name and properties as the app's `ActivityAttributes`:
 ///
 /// ```swift
 /// struct RideAttributes: LiveActivityAttributes {
@@ -9,14 +9,14 @@
 /// }
 /// ```
 public protocol LiveActivityAttributes: Encodable {
-    /// What changes while the activity runs.
+    /// The data that changes while the activity runs.
     associatedtype ContentState: Encodable
 
-    /// The name of the app's type; by default this type's own.
+    /// The name of the app's type; the name of this type by default.
     static var attributesType: String { get }
 }
 
 extension LiveActivityAttributes {
-    /// This type's name, without those of the types and modules around it.
+    /// The name of this type, without the enclosing types and module.
     public static var attributesType: String { String(describing: Self.self) }
 }

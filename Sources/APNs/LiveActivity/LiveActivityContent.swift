@@ -4,16 +4,16 @@
     internal import Foundation
 #endif
 
-/// Writes what a phone reads with its default `JSONDecoder`.
+/// Encodes content that a phone decodes with its default `JSONDecoder`.
 enum LiveActivityContent {
-    /// A value as JSON, which has to be an object.
+    /// Encodes a value, which must encode to a JSON object.
     static func encode(_ value: some Encodable, for key: String) throws(PayloadError) -> [UInt8] {
-        // What is JSON already keeps its order and digits.
+        // A JSON value is written as it is, with its order of members and its digits.
         if let json = value as? JSONValue {
             guard json.members != nil else { throw .notEncodable("\(key) has to be a JSON object") }
             return json.encoded()
         }
-        // No strategies: a date is then seconds since 2001 and data is base64, as ActivityKit expects them.
+        // Without strategies, a date is encoded as seconds since 2001 and data as base64, as ActivityKit expects.
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data: Data

@@ -4,17 +4,17 @@
     public import Foundation
 #endif
 
-/// The beginning of a Live Activity on a device that has given a push-to-start token (iOS and iPadOS 17.2).
+/// The start of a Live Activity on a device that has provided a push-to-start token (iOS and iPadOS 17.2).
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
 public struct LiveActivityStart: Sendable, Hashable {
-    /// How the new activity will be reached afterwards (iOS and iPadOS 18).
+    /// The way in which the new activity receives updates (iOS and iPadOS 18).
     public enum Reach: Sendable, Hashable {
-        /// As the app has set it up.
+        /// The way that the app has configured.
         case byApp
-        /// By a token of its own, which the app receives and hands to the server.
+        /// A token of its own, which the app receives and sends to the server.
         case byToken
-        /// By broadcasts on a channel.
+        /// Broadcasts on a channel.
         case byChannel(ChannelID)
     }
 
@@ -26,16 +26,17 @@ public struct LiveActivityStart: Sendable, Hashable {
     private let staleDate: Date?
     private let relevanceScore: Double?
 
-    /// A start from its parts; Apple demands an alert.
+    /// Creates a start; Apple requires an alert.
     ///
     /// - Parameters:
-    ///   - attributes: What stays the same while the activity runs.
-    ///   - state: What it shows first.
-    ///   - alert: What a person reads and hears.
-    ///   - reach: How it will be reached afterwards.
-    ///   - staleDate: From when on the content counts as outdated.
-    ///   - relevanceScore: Which of several activities is shown first: the one with the highest; any number.
-    /// - Throws: ``PayloadError`` when attributes or state do not encode to a JSON object.
+    ///   - attributes: The data that does not change while the activity runs.
+    ///   - state: The initial content.
+    ///   - alert: The alert shown to the user.
+    ///   - reach: The way in which the activity receives updates.
+    ///   - staleDate: The time from which the content counts as outdated.
+    ///   - relevanceScore: The rank among several activities: the one with the highest score is shown first; any
+    ///     number.
+    /// - Throws: ``PayloadError`` if attributes or state do not encode to a JSON object.
     public init<Attributes: LiveActivityAttributes>(
         _ attributes: Attributes,
         state: Attributes.ContentState,
@@ -53,17 +54,18 @@ public struct LiveActivityStart: Sendable, Hashable {
         self.relevanceScore = relevanceScore
     }
 
-    /// A start from parts that are JSON already.
+    /// Creates a start from JSON values.
     ///
     /// - Parameters:
     ///   - attributesType: The name of the app's type.
-    ///   - attributes: What stays the same while the activity runs.
-    ///   - state: What it shows first.
-    ///   - alert: What a person reads and hears.
-    ///   - reach: How it will be reached afterwards.
-    ///   - staleDate: From when on the content counts as outdated.
-    ///   - relevanceScore: Which of several activities is shown first: the one with the highest; any number.
-    /// - Throws: ``PayloadError`` when attributes or state are no object.
+    ///   - attributes: The data that does not change while the activity runs.
+    ///   - state: The initial content.
+    ///   - alert: The alert shown to the user.
+    ///   - reach: The way in which the activity receives updates.
+    ///   - staleDate: The time from which the content counts as outdated.
+    ///   - relevanceScore: The rank among several activities: the one with the highest score is shown first; any
+    ///     number.
+    /// - Throws: ``PayloadError`` if attributes or state are not objects.
     public init(
         attributesType: String,
         attributes: JSONValue,
@@ -82,10 +84,10 @@ public struct LiveActivityStart: Sendable, Hashable {
         self.relevanceScore = relevanceScore
     }
 
-    /// The payload of a push made at this time.
+    /// Returns the payload of a push created at a time.
     ///
     /// - Parameter timestamp: The time of the push, rounded down to a whole second. The phone ignores an update whose
-    ///   timestamp is not later, so a start is best stamped a little in the past.
+    ///   timestamp is not later than this one, so use a time slightly in the past.
     /// - Returns: The payload.
     /// - Throws: ``PayloadError`` for a relevance score that is not a finite number, and for a date before 1970 or
     ///   later than JSON integers can represent.

@@ -4,20 +4,20 @@
     public import Foundation
 #endif
 
-/// What a Live Activity is told while it runs, or as its last word: to one activity, or by broadcast to all that listen
-/// on a channel.
+/// An update or the end of a Live Activity, sent to one activity or, by broadcast, to all activities that listen on a
+/// channel.
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
 public struct LiveActivityUpdate: Sendable, Hashable {
-    /// When an activity that has ended leaves the Lock Screen.
+    /// The time at which an ended activity is removed from the Lock Screen.
     public enum Dismissal: Sendable, Hashable {
-        /// As the system likes: after four hours at most.
+        /// Chosen by the system, at most four hours after the end.
         case bySystem
-        /// At once.
+        /// Immediately.
         case immediately
-        /// This long after the push was made, four hours at most.
+        /// This long after the push was created, at most four hours. Fractions of a second are ignored.
         case after(Duration)
-        /// At a time within four hours.
+        /// At a date, at most four hours after the end.
         case at(Date)
     }
 
@@ -34,15 +34,16 @@ public struct LiveActivityUpdate: Sendable, Hashable {
     private let staleDate: Date?
     private let relevanceScore: Double?
 
-    /// New content for a running activity.
+    /// Creates an update with new content for a running activity.
     ///
     /// - Parameters:
-    ///   - state: The new content, encoded as the phone's default `JSONDecoder` expects it.
-    ///   - alert: What a person reads and hears; nil to change the content quietly.
-    ///   - staleDate: From when on the content counts as outdated.
-    ///   - relevanceScore: Which of several activities is shown first: the one with the highest; any number.
+    ///   - state: The new content, encoded for the phone's default `JSONDecoder`.
+    ///   - alert: The alert shown to the user; nil to change the content silently.
+    ///   - staleDate: The time from which the content counts as outdated.
+    ///   - relevanceScore: The rank among several activities: the one with the highest score is shown first; any
+    ///     number.
     /// - Returns: The update.
-    /// - Throws: ``PayloadError`` when the state does not encode to a JSON object.
+    /// - Throws: ``PayloadError`` if the state does not encode to a JSON object.
     public static func update(
         _ state: some Encodable,
         alert: LiveActivityAlert? = nil,
@@ -58,14 +59,14 @@ public struct LiveActivityUpdate: Sendable, Hashable {
         )
     }
 
-    /// The end of an activity, with its last content.
+    /// Creates the end of an activity with its final content.
     ///
     /// - Parameters:
-    ///   - state: The last content, which stays until the dismissal.
-    ///   - dismissal: When the activity leaves the Lock Screen.
-    ///   - alert: What a person reads and hears; nil for an end without a sound.
+    ///   - state: The final content, which is shown until the dismissal.
+    ///   - dismissal: The time at which the activity is removed from the Lock Screen.
+    ///   - alert: The alert shown to the user; nil to end the activity silently.
     /// - Returns: The update.
-    /// - Throws: ``PayloadError`` when the state does not encode to a JSON object.
+    /// - Throws: ``PayloadError`` if the state does not encode to a JSON object.
     public static func end(
         _ state: some Encodable,
         dismissal: Dismissal = .bySystem,
@@ -80,9 +81,9 @@ public struct LiveActivityUpdate: Sendable, Hashable {
         )
     }
 
-    /// The end of an activity, which keeps the content it had.
+    /// Creates the end of an activity that keeps its current content.
     ///
-    /// - Parameter dismissal: When the activity leaves the Lock Screen.
+    /// - Parameter dismissal: The time at which the activity is removed from the Lock Screen.
     /// - Returns: The update.
     public static func end(dismissal: Dismissal = .bySystem) -> LiveActivityUpdate {
         LiveActivityUpdate(
@@ -94,7 +95,7 @@ public struct LiveActivityUpdate: Sendable, Hashable {
         )
     }
 
-    /// The payload of a push made at this time.
+    /// Returns the payload of a push created at a time.
     ///
     /// - Parameter timestamp: The time of the push, rounded down to a whole second. The phone ignores an update whose
     ///   timestamp is not later than that of the content it shows.
@@ -119,10 +120,10 @@ public struct LiveActivityUpdate: Sendable, Hashable {
 }
 
 extension LiveActivityUpdate.Dismissal {
-    /// A date that is in the past, however wrong the clocks are.
+    /// A date that is in the past even if clocks differ.
     private static let longAgo = Date(secondsSince1970: 1)
 
-    /// The `dismissal-date` of a push made at this time; nil to leave it out.
+    /// Returns the `dismissal-date` of a push created at a time; nil to leave it out.
     fileprivate func date(from timestamp: Date) -> Date? {
         switch self {
         case .bySystem: nil

@@ -1,31 +1,31 @@
-/// Apple's own part of a payload, the dictionary `aps`.
+/// The part of a payload that Apple defines, the dictionary `aps`.
 ///
 /// Source: "Generating a remote notification", keys of `aps`.
 public struct APS: Sendable, Hashable {
-    /// What a person reads.
+    /// The text that is shown.
     public var alert: Alert?
-    /// The number on the app's icon; 0 removes it, nil leaves it as it is.
+    /// The number on the app's icon; 0 removes it, nil leaves it unchanged.
     public var badge: Int?
-    /// What a person hears.
+    /// The sound that is played.
     public var sound: Sound?
-    /// Which notifications are grouped with this one (`thread-id`).
+    /// The identifier by which notifications are grouped (`thread-id`).
     public var threadID: String?
-    /// The identifier of a registered category, which brings its actions.
+    /// The identifier of a registered category, which defines the actions.
     public var category: String?
-    /// Whether the app is woken in the background (`content-available`).
+    /// Whether the push wakes the app in the background (`content-available`).
     public var isContentAvailable: Bool
-    /// Whether the app's service extension may change the notification first (`mutable-content`).
+    /// Whether the app's service extension may change the notification before it is shown (`mutable-content`).
     public var isMutable: Bool
     /// The window to bring forward (`target-content-id`).
     public var targetContentID: String?
-    /// How much the notification may disturb.
+    /// The importance and delivery timing of the notification (`interruption-level`).
     public var interruptionLevel: InterruptionLevel?
-    /// How it ranks in a summary, from 0 to 1.
+    /// The rank in a notification summary, from 0 to 1 (`relevance-score`).
     public var relevanceScore: Double?
-    /// What the current Focus evaluates (`filter-criteria`).
+    /// The criteria that the current Focus evaluates (`filter-criteria`).
     public var filterCriteria: String?
 
-    /// A dictionary from its parts, none of which is needed.
+    /// Creates a dictionary from its entries, all of which are optional.
     public init(
         alert: Alert? = nil,
         badge: Int? = nil,

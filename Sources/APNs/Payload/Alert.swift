@@ -1,6 +1,6 @@
-/// What a person reads: title, subtitle and body, each as text or as a key into the app's own strings.
+/// The text of a notification: title, subtitle and body, each as text or as the key of a string in the app.
 ///
-/// A key takes the place of its text; the arguments fill the `%@` of the localised string in order.
+/// A key replaces its text; the arguments fill the `%@` of the localized string in order.
 /// Source: "Generating a remote notification", keys of `alert`.
 public struct Alert: Sendable, Hashable {
     /// The first line.
@@ -13,18 +13,18 @@ public struct Alert: Sendable, Hashable {
     public var launchImage: String?
     /// The key of the title in the app's strings (`title-loc-key`).
     public var titleLocalizationKey: String?
-    /// What fills the title's placeholders (`title-loc-args`).
+    /// The arguments for the title's placeholders (`title-loc-args`).
     public var titleLocalizationArguments: [String]?
     /// The key of the subtitle in the app's strings (`subtitle-loc-key`).
     public var subtitleLocalizationKey: String?
-    /// What fills the subtitle's placeholders (`subtitle-loc-args`).
+    /// The arguments for the subtitle's placeholders (`subtitle-loc-args`).
     public var subtitleLocalizationArguments: [String]?
     /// The key of the body in the app's strings (`loc-key`).
     public var localizationKey: String?
-    /// What fills the body's placeholders (`loc-args`).
+    /// The arguments for the body's placeholders (`loc-args`).
     public var localizationArguments: [String]?
 
-    /// An alert from its parts, none of which is needed.
+    /// Creates an alert from its parts, all of which are optional.
     public init(
         title: String? = nil,
         subtitle: String? = nil,
@@ -64,7 +64,7 @@ public struct Alert: Sendable, Hashable {
 }
 
 extension Alert: ExpressibleByStringInterpolation {
-    /// An alert of a body only.
+    /// Creates an alert that has only a body.
     public init(stringLiteral value: String) {
         self.init(body: value)
     }

@@ -4,9 +4,10 @@
     internal import Foundation
 #endif
 
-/// The app's own part of a payload: any keys beside `aps`.
+/// The part of a payload that the app defines: any keys beside `aps`.
 ///
-/// It is made once and holds bytes, so that a notification that goes to many devices is not encoded many times.
+/// The data is encoded once and stored as bytes, so that a notification for many devices is not encoded for each of
+/// them.
 /// Source: "Generating a remote notification".
 public struct CustomData: Sendable, Hashable {
     /// The members as JSON, without the braces around them.
@@ -23,14 +24,14 @@ public struct CustomData: Sendable, Hashable {
         case secondsSince2001
     }
 
-    /// Custom data from an encodable value, which must encode to an object without a key `aps`.
+    /// Encodes a value, which must encode to an object without a key `aps`.
     ///
     /// - Parameters:
     ///   - value: The value; data is written as base64.
-    ///   - dates: The form in which dates are written; ISO 8601 by default, which every platform reads alike. The
-    ///     content of a Live Activity has no such choice: ActivityKit decodes it without a strategy.
-    /// - Throws: ``PayloadError`` when the value cannot be encoded, as with a date that is not a number, or encodes to
-    ///   something else.
+    ///   - dates: The form in which dates are written; ISO 8601 by default, which is the same on every platform. The
+    ///     content of a Live Activity has no such option: ActivityKit decodes it without a strategy.
+    /// - Throws: ``PayloadError`` if the value cannot be encoded (for example because a date is not a number) or does
+    ///   not encode to such an object.
     public init(_ value: some Encodable, dates: DateFormat = .iso8601) throws(PayloadError) {
         let encoder = JSONEncoder()
         switch dates {
@@ -48,7 +49,8 @@ public struct CustomData: Sendable, Hashable {
         try self.init(json: Array(data))
     }
 
-    /// Writes a date as text, and refuses a date that has no such text: the encoder's own strategy writes another date.
+    /// Writes a date as text, and rejects a date without such a text, for which the encoder's own strategy writes
+    /// another date.
     private static func writeISO8601(_ date: Date, to encoder: any Encoder) throws {
         let seconds = date.timeIntervalSince1970
         guard years0To9999.contains(seconds) else {
@@ -64,13 +66,13 @@ public struct CustomData: Sendable, Hashable {
         try container.encode(date.formatted(.iso8601))
     }
 
-    /// The times that ISO 8601 writes with four digits of the year, in seconds since 1970.
+    /// The times whose year has four digits in ISO 8601, in seconds since 1970.
     private static let years0To9999: Range<Double> = -62_167_219_200..<253_402_300_800
 
-    /// An object that is JSON already; its bytes are kept as they are.
+    /// Creates custom data from a JSON object; its bytes are preserved.
     ///
-    /// - Parameter json: One JSON object without a key `aps`.
-    /// - Throws: ``PayloadError`` when it is something else.
+    /// - Parameter json: A JSON object without a key `aps`.
+    /// - Throws: ``PayloadError`` for any other text.
     public init(json: [UInt8]) throws(PayloadError) {
         let value: JSONValue
         do throws(JSONError) {

@@ -1,24 +1,25 @@
-/// How much a notification may disturb.
+/// The importance and delivery timing of a notification.
 ///
 /// Source: "Generating a remote notification" and `UNNotificationInterruptionLevel`.
 public struct InterruptionLevel: RawRepresentable, Sendable, Hashable {
-    /// The text as it travels.
+    /// The text as it is sent.
     public let rawValue: String
 
-    /// The level of this text, known or not.
+    /// Creates a level from its text, known or unknown.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Into the list only, without light or sound.
+    /// Adds the notification to the list without lighting the screen or playing a sound.
     public static let passive = InterruptionLevel(rawValue: "passive")
-    /// Lights the screen and may sound; the default.
+    /// Lights the screen and can play a sound; the default.
     public static let active = InterruptionLevel(rawValue: "active")
-    /// At once, also through a Focus that allows it; the app needs the capability.
+    /// Delivers the notification immediately, also during a Focus that allows it; the app needs the capability.
     public static let timeSensitive = InterruptionLevel(rawValue: "time-sensitive")
-    /// At once and past the mute switch; the app needs Apple's approval.
+    /// Delivers the notification immediately and plays its sound despite the mute switch; the app needs Apple's
+    /// approval.
     public static let critical = InterruptionLevel(rawValue: "critical")
 
-    /// Every known level.
+    /// All known levels.
     public static let all: [InterruptionLevel] = [.passive, .active, .timeSensitive, .critical]
 }

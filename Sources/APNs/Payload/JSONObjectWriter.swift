@@ -4,19 +4,19 @@
     internal import Foundation
 #endif
 
-/// Writes a JSON object member by member, straight into the bytes of the payload; absent values leave no trace.
+/// A writer that appends the members of a JSON object directly to the bytes of the payload; nil values are left out.
 struct JSONObjectWriter {
     private var bytes: [UInt8] = []
     /// Whether the object that is being written has no member yet.
     private var isEmpty = true
 
-    /// Begins an object, with room for this many bytes.
+    /// Begins an object and reserves this many bytes.
     init(capacity: Int) {
         bytes.reserveCapacity(capacity)
         bytes.append(UInt8(ascii: "{"))
     }
 
-    /// Ends the object.
+    /// Ends the object and returns its bytes.
     mutating func finish() -> [UInt8] {
         bytes.append(UInt8(ascii: "}"))
         return bytes
@@ -60,14 +60,14 @@ struct JSONObjectWriter {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// Writes a value that is JSON already.
+    /// Writes a value that is already JSON.
     mutating func write(_ name: String, json: [UInt8]?) {
         guard let json else { return }
         write(name)
         bytes.append(contentsOf: json)
     }
 
-    /// Writes an object within the object.
+    /// Writes an object as a member.
     mutating func write<Failure: Error>(
         _ name: String,
         _ members: (inout JSONObjectWriter) throws(Failure) -> Void
@@ -80,7 +80,7 @@ struct JSONObjectWriter {
         isEmpty = false
     }
 
-    /// Adds members that are JSON already, without the braces around them.
+    /// Adds members that are already JSON, without the enclosing braces.
     mutating func splice(_ members: [UInt8]) {
         guard !members.isEmpty else { return }
         if !isEmpty { bytes.append(UInt8(ascii: ",")) }

@@ -1,4 +1,4 @@
-/// What a push carries: Apple's part and the app's own, or bytes that are nobody's business on the way.
+/// The content of a push: the `aps` dictionary with the app's own data, or bytes that are sent unchanged.
 public struct Payload: Sendable, Hashable {
     private enum Content: Sendable, Hashable {
         case typed(TypedContent)
@@ -7,25 +7,25 @@ public struct Payload: Sendable, Hashable {
 
     private let content: Content
 
-    /// Apple's part with the app's own beside it.
+    /// Creates a payload from the `aps` dictionary and the app's own data.
     public init(_ aps: APS, custom: CustomData? = nil) {
         content = .typed(TypedContent(aps, custom))
     }
 
-    /// Bytes that are sent as they are.
+    /// Creates a payload from bytes that are sent unchanged.
     public init(opaque bytes: [UInt8]) {
         content = .opaque(bytes)
     }
 
-    /// Apple's part; nil when the payload is opaque.
+    /// The `aps` dictionary; nil if the payload is opaque.
     public var aps: APS? {
         if case .typed(let content) = content { content.aps } else { nil }
     }
 
-    /// The payload as it travels: compact JSON in UTF-8 with the keys in the order of Apple's tables.
+    /// Returns the payload as it is sent: compact JSON in UTF-8 with the keys in the order of Apple's tables.
     ///
     /// - Returns: The bytes.
-    /// - Throws: ``PayloadError/notFinite(key:)`` for a number that JSON cannot write.
+    /// - Throws: ``PayloadError/notFinite(key:)`` for a number that JSON cannot represent.
     public func encoded() throws(PayloadError) -> [UInt8] {
         switch content {
         case .opaque(let bytes):
@@ -39,7 +39,7 @@ public struct Payload: Sendable, Hashable {
     }
 }
 
-/// What a typed payload holds, behind one reference: a notification on its way is not copied piece by piece.
+/// The content of a typed payload, in a class so that copying a notification copies one reference.
 private final class TypedContent: Sendable, Hashable {
     let aps: APS
     let custom: CustomData?
@@ -59,20 +59,20 @@ private final class TypedContent: Sendable, Hashable {
     }
 }
 
-/// Why a payload cannot be made.
+/// The reason for which a payload cannot be created.
 public enum PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The number at this key is infinite or none, which JSON cannot write.
+    /// The number at this key is infinite or NaN, which JSON cannot represent.
     case notFinite(key: String)
     /// The date at this key is before 1970, later than JSON integers can represent, or not a number; `found` is its
     /// number of seconds after 1970 as text, since a `Date` that is not a number cannot be printed.
     case dateOutOfRange(key: String, found: String)
-    /// The custom data does not encode.
+    /// The custom data cannot be encoded.
     case notEncodable(String)
     /// The custom data is not valid JSON.
     case notJSON(JSONError)
     /// The custom data is JSON, but not an object.
     case notAnObject
-    /// The custom data has a key `aps`, which is Apple's.
+    /// The custom data has a key `aps`, which is reserved for Apple's dictionary.
     case reservedKey
 
     /// The rule that is broken, in a sentence without the final stop.

@@ -4,7 +4,7 @@
     package import Foundation
 #endif
 
-/// The dates of a payload, which are whole seconds since 1970.
+/// The conversion of dates to the numbers in a payload, whole seconds since 1970.
 package enum PayloadDate {
     /// The latest date, in seconds since 1970: the largest integer that every JSON parser reads exactly (RFC 8259 §6).
     package static let latest: Int64 = 9_007_199_254_740_991
@@ -18,7 +18,7 @@ package enum PayloadDate {
     /// - Throws: ``PayloadError/dateOutOfRange(key:found:)`` for any other date.
     package static func seconds(_ date: Date, for key: String) throws(PayloadError) -> Int64 {
         let seconds = date.timeIntervalSince1970.rounded(.down)
-        // NaN compares false.
+        // Comparisons with NaN are false.
         guard seconds >= 0, seconds <= Double(latest) else {
             throw .dateOutOfRange(key: key, found: "\(date.timeIntervalSince1970)")
         }

@@ -1,15 +1,15 @@
-/// What a person hears.
+/// The sound of a notification.
 ///
 /// Source: "Generating a remote notification", keys of `sound`.
 public enum Sound: Sendable, Hashable {
-    /// The system's own sound.
+    /// The system's default sound.
     case `default`
     /// A file in the app's bundle or its `Library/Sounds`.
     case named(String)
-    /// A sound that the mute switch does not silence, from an app with Apple's approval; the volume goes from 0 to 1.
+    /// A sound that the mute switch does not silence, for an app with Apple's approval; the volume is from 0 to 1.
     case critical(name: String = "default", volume: Double = 1)
 
-    /// The name and the volume.
+    /// The volume of a critical sound; nil for other sounds.
     var volume: Double? {
         if case .critical(_, let volume) = self { volume } else { nil }
     }

@@ -1,4 +1,4 @@
-/// Base64 with the URL-safe alphabet and without padding (RFC 4648 §5), the form of everything in a JWT.
+/// Base64 with the URL-safe alphabet and without padding (RFC 4648 §5), the encoding of all parts of a JWT.
 enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -19,7 +19,7 @@ enum Base64URL {
         return text
     }
 
-    /// The bytes; nil when a character is none of the alphabet, or the text cannot have come from whole bytes.
+    /// Decodes text; returns nil if a character is not in the alphabet, or if the text does not encode whole bytes.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)

@@ -1,6 +1,6 @@
 /// The two forms of an ECDSA signature on the curve P-256.
 enum ECDSASignature {
-    /// Bytes of a signature in the form of a JWT, r and s (RFC 7518 §3.4).
+    /// The number of bytes of a signature in the form of a JWT, r and s (RFC 7518 §3.4).
     static let byteCount = 64
     private static let sequence: UInt8 = 0x30
     private static let integer: UInt8 = 0x02

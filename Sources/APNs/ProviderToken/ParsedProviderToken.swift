@@ -12,7 +12,7 @@ public struct ParsedProviderToken: Sendable, Hashable {
     /// The deviations from the form in Apple's documentation; empty for most tokens.
     public let deviations: [ProviderTokenDeviation]
 
-    /// Parses a token.
+    /// Parses and checks the form of a token.
     ///
     /// - Parameter token: The token as it is sent after `bearer`.
     /// - Throws: ``ProviderTokenError`` that names the part that is wrong.
@@ -49,7 +49,7 @@ public struct ParsedProviderToken: Sendable, Hashable {
             let value = try JSONReader.read(bytes)
             if value.members != nil { return value }
         } catch {
-            // Readers of JWTs refuse a repeated name, or take its last value (RFC 7519 §4).
+            // Implementations of JWT reject a repeated name or use its last value (RFC 7519 §4).
             if case .duplicateName(let name) = error.problem {
                 throw .repeatedName(String(name.prefix(20)), part: part)
             }
@@ -57,7 +57,7 @@ public struct ParsedProviderToken: Sendable, Hashable {
         throw .notJSON(part)
     }
 
-    /// Reads `iat` in one of the forms that are in use.
+    /// Parses `iat` in one of the forms that clients send.
     private static func issuedAt(
         _ value: JSONValue
     ) throws(ProviderTokenError) -> (seconds: Int64, deviations: [ProviderTokenDeviation]) {
@@ -72,7 +72,7 @@ public struct ParsedProviderToken: Sendable, Hashable {
         }
     }
 
-    /// Returns the number of which a text consists, with leading zeros or in the grammar of JSON.
+    /// Parses the number in a text, which may have leading zeros or be in the grammar of JSON.
     private static func number(in text: String) throws(ProviderTokenError) -> JSONNumber {
         if text.utf8.allSatisfy(\.isDigit), let number = Int64(text) { return JSONNumber(number) }
         guard case .number(let number)? = try? JSONReader.read(Array(text.utf8)), number.text == text else {
@@ -137,7 +137,7 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
     /// A number of the signature is 0, or not less than the order of the curve, so no key can have made it.
     case impossibleSignature
 
-    /// The error in a sentence without the final stop; the token is never repeated.
+    /// The error in a sentence without the final stop; the token is never included.
     public var description: String {
         switch self {
         case .notThreeParts(let count): "a provider token has three parts separated by dots, not \(count)"

@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// The claims of a provider token: the key and team that signed it, and the time of issue.
+/// The claims of a provider token: the key and the team that sign it, and the time of issue.
 ///
 /// The token itself is a JSON Web Token (RFC 7519) signed with ES256. Source: "Establishing a token-based connection
 /// to APNs".
@@ -32,7 +32,7 @@ public struct ProviderToken: Sendable, Hashable {
         set { issuedAtSeconds = newValue.secondsSince1970 }
     }
 
-    /// Claims from their parts.
+    /// Creates claims.
     ///
     /// - Parameters:
     ///   - keyID: The ten characters that name the signing key.
@@ -42,14 +42,14 @@ public struct ProviderToken: Sendable, Hashable {
         self.init(keyID: keyID, teamID: teamID, issuedAtSeconds: issuedAt.secondsSince1970)
     }
 
-    /// Claims from their parts, with the time of issue in seconds since 1970.
+    /// Creates claims with the time of issue in seconds since 1970.
     package init(keyID: String, teamID: String, issuedAtSeconds: Int64) {
         self.keyID = keyID
         self.teamID = teamID
         self.issuedAtSeconds = issuedAtSeconds
     }
 
-    /// The age of the token.
+    /// Returns the age of the token.
     ///
     /// - Parameter date: The time to compare with.
     /// - Returns: The age in whole seconds; negative when the time of issue is later than `date`.
@@ -57,24 +57,24 @@ public struct ProviderToken: Sendable, Hashable {
         .seconds(ageInSeconds(at: date.secondsSince1970))
     }
 
-    /// The age of the token in seconds, at a time in seconds since 1970.
+    /// Returns the age of the token in seconds, at a time in seconds since 1970.
     package func ageInSeconds(at now: Int64) -> Int64 {
         let (age, isTooLarge) = now.subtractingReportingOverflow(issuedAtSeconds)
         guard isTooLarge else { return age }
         return issuedAtSeconds < now ? .max : .min
     }
 
-    /// What has to be signed: header and claims.
+    /// The bytes to sign: header and claims.
     public var signingInput: [UInt8] {
         let header: JSONValue = ["alg": "ES256", "kid": .string(keyID)]
         let claims: JSONValue = ["iss": .string(teamID), "iat": .number(JSONNumber(issuedAtSeconds))]
         return Base64URL.encode(header.encoded()) + [UInt8(ascii: ".")] + Base64URL.encode(claims.encoded())
     }
 
-    /// The whole token.
+    /// Returns the whole token.
     ///
     /// - Parameter signature: The signature of ``signingInput``: 64 bytes, r and s (RFC 7518 §3.4).
-    /// - Returns: The token as it travels after `bearer`.
+    /// - Returns: The token as it is sent after `bearer`.
     public func signed(by signature: [UInt8]) -> [UInt8] {
         signingInput + [UInt8(ascii: ".")] + Base64URL.encode(signature)
     }
