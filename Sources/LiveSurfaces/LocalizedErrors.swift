@@ -5,11 +5,11 @@
 #endif
 
 extension SurfaceError: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
 extension WrongSurfaceKind: LocalizedError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, for `localizedDescription`.
     public var errorDescription: String? { description }
 }

@@ -1,6 +1,6 @@
 internal import APNs
 
-/// Gathers the members of a JSON object in order, leaving out what is absent.
+/// A builder for a JSON object that preserves the order of members and leaves out nil values.
 struct MemberList {
     private var members: [JSONValue.Member] = []
 
@@ -17,7 +17,7 @@ struct MemberList {
     }
 
     mutating func add(_ name: String, _ number: Double?) {
-        // What is no number of JSON is refused by the rules, which read what this writes.
+        // A number that JSON cannot represent is written as null, which the rules reject when they read the object.
         add(name, number.map { value in JSONNumber(value).map(JSONValue.number) ?? .null })
     }
 

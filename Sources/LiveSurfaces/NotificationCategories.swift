@@ -1,19 +1,19 @@
 public import APNs
 
-/// The notification categories of an app, with the actions that each offers.
+/// The notification categories of an app, with the actions of each.
 ///
-/// A server checks the categories it sends against them, and the app registers them: one value for both.
+/// A server validates the categories it sends with this value, and the app registers the same value.
 public struct NotificationCategories: Sendable, Hashable {
-    /// One category.
+    /// A notification category.
     public struct Category: Sendable, Hashable {
-        /// Its name, in lower case with dots between parts, as in `orders.ready`.
+        /// The identifier, in lower case with dots between parts, as in `orders.ready`.
         public let id: String
-        /// What it is for; never sent.
+        /// The purpose; never sent.
         public let description: String
-        /// What can be done with a notification of this category, ten at most.
+        /// The actions of notifications in this category, at most ten.
         public let actions: [Action]
 
-        /// A category from its parts.
+        /// Creates a category.
         public init(id: String, description: String, actions: [Action] = []) {
             self.id = id
             self.description = description
@@ -21,20 +21,20 @@ public struct NotificationCategories: Sendable, Hashable {
         }
     }
 
-    /// Something that can be done with a notification.
+    /// An action of a notification.
     public struct Action: Sendable, Hashable {
-        /// Its name, in lower case.
+        /// The identifier, in lower case.
         public let id: String
-        /// What its button says.
+        /// The label of the button.
         public let title: String
-        /// Whether it opens the app.
+        /// Whether the action opens the app.
         public let isForeground: Bool
-        /// Whether it destroys something.
+        /// Whether the action is destructive.
         public let isDestructive: Bool
-        /// Whether the device has to be unlocked first.
+        /// Whether the device must be unlocked for the action.
         public let requiresAuthentication: Bool
 
-        /// An action from its parts.
+        /// Creates an action.
         public init(
             id: String,
             title: String,
@@ -50,29 +50,29 @@ public struct NotificationCategories: Sendable, Hashable {
         }
     }
 
-    /// The categories, in the order they were given.
+    /// The categories, in their original order.
     public let categories: [Category]
 
-    /// One category without actions, `surface-update`, which every surface notification may have.
+    /// A single category without actions, `surface-update`, which any surface notification may use.
     public static let standard = NotificationCategories(
         checked: [Category(id: "surface-update", description: "A surface has changed.")]
     )
 
-    /// The names of the categories.
+    /// The identifiers of the categories.
     public var ids: [String] { categories.map(\.id) }
 
-    /// Categories of an app.
+    /// Creates and validates the categories of an app.
     ///
-    /// - Parameter categories: One at least, each with a name of its own.
-    /// - Throws: ``SurfaceError`` with everything that is wrong with them.
+    /// - Parameter categories: At least one category; identifiers must be unique.
+    /// - Throws: ``SurfaceError`` with all errors.
     public init(_ categories: [Category]) throws(SurfaceError) {
         try self.init(NotificationCategories(checked: categories).json)
     }
 
-    /// Categories from JSON text, `{"schemaVersion": "1", "categories": […]}`.
+    /// Parses categories from JSON text, `{"schemaVersion": "1", "categories": […]}`.
     ///
     /// - Parameter bytes: The text in UTF-8.
-    /// - Throws: ``SurfaceError`` with everything that is wrong.
+    /// - Throws: ``SurfaceError`` with all errors.
     public init(parsing bytes: [UInt8]) throws(SurfaceError) {
         try self.init(SurfaceSnapshot.value(of: bytes))
     }

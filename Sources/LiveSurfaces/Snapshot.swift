@@ -1,19 +1,21 @@
 public import APNs
 
-/// A snapshot of a surface whose kind is known; projections are defined for those they make sense for.
+/// A snapshot of a surface whose kind is known at compile time; each projection is defined only for the kinds that have
+/// it.
 public struct Snapshot<Content: Surface>: Sendable, Hashable {
-    /// Names this revision: the same content has the same identifier, by convention `<surfaceID>@<revision>`.
+    /// The identifier of this revision: the same content has the same identifier, by convention
+    /// `<surfaceID>@<revision>`.
     public var id: String
-    /// Names the surface through all its revisions.
+    /// The identifier of the surface in all its revisions.
     public var surfaceID: String
-    /// When it was written; a surface keeps the newest.
+    /// The time at which the snapshot was written; a surface shows the latest.
     public var updatedAt: SurfaceDate
-    /// Where what it shows stands.
+    /// The state of the surface's subject.
     public var state: SurfaceState
-    /// What it shows.
+    /// The content of the surface.
     public var surface: Content
 
-    /// A snapshot from its parts; nothing is checked before ``SurfaceSnapshot/validated(categories:)``.
+    /// Creates a snapshot; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(id: String, surfaceID: String, updatedAt: SurfaceDate, state: SurfaceState, surface: Content) {
         self.id = id
         self.surfaceID = surfaceID
@@ -22,10 +24,10 @@ public struct Snapshot<Content: Surface>: Sendable, Hashable {
         self.surface = surface
     }
 
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     public var kind: SurfaceKind { Content.kind }
 
-    /// The snapshot as JSON, members in the order of the contract, without those that are absent.
+    /// The snapshot as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         var members = MemberList(capacity: 7)
         members.add("schemaVersion", SurfaceSnapshot.schemaVersion)
@@ -39,12 +41,12 @@ public struct Snapshot<Content: Surface>: Sendable, Hashable {
     }
 }
 
-/// What a surface of one kind shows.
+/// The content of a surface of a certain kind.
 public protocol Surface: Sendable, Hashable {
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     static var kind: SurfaceKind { get }
 
-    /// The content as JSON, members in the order of the contract, without those that are absent.
+    /// The content as JSON, with members in the order of the contract, without absent ones.
     var json: JSONValue { get }
 }
 

@@ -4,24 +4,27 @@
     public import Foundation
 #endif
 
-/// A time as the contract writes it: date, `T`, time and offset, as in `2026-05-12T18:31:00.000Z`.
+/// A time in the format of the contract: date, `T`, time and UTC offset, as in `2026-05-12T18:31:00.000Z`.
 ///
-/// The text is kept as it came. Times in UTC with the same number of digits sort as text.
+/// The text is preserved. Times in UTC with the same number of digits sort as text.
 public struct SurfaceDate: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The text.
     public let rawValue: String
 
-    /// A time from its text, which ``SurfaceSnapshot/validated(categories:)`` judges.
+    /// Creates a time from its text, which ``SurfaceSnapshot/validated(categories:)`` validates.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// A time from its text, which ``SurfaceSnapshot/validated(categories:)`` judges.
+    /// Creates a time from its text, which ``SurfaceSnapshot/validated(categories:)`` validates.
     public init(stringLiteral value: String) {
         self.init(rawValue: value)
     }
 
-    /// A time in UTC with milliseconds; one before the year 0 or after 9999 becomes that, and what is no time 1970.
+    /// Creates a time in UTC with milliseconds.
+    ///
+    /// A date before the year 0 or after 9999 becomes the nearest one within, and a date that is not a number becomes
+    /// 1970.
     public init(_ date: Date) {
         let bounds = CalendarDay.firstSecond...CalendarDay.lastSecond
         let exact = date.timeIntervalSince1970.isNaN ? 0 : date.timeIntervalSince1970
@@ -35,7 +38,7 @@ public struct SurfaceDate: RawRepresentable, Sendable, Hashable, ExpressibleBySt
             + time.map(SurfaceDate.padded).joined(separator: ":") + "." + SurfaceDate.padded(rest % 1_000, 3) + "Z"
     }
 
-    /// The moment it names; nil when the text is no such time.
+    /// The date; nil if the text does not have this format.
     public var date: Date? {
         SurfaceDateParser(rawValue).map { Date(timeIntervalSince1970: $0.secondsSince1970) }
     }
@@ -49,7 +52,7 @@ public struct SurfaceDate: RawRepresentable, Sendable, Hashable, ExpressibleBySt
     }
 }
 
-/// Takes a time apart by the contract's rule: seconds may be missing, an offset may not.
+/// A parser for times in the format of the contract: seconds are optional, the UTC offset is required.
 struct SurfaceDateParser {
     let secondsSince1970: Double
 
@@ -95,7 +98,7 @@ struct SurfaceDateParser {
     }
 }
 
-/// A day of the Gregorian calendar, before its introduction too (ISO 8601).
+/// A day in the proleptic Gregorian calendar (ISO 8601).
 struct CalendarDay {
     let year: Int64
     let month: Int64
@@ -110,7 +113,10 @@ struct CalendarDay {
         self.day = day
     }
 
-    /// Years are counted from March, so that the leap day is the last: 400 of them have 146 097 days.
+    /// Converts a number of days since 1970 to a date.
+    ///
+    /// The computation starts years in March, so that the leap day is the last day of a year; 400 years have 146 097
+    /// days.
     init(daysSince1970: Int64) {
         let (era, dayOfEra) = (daysSince1970 + 719_468).quotientAndRemainder(flooringBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -137,7 +143,7 @@ struct CalendarDay {
 }
 
 extension Int64 {
-    /// The quotient rounded down, and what is left, which is never negative.
+    /// Returns the quotient rounded down, and the remainder, which is never negative.
     fileprivate func quotientAndRemainder(flooringBy divisor: Int64) -> (Int64, Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -1,4 +1,4 @@
-/// The six kinds of surfaces, named as in JSON.
+/// The six kinds of surfaces; the raw values are those in JSON.
 public enum SurfaceKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// A Live Activity on the Lock Screen and in the Dynamic Island.
     case liveActivity
@@ -14,18 +14,18 @@ public enum SurfaceKind: String, Sendable, Hashable, CaseIterable, Codable {
     case notification
 }
 
-/// Where what a surface shows stands.
+/// The state of the subject that a surface shows.
 public enum SurfaceState: String, Sendable, Hashable, CaseIterable, Codable {
-    /// It has not begun.
+    /// It has not started.
     case queued
-    /// It is under way.
+    /// It is in progress.
     case active
-    /// It is held up for now.
+    /// It is paused.
     case paused
-    /// It needs the person.
+    /// It needs the user's attention.
     case attention
-    /// It should not disturb now.
+    /// It should not interrupt the user now.
     case badTiming = "bad_timing"
-    /// It is over.
+    /// It is completed.
     case completed
 }

@@ -1,5 +1,5 @@
 extension SurfaceSnapshot {
-    /// An order on its way, as a surface of any kind would show it: for previews, tests and first tries.
+    /// Returns an example of a kind, about the delivery of an order: for previews, tests and experiments.
     ///
     /// - Parameter kind: The kind.
     /// - Returns: A valid snapshot.

@@ -1,10 +1,10 @@
 public import APNs
 
-/// What one surface of an app shows at one moment: a snapshot of one of the six kinds.
+/// The content of a surface of an app at one time: a snapshot of one of the six kinds.
 ///
 /// The module `LiveSurfaces` is the contract between a server and the surfaces of an iOS app: Live Activities, widgets,
-/// controls, notifications, Lock Screen accessories and StandBy. Both sides import this one definition, so nothing is
-/// generated and nothing can drift. It needs nothing but the standard library and Foundation.
+/// controls, notifications, Lock Screen accessories and StandBy. Both sides import the same types, so there is no
+/// generated code that could differ. The module depends only on `APNs`, the standard library and Foundation.
 ///
 /// ```swift
 /// let snapshot = SurfaceSnapshot.liveActivity(
@@ -38,25 +38,25 @@ public enum SurfaceSnapshot: Sendable, Hashable {
     /// A notification.
     case notification(NotificationSnapshot)
 
-    /// The generation of the contract that this module speaks.
+    /// The version of the contract that this module implements.
     public static let schemaVersion = "5"
 
-    /// Which of the six it is.
+    /// The kind of surface.
     public var kind: SurfaceKind { common.kind }
 
-    /// Names this revision: the same content has the same identifier.
+    /// The identifier of this revision: the same content has the same identifier.
     public var id: String { common.id }
 
-    /// Names the surface through all its revisions.
+    /// The identifier of the surface in all its revisions.
     public var surfaceID: String { common.surfaceID }
 
-    /// When it was written; a surface keeps the newest.
+    /// The time at which the snapshot was written; a surface shows the latest.
     public var updatedAt: SurfaceDate { common.updatedAt }
 
-    /// Where what it shows stands.
+    /// The state of the surface's subject.
     public var state: SurfaceState { common.state }
 
-    /// The snapshot as JSON, members in the order of the contract, without those that are absent.
+    /// The snapshot as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue { common.json }
 
     private var common: any AnySnapshot {
@@ -72,9 +72,9 @@ public enum SurfaceSnapshot: Sendable, Hashable {
 }
 
 extension SurfaceSnapshot {
-    /// The Live Activity that this is.
+    /// Returns the snapshot as one of a Live Activity.
     ///
-    /// - Throws: ``WrongSurfaceKind`` when it is something else.
+    /// - Throws: ``WrongSurfaceKind`` if it is of another kind.
     public func asLiveActivity() throws(WrongSurfaceKind) -> LiveActivitySnapshot {
         guard case .liveActivity(let snapshot) = self else {
             throw WrongSurfaceKind(wanted: .liveActivity, found: kind)
@@ -82,9 +82,9 @@ extension SurfaceSnapshot {
         return snapshot
     }
 
-    /// The notification that this is.
+    /// Returns the snapshot as one of a notification.
     ///
-    /// - Throws: ``WrongSurfaceKind`` when it is something else.
+    /// - Throws: ``WrongSurfaceKind`` if it is of another kind.
     public func asNotification() throws(WrongSurfaceKind) -> NotificationSnapshot {
         guard case .notification(let snapshot) = self else {
             throw WrongSurfaceKind(wanted: .notification, found: kind)
@@ -93,24 +93,24 @@ extension SurfaceSnapshot {
     }
 }
 
-/// A snapshot was of another kind than what was asked of it needs.
+/// An error for a snapshot of the wrong kind.
 public struct WrongSurfaceKind: Error, Hashable, CustomStringConvertible {
-    /// The kind it would have to be.
+    /// The required kind.
     public let wanted: SurfaceKind
-    /// The kind it is.
+    /// The kind of the snapshot.
     public let found: SurfaceKind
 
-    /// An error from its parts.
+    /// Creates an error.
     public init(wanted: SurfaceKind, found: SurfaceKind) {
         self.wanted = wanted
         self.found = found
     }
 
-    /// What was wanted and found.
+    /// The required kind and the kind of the snapshot.
     public var description: String { "this needs a snapshot of the kind \(wanted.rawValue), and got \(found.rawValue)" }
 }
 
-/// What all snapshots have in common.
+/// The members that all snapshots have.
 private protocol AnySnapshot {
     var kind: SurfaceKind { get }
     var id: String { get }

@@ -1,13 +1,15 @@
 internal import APNs
 
-/// The versions of the contract that came before.
+/// The older versions of the contract.
 enum LegacyVersion: String {
     case one = "1"
     case two = "2"
     case three = "3"
     case four = "4"
 
-    /// Version 4 differs by its number, and by texts that might be empty and now have to be absent.
+    /// Converts members of version 4 to the current version.
+    ///
+    /// Version 4 differs in its number, and in texts that could be empty and must now be absent.
     static func upgradeFromFour(_ members: [JSONValue.Member]) -> JSONValue {
         .object(
             members.map { member in
@@ -27,12 +29,12 @@ enum LegacyVersion: String {
     }
 }
 
-/// A snapshot of versions 1 to 3, which had the texts of all kinds in common.
+/// A snapshot of versions 1 to 3, in which all kinds had the same texts.
 struct LegacySnapshot {
-    /// The same in today's contract, still to be held to its rules.
+    /// The snapshot in the current version, not validated yet.
     let upgraded: JSONValue
 
-    /// Reads one, as strictly as its own version did.
+    /// Reads a snapshot as strictly as its version required.
     init(
         _ members: [JSONValue.Member],
         _ version: LegacyVersion,
@@ -54,7 +56,7 @@ struct LegacySnapshot {
         upgraded = list.object
     }
 
-    /// What every snapshot had.
+    /// The members that all snapshots had.
     private struct Base {
         let kind: SurfaceKind
         let id: String
@@ -69,7 +71,7 @@ struct LegacySnapshot {
         let progress: Double
         let deepLink: String
         let updatedAt: SurfaceDate?
-        /// In version 1, for every kind.
+        /// The details that version 1 had for every kind; nil for other versions.
         let details: LiveDetails?
 
         init(reading fields: inout FieldReader, _ version: LegacyVersion, updatedAt fallback: SurfaceDate?) {
@@ -95,7 +97,7 @@ struct LegacySnapshot {
             details = version == .one ? LiveDetails(reading: &fields) : nil
         }
 
-        /// Today's content, from the texts above and the slice of the kind.
+        /// Converts the texts above and the object of the kind to the current content.
         func surface(reading fields: inout FieldReader, _ version: LegacyVersion) -> JSONValue {
             let action = actionLabel.flatMap { $0.isEmpty ? nil : $0 }
             switch kind {
@@ -174,7 +176,7 @@ struct LegacySnapshot {
         }
     }
 
-    /// What only Live Activities use.
+    /// The members that only Live Activities had.
     private struct LiveDetails {
         let stage: LiveActivityStage
         let estimatedSeconds: Int

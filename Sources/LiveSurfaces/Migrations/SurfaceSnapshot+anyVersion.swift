@@ -1,22 +1,22 @@
 internal import APNs
 
 extension SurfaceSnapshot {
-    /// A snapshot that may have been written by an older contract.
+    /// A snapshot that may have been read from an older version.
     public struct Migrated: Sendable, Hashable {
-        /// The snapshot in today's contract.
+        /// The snapshot in the current version.
         public let snapshot: SurfaceSnapshot
-        /// What to tell whoever wrote it; nil when it was up to date.
+        /// A warning for the snapshot's writer; nil if the version was current.
         public let warning: String?
     }
 
-    /// A snapshot from JSON text of any version from 1 on, held to every rule of today's contract.
+    /// Parses a snapshot of version 1 or later and validates it by all rules of the current contract.
     ///
     /// - Parameters:
     ///   - bytes: The text in UTF-8.
-    ///   - updatedAt: When a snapshot of version 1 was written that does not say so itself.
-    ///   - categories: The notification categories that the app knows.
-    /// - Returns: The snapshot, and a warning when it was of an older version.
-    /// - Throws: ``SurfaceError`` with everything that is wrong.
+    ///   - updatedAt: The time for a snapshot of version 1 that has none.
+    ///   - categories: The notification categories that the app registers.
+    /// - Returns: The snapshot, and a warning if it was of an older version.
+    /// - Throws: ``SurfaceError`` with all errors.
     public static func parse(
         anyVersion bytes: [UInt8],
         updatedAt: SurfaceDate? = nil,

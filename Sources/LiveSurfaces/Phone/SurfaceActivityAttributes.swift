@@ -4,20 +4,20 @@ public import APNs
     public import ActivityKit
 #endif
 
-/// The Live Activity of a snapshot: the phone hands this type to ActivityKit, the server encodes pushes for it.
+/// The Live Activity of a snapshot: the app passes this type to ActivityKit, and the server encodes pushes with it.
 public struct SurfaceActivityAttributes: LiveActivityAttributes, Codable, Sendable, Hashable {
-    /// What changes while the activity runs.
+    /// The data that changes while the activity runs.
     public struct ContentState: Codable, Sendable, Hashable {
         /// The headline.
         public var headline: String
-        /// What stands below it.
+        /// The text below the headline.
         public var subhead: String
-        /// How far it has come, from 0 to 1.
+        /// The progress, from 0 to 1.
         public var progress: Double
-        /// Which part of its life it is in.
+        /// The stage of the activity.
         public var stage: LiveActivityStage
 
-        /// Content from its parts.
+        /// Creates content.
         public init(headline: String, subhead: String, progress: Double, stage: LiveActivityStage) {
             self.headline = headline
             self.subhead = subhead
@@ -25,7 +25,7 @@ public struct SurfaceActivityAttributes: LiveActivityAttributes, Codable, Sendab
             self.stage = stage
         }
 
-        /// The content as JSON, members in the order of the contract.
+        /// The content as JSON, with members in the order of the contract.
         public var json: JSONValue {
             var members = MemberList(capacity: 4)
             members.add("headline", headline)
@@ -38,16 +38,16 @@ public struct SurfaceActivityAttributes: LiveActivityAttributes, Codable, Sendab
 
     /// The surface's identifier.
     public var surfaceId: String
-    /// What kind of thing runs.
+    /// The kind of activity, such as "Delivery".
     public var modeLabel: String
 
-    /// Attributes from their parts.
+    /// Creates attributes.
     public init(surfaceId: String, modeLabel: String) {
         self.surfaceId = surfaceId
         self.modeLabel = modeLabel
     }
 
-    /// The attributes as JSON, members in the order of the contract.
+    /// The attributes as JSON, with members in the order of the contract.
     public var json: JSONValue { ["surfaceId": .string(surfaceId), "modeLabel": .string(modeLabel)] }
 }
 

@@ -4,37 +4,37 @@
     internal import Foundation
 #endif
 
-/// Where the app leaves what its extensions show: the keys of the defaults of their app group.
+/// The user defaults keys under which the app stores entries for its extensions, in the defaults of their app group.
 public enum SurfaceStorage {
-    /// The key of a surface's entry, as JSON text.
+    /// Returns the key of a surface's entry, JSON text.
     public static func entryKey(for surfaceID: String) -> String { "surface.snapshot.\(surfaceID)" }
 
-    /// The key of when the entry was written, in seconds since 1970.
+    /// Returns the key of the time at which the entry was written, in seconds since 1970.
     public static func writtenAtKey(for surfaceID: String) -> String { entryKey(for: surfaceID) + ".writtenAt" }
 
-    /// The key of why an entry could not be decoded.
+    /// Returns the key of the error that decoding the entry caused.
     public static func decodeErrorKey(for surfaceID: String) -> String { entryKey(for: surfaceID) + ".decodeError" }
 
-    /// The key of the surface that is shown by extensions of a kind.
+    /// Returns the key of the surface that extensions of a kind show.
     public static func currentSurfaceKey(for kind: SurfaceKind) -> String {
         "surface.\(kind.rawValue).currentSurfaceId"
     }
 }
 
-/// What an extension found where its entry should be.
+/// The result of reading the entry of an extension.
 public enum StoredEntry<Entry: SurfaceEntry>: Sendable, Hashable {
-    /// Nothing was written yet.
+    /// No entry was written yet.
     case empty
-    /// An app of another version wrote it: ask for an update.
+    /// The entry was written by another version of the app; ask the user to update the app.
     case otherVersion(String)
-    /// It cannot be decoded, for this reason.
+    /// The entry cannot be decoded, for this reason.
     case unreadable(String)
     /// The entry.
     case found(Entry)
 
-    /// What the app wrote, looked at by its version first.
+    /// Decodes an entry, after checking its version.
     ///
-    /// - Parameter text: The JSON text under ``SurfaceStorage/entryKey(for:)``; nil when there is none.
+    /// - Parameter text: The JSON text under ``SurfaceStorage/entryKey(for:)``; nil if there is none.
     public init(_ text: String?) {
         guard let text else {
             self = .empty

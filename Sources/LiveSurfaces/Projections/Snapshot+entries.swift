@@ -1,5 +1,5 @@
 extension Snapshot<WidgetSurface> {
-    /// What the widget reads from the app group.
+    /// The entry for the widget, stored in the app group.
     public var entry: WidgetEntry {
         WidgetEntry(
             schemaVersion: SurfaceSnapshot.schemaVersion,
@@ -18,7 +18,7 @@ extension Snapshot<WidgetSurface> {
 }
 
 extension Snapshot<ControlSurface> {
-    /// What the control reads from the app group.
+    /// The entry for the control, stored in the app group.
     public var entry: ControlEntry {
         ControlEntry(
             schemaVersion: SurfaceSnapshot.schemaVersion,
@@ -35,7 +35,7 @@ extension Snapshot<ControlSurface> {
 }
 
 extension Snapshot<LockAccessorySurface> {
-    /// What the accessory reads from the app group.
+    /// The entry for the accessory, stored in the app group.
     public var entry: LockAccessoryEntry {
         LockAccessoryEntry(
             schemaVersion: SurfaceSnapshot.schemaVersion,
@@ -53,7 +53,7 @@ extension Snapshot<LockAccessorySurface> {
 }
 
 extension Snapshot<StandBySurface> {
-    /// What the StandBy view reads from the app group.
+    /// The entry for the StandBy view, stored in the app group.
     public var entry: StandByEntry {
         StandByEntry(
             schemaVersion: SurfaceSnapshot.schemaVersion,

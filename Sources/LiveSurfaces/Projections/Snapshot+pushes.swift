@@ -1,7 +1,7 @@
 public import APNs
 
 extension Snapshot<LiveActivitySurface> {
-    /// What the activity shows, as ActivityKit decodes it.
+    /// The dynamic content of the activity, as ActivityKit decodes it.
     public var contentState: SurfaceActivityAttributes.ContentState {
         SurfaceActivityAttributes.ContentState(
             headline: surface.title,
@@ -11,19 +11,19 @@ extension Snapshot<LiveActivitySurface> {
         )
     }
 
-    /// What stays the same while the activity runs, as ActivityKit decodes it.
+    /// The static data of the activity, as ActivityKit decodes it.
     public var attributes: SurfaceActivityAttributes {
         SurfaceActivityAttributes(surfaceId: surfaceID, modeLabel: surface.modeLabel)
     }
 
-    /// The payload of an ordinary alert that tells the same, for devices without the activity.
+    /// The payload of an alert with the same content, for devices without the activity.
     public var alertPayload: JSONValue {
         ["aps": ["alert": alert(subtitle: nil, body: surface.body), "sound": "default"], "liveSurface": sidecar()]
     }
 }
 
 extension Snapshot<NotificationSurface> {
-    /// The payload of the notification, with what the app needs to act on it beside `aps`.
+    /// The payload of the notification, with the app's own data beside `aps`.
     public var payload: JSONValue {
         var aps = MemberList(capacity: 7)
         aps.add("alert", alert(subtitle: surface.subtitle, body: surface.body))
@@ -41,7 +41,7 @@ extension Snapshot<NotificationSurface> {
 }
 
 extension SurfaceInterruptionLevel {
-    /// The level as Apple writes it, which for one differs from the snapshot's.
+    /// Apple's name of the level, which differs for `timeSensitive`.
     public var apple: InterruptionLevel {
         switch self {
         case .passive: .passive
@@ -52,9 +52,9 @@ extension SurfaceInterruptionLevel {
     }
 }
 
-/// What travels beside `aps` in a push made from a snapshot, under the name `liveSurface`: the app's code decodes it.
+/// The app's own data beside `aps` in a push made from a snapshot, under the key `liveSurface`.
 public struct SurfaceSidecar: Codable, Sendable, Hashable {
-    /// The generation of the contract; check it before anything else.
+    /// The version of the contract; check it first.
     public let schemaVersion: String
     /// Always `surface_snapshot`.
     public let kind: String
@@ -62,15 +62,15 @@ public struct SurfaceSidecar: Codable, Sendable, Hashable {
     public let snapshotId: String
     /// The surface's identifier.
     public let surfaceId: String
-    /// Where what it shows stands.
+    /// The state of the surface's subject.
     public let state: SurfaceState
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public let deepLink: String
     /// The notification's category.
     public let category: String?
 }
 
-/// A surface that can be told as an alert.
+/// A surface that can be shown as an alert.
 private protocol AlertingSurface {
     var title: String { get }
     var deepLink: String { get }

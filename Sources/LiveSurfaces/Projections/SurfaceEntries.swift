@@ -1,11 +1,11 @@
 public import APNs
 
-/// What a widget reads from the app group.
+/// The entry of a widget, stored in the app group.
 public struct WidgetEntry: SurfaceEntry {
-    /// The kind of surface that decodes it.
+    /// The kind of surface that decodes the entry.
     public static var surfaceKind: SurfaceKind { .widget }
 
-    /// The generation of the contract; check it before anything else.
+    /// The version of the contract; check it first.
     public let schemaVersion: String
     /// Always `widget`.
     public let kind: SurfaceKind
@@ -13,22 +13,22 @@ public struct WidgetEntry: SurfaceEntry {
     public let snapshotId: String
     /// The surface's identifier.
     public let surfaceId: String
-    /// Where what it shows stands.
+    /// The state of the surface's subject.
     public let state: SurfaceState
-    /// The size it is meant for.
+    /// The intended size.
     public let family: WidgetFamily?
-    /// When the system should ask for it again.
+    /// The reload policy of the timeline.
     public let reloadPolicy: WidgetReloadPolicy?
     /// The headline.
     public let headline: String
-    /// What stands below it.
+    /// The text below the headline.
     public let subhead: String
-    /// How far it has come, from 0 to 1.
+    /// The progress, from 0 to 1.
     public let progress: Double
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public let deepLink: String
 
-    /// The entry as JSON, members in the order of the contract.
+    /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
         var members = MemberList(capacity: 11)
         members.add("schemaVersion", schemaVersion)
@@ -46,12 +46,12 @@ public struct WidgetEntry: SurfaceEntry {
     }
 }
 
-/// What a control reads from the app group.
+/// The entry of a control, stored in the app group.
 public struct ControlEntry: SurfaceEntry {
-    /// The kind of surface that decodes it.
+    /// The kind of surface that decodes the entry.
     public static var surfaceKind: SurfaceKind { .control }
 
-    /// The generation of the contract; check it before anything else.
+    /// The version of the contract; check it first.
     public let schemaVersion: String
     /// Always `control`.
     public let kind: SurfaceKind
@@ -59,18 +59,18 @@ public struct ControlEntry: SurfaceEntry {
     public let snapshotId: String
     /// The surface's identifier.
     public let surfaceId: String
-    /// What sort of control it is.
+    /// The kind of control.
     public let controlKind: ControlKind
     /// The value of a toggle.
     public let value: Bool?
-    /// The App Intent that it runs.
+    /// The App Intent that the control runs.
     public let intent: String?
-    /// What it says.
+    /// The label.
     public let label: String
-    /// Where it leads.
+    /// The link that the control opens.
     public let deepLink: String
 
-    /// The entry as JSON, members in the order of the contract.
+    /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
         var members = MemberList(capacity: 9)
         members.add("schemaVersion", schemaVersion)
@@ -86,12 +86,12 @@ public struct ControlEntry: SurfaceEntry {
     }
 }
 
-/// What a Lock Screen accessory reads from the app group.
+/// The entry of a Lock Screen accessory, stored in the app group.
 public struct LockAccessoryEntry: SurfaceEntry {
-    /// The kind of surface that decodes it.
+    /// The kind of surface that decodes the entry.
     public static var surfaceKind: SurfaceKind { .lockAccessory }
 
-    /// The generation of the contract; check it before anything else.
+    /// The version of the contract; check it first.
     public let schemaVersion: String
     /// Always `lockAccessory`.
     public let kind: SurfaceKind
@@ -99,20 +99,20 @@ public struct LockAccessoryEntry: SurfaceEntry {
     public let snapshotId: String
     /// The surface's identifier.
     public let surfaceId: String
-    /// Where what it shows stands.
+    /// The state of the surface's subject.
     public let state: SurfaceState
-    /// The form it is meant for.
+    /// The intended family.
     public let family: AccessoryFamily
-    /// What it says.
+    /// The headline.
     public let headline: String
-    /// What stands in a small place.
+    /// The text for a small space.
     public let shortText: String?
-    /// What its gauge shows, from 0 to 1.
+    /// The value of the gauge, from 0 to 1.
     public let gaugeValue: Double?
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public let deepLink: String
 
-    /// The entry as JSON, members in the order of the contract.
+    /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
         var members = MemberList(capacity: 10)
         members.add("schemaVersion", schemaVersion)
@@ -129,12 +129,12 @@ public struct LockAccessoryEntry: SurfaceEntry {
     }
 }
 
-/// What a StandBy view reads from the app group.
+/// The entry of a StandBy view, stored in the app group.
 public struct StandByEntry: SurfaceEntry {
-    /// The kind of surface that decodes it.
+    /// The kind of surface that decodes the entry.
     public static var surfaceKind: SurfaceKind { .standBy }
 
-    /// The generation of the contract; check it before anything else.
+    /// The version of the contract; check it first.
     public let schemaVersion: String
     /// Always `standby`.
     public let kind: SurfaceKind
@@ -142,22 +142,22 @@ public struct StandByEntry: SurfaceEntry {
     public let snapshotId: String
     /// The surface's identifier.
     public let surfaceId: String
-    /// Where what it shows stands.
+    /// The state of the surface's subject.
     public let state: SurfaceState
-    /// How it is shown.
+    /// The presentation.
     public let presentation: StandByPresentation
-    /// Its colours.
+    /// The colors.
     public let tint: StandByTint?
     /// The headline.
     public let headline: String
-    /// What stands below it.
+    /// The text below the headline.
     public let subhead: String
-    /// How far it has come, from 0 to 1.
+    /// The progress, from 0 to 1.
     public let progress: Double
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public let deepLink: String
 
-    /// The entry as JSON, members in the order of the contract.
+    /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
         var members = MemberList(capacity: 11)
         members.add("schemaVersion", schemaVersion)
@@ -175,17 +175,17 @@ public struct StandByEntry: SurfaceEntry {
     }
 }
 
-/// What the app writes to the app group for a surface, and the surface's extension decodes.
+/// An entry that the app stores in the app group for a surface, and that the surface's extension decodes.
 public protocol SurfaceEntry: Codable, Sendable, Hashable {
-    /// The kind of surface that decodes it.
+    /// The kind of surface that decodes the entry.
     static var surfaceKind: SurfaceKind { get }
 
-    /// The generation of the contract.
+    /// The version of the contract.
     var schemaVersion: String { get }
 
-    /// The kind of surface that it is for.
+    /// The kind of surface that the entry is for.
     var kind: SurfaceKind { get }
 
-    /// The entry as JSON, members in the order of the contract.
+    /// The entry as JSON, with members in the order of the contract.
     var json: JSONValue { get }
 }

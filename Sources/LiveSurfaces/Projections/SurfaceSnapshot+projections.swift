@@ -1,8 +1,8 @@
 public import APNs
 
 extension SurfaceSnapshot {
-    /// Everything that surfaces get of the snapshot, by the names `contentState`, `attributes` and `alertPayload` for a
-    /// Live Activity, `payload` for a notification, and `entry` for all others.
+    /// All projections of the snapshot, named `contentState`, `attributes` and `alertPayload` for a Live Activity,
+    /// `payload` for a notification, and `entry` for the other kinds.
     public var projections: [JSONValue.Member] {
         switch self {
         case .liveActivity(let snapshot):

@@ -1,9 +1,9 @@
 internal import APNs
 
-/// Reads the fields of one object by their rules, collecting what is wrong; or, without an object, records the rules.
+/// A reader for the fields of a JSON object that collects all errors; without an object, it records the rules instead.
 ///
-/// Each surface says once, in its `init(reading:)`, which fields it has. Reading JSON and writing the JSON Schema are
-/// both that one initializer at work, so they cannot disagree.
+/// Each surface declares its fields once, in its `init(reading:)`. Parsing JSON and generating the JSON Schema both run
+/// that initializer, so they cannot disagree.
 struct FieldReader {
     /// A field as a JSON Schema describes it.
     struct Field {
@@ -12,10 +12,10 @@ struct FieldReader {
         let schema: JSONValue
     }
 
-    /// The categories that a notification may name.
+    /// The categories that a notification may use.
     let categories: NotificationCategories
     private(set) var issues: [SurfaceIssue] = []
-    /// What was recorded, when there is no object to read.
+    /// The recorded fields, if there is no object to read.
     private(set) var fields: [Field] = []
     private let members: [JSONValue.Member]
     private let path: [String]
@@ -23,7 +23,7 @@ struct FieldReader {
     private var asked: [String] = []
     private var found = 0
 
-    /// A reader of an object.
+    /// Creates a reader of an object.
     init(_ members: [JSONValue.Member], at path: [String] = [], categories: NotificationCategories) {
         self.members = members
         self.path = path
@@ -32,7 +32,7 @@ struct FieldReader {
         asked.reserveCapacity(12)
     }
 
-    /// A reader that has no object and records the rules it is given.
+    /// Creates a reader without an object, which records the rules of the fields.
     init(recordingFor categories: NotificationCategories) {
         self.categories = categories
         members = []
@@ -42,7 +42,7 @@ struct FieldReader {
 
     // MARK: Fields
 
-    /// A field that must be there.
+    /// Reads a required field.
     mutating func required<Value>(_ name: String, _ rule: Rule<Value>) -> Value {
         if isRecording { record(name, isRequired: true, rule.schema()) }
         guard let value = member(name) else {
@@ -52,13 +52,13 @@ struct FieldReader {
         return read(value, name, rule) ?? rule.standIn
     }
 
-    /// A field that may be left out, though not be null.
+    /// Reads an optional field, which may be absent but not null.
     mutating func optional<Value>(_ name: String, _ rule: Rule<Value>) -> Value? {
         if isRecording { record(name, isRequired: false, rule.schema()) }
         return member(name).flatMap { read($0, name, rule) }
     }
 
-    /// A field that is this when it is left out.
+    /// Reads an optional field that has a default.
     mutating func optional<Value: RawRepresentable<String>>(
         _ name: String,
         _ rule: Rule<Value>,
@@ -70,7 +70,7 @@ struct FieldReader {
         return member(name).map { read($0, name, rule) ?? rule.standIn } ?? standard
     }
 
-    /// A field that holds an object, which `body` reads.
+    /// Reads a field that holds an object, with `body`.
     mutating func object<Value>(_ name: String, _ body: (inout FieldReader) -> Value) -> Value {
         var reader: FieldReader
         if isRecording {
@@ -79,7 +79,7 @@ struct FieldReader {
             let value = member(name)
             if value?.members == nil { report(.invalidType, name, value?.isNot("an object") ?? "is missing") }
             reader = FieldReader(value?.members ?? [], at: path + [name], categories: categories)
-            // Its fields cannot be judged.
+            // Without an object, errors about its fields would be misleading.
             guard value?.members != nil else { return body(&reader) }
         }
         let result = body(&reader)
@@ -89,7 +89,7 @@ struct FieldReader {
         return result
     }
 
-    /// A field that holds a list of objects, each of which `body` reads.
+    /// Reads a field that holds a list of objects, each with `body`.
     mutating func list<Element>(
         _ name: String,
         count range: ClosedRange<Int>,
@@ -120,19 +120,19 @@ struct FieldReader {
         }
     }
 
-    /// Whether a field is there.
+    /// Whether a field is present.
     func has(_ name: String) -> Bool {
         members.contains { $0.name == name }
     }
 
-    /// No more fields are known: reports those that were not asked for.
+    /// Reports the members that no field has read.
     mutating func finish() {
         guard !isRecording, found < members.count else { return }
         let unknown = members.map(\.name).filter { !asked.contains($0) }
         report(.unrecognizedKeys, nil, "has members that are not known: " + unknown.joined(separator: ", "))
     }
 
-    /// Notes a mistake that no rule of a single field finds.
+    /// Adds an error that is not found by the rule of a single field.
     mutating func report(_ code: SurfaceIssue.Code, _ name: String?, _ message: String) {
         issues.append(SurfaceIssue(code: code, path: name.map { path + [$0] } ?? path, message: message))
     }

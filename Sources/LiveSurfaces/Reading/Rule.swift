@@ -1,16 +1,17 @@
 internal import APNs
 
-/// What a field may hold: how it is read, and what a JSON Schema says of it.
+/// The rule for the value of a field: the function that reads it, and its JSON Schema.
 struct Rule<Value: Sendable>: Sendable {
-    /// What came of reading a field.
+    /// The result of reading a field.
     enum Reading {
         case value(Value)
         case problem(SurfaceIssue.Code, String)
     }
 
-    /// Takes the place of a value that cannot be read, while the rest is looked at.
+    /// The value used in place of an invalid one while the remaining fields are read.
     let standIn: Value
-    /// What a missing value is: of another type, or, where only some values are allowed, none of them.
+    /// The error code for a missing value: an invalid value if only certain values are allowed, otherwise an invalid
+    /// type.
     var missingCode = SurfaceIssue.Code.invalidType
     let schema: @Sendable () -> [JSONValue.Member]
     let read: @Sendable (JSONValue) -> Reading
@@ -22,7 +23,7 @@ extension Rule where Value == String {
     /// Text that is not empty.
     static let nonEmptyText = text(minimum: 1)
 
-    /// Text of so many UTF-16 code units.
+    /// Returns the rule for text whose length is in a range, in UTF-16 code units.
     static func text(minimum: Int, maximum: Int = .max) -> Rule {
         Rule(
             standIn: "",
@@ -44,7 +45,7 @@ extension Rule where Value == String {
         )
     }
 
-    /// Exactly this text.
+    /// Returns the rule for exactly this text.
     static func literal(_ literal: String) -> Rule {
         Rule(
             standIn: literal,
@@ -66,7 +67,7 @@ extension Rule where Value == String {
         return scheme.allSatisfy(\.isSchemeCharacter) && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
     }
 
-    /// Text with a form that can be put as a regular expression and is tested by other means.
+    /// Returns the rule for text of a form that a regular expression describes in the schema and `isRight` checks.
     static func formatted(
         pattern: String,
         _ message: String,
@@ -84,7 +85,7 @@ extension Rule where Value == String {
 }
 
 extension Rule where Value == SurfaceDate {
-    /// A time with its offset; seconds may be missing.
+    /// A time with a UTC offset; seconds are optional.
     static let date = Rule(
         standIn: "",
         schema: { Rule<String>.datePattern.schema() },
@@ -130,10 +131,10 @@ extension Rule where Value == Double {
 }
 
 extension Rule where Value == Int {
-    /// The greatest whole number that every JSON reader knows exactly.
+    /// The largest integer that every JSON parser reads exactly (RFC 8259 §6).
     private static let greatest = 9_007_199_254_740_991
 
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     static let count = Rule(
         standIn: 0,
         schema: {
@@ -171,7 +172,7 @@ extension Rule where Value == Bool {
 }
 
 extension Rule where Value: RawRepresentable<String> & CaseIterable {
-    /// One of the cases; `standIn` takes the place of what is none.
+    /// Returns the rule for a case of an enumeration; `standIn` replaces an invalid value.
     static func choice(standIn: Value) -> Rule {
         Rule(
             standIn: standIn,
@@ -186,7 +187,7 @@ extension Rule where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension Rule where Value == String {
-    /// One of these texts.
+    /// Returns the rule for a text from a list.
     static func choice(of texts: [String]) -> Rule {
         Rule(
             standIn: "",
@@ -220,7 +221,7 @@ extension UInt8 {
 }
 
 extension JSONValue {
-    /// What is wrong with a value of another type.
+    /// Returns the message for a value of another type.
     func isNot(_ expected: String) -> String { "must be \(expected), and is \(typeName)" }
 
     private var typeName: String {

@@ -1,30 +1,30 @@
-/// One thing that is wrong with a snapshot.
+/// An error in a snapshot.
 public struct SurfaceIssue: Sendable, Hashable, CustomStringConvertible {
-    /// What sort of mistake it is; the raw values are those of the contract.
+    /// The kind of an error; the raw values are part of the contract.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// It is no JSON, or too large or deep to be looked at.
+        /// The text is not JSON, or is too large or nested too deep.
         case invalidJSON = "invalid_json"
-        /// A value is of another type, or missing.
+        /// A value has another type, or is missing.
         case invalidType = "invalid_type"
-        /// A value is none of those that are allowed.
+        /// A value is not one of the allowed values.
         case invalidValue = "invalid_value"
         /// A text is too short, a list too small, or a number too low.
         case tooSmall = "too_small"
         /// A text is too long, a list too large, or a number too high.
         case tooBig = "too_big"
-        /// A text has not the form it should have.
+        /// A text does not have the required form.
         case invalidFormat = "invalid_format"
-        /// An object has members that the contract does not know.
+        /// An object has unknown members.
         case unrecognizedKeys = "unrecognized_keys"
-        /// The kind is missing or unknown, so nothing else can be judged.
+        /// The kind is missing or unknown, so the rest cannot be validated.
         case invalidUnion = "invalid_union"
     }
 
-    /// What sort of mistake it is.
+    /// The kind of the error.
     public let code: Code
-    /// The names that lead to the place, from the outside in; empty for the whole snapshot.
+    /// The path of names to the place, outermost first; empty for the whole snapshot.
     public let path: [String]
-    /// What is wrong and what would be right.
+    /// The error and the rule.
     public let message: String
 
     /// The place, the message and the code.
@@ -33,9 +33,9 @@ public struct SurfaceIssue: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Everything that is wrong with a snapshot.
+/// All errors in a snapshot.
 public struct SurfaceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, in the order of the contract's fields; never empty.
+    /// The errors, in the order of the contract's fields; never empty.
     public let issues: [SurfaceIssue]
 
     init(_ issues: [SurfaceIssue]) {
@@ -46,6 +46,6 @@ public struct SurfaceError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init([SurfaceIssue(code: code, path: path, message: message)])
     }
 
-    /// One issue after the other.
+    /// All errors, separated by semicolons.
     public var description: String { issues.map(\.description).joined(separator: "; ") }
 }

@@ -1,22 +1,22 @@
 public import APNs
 
 extension SurfaceSnapshot {
-    /// A snapshot from JSON text that came from outside, held to every rule of the contract.
+    /// Parses a snapshot from untrusted JSON text and validates it by all rules of the contract.
     ///
     /// - Parameters:
     ///   - bytes: The text in UTF-8; at most 4 MiB, nested at most 64 levels deep.
-    ///   - categories: The notification categories that the app knows.
-    /// - Throws: ``SurfaceError`` with everything that is wrong.
+    ///   - categories: The notification categories that the app registers.
+    /// - Throws: ``SurfaceError`` with all errors.
     public init(parsing bytes: [UInt8], categories: NotificationCategories = .standard) throws(SurfaceError) {
         try self.init(SurfaceSnapshot.value(of: bytes), categories: categories)
     }
 
-    /// A snapshot from a JSON value, held to every rule of the contract.
+    /// Creates a snapshot from a JSON value and validates it by all rules of the contract.
     ///
     /// - Parameters:
     ///   - json: The value.
-    ///   - categories: The notification categories that the app knows.
-    /// - Throws: ``SurfaceError`` with everything that is wrong.
+    ///   - categories: The notification categories that the app registers.
+    /// - Throws: ``SurfaceError`` with all errors.
     public init(_ json: JSONValue, categories: NotificationCategories = .standard) throws(SurfaceError) {
         guard let members = json.members else { throw SurfaceError(.invalidType, json.isNot("an object")) }
         guard let kind = json["kind"]?.stringValue.flatMap(SurfaceKind.init(rawValue:)) else {
@@ -29,16 +29,16 @@ extension SurfaceSnapshot {
         guard reader.issues.isEmpty else { throw SurfaceError(reader.issues) }
     }
 
-    /// The same snapshot, held to every rule of the contract: what a program has put together may break some.
+    /// Validates the snapshot by all rules of the contract, which a snapshot created in code may break.
     ///
-    /// - Parameter categories: The notification categories that the app knows.
+    /// - Parameter categories: The notification categories that the app registers.
     /// - Returns: The snapshot.
-    /// - Throws: ``SurfaceError`` with everything that is wrong.
+    /// - Throws: ``SurfaceError`` with all errors.
     public func validated(categories: NotificationCategories = .standard) throws(SurfaceError) -> SurfaceSnapshot {
         try SurfaceSnapshot(json, categories: categories)
     }
 
-    /// A JSON value from text.
+    /// Parses a JSON value.
     static func value(of bytes: [UInt8]) throws(SurfaceError) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(bytes)
@@ -59,9 +59,9 @@ extension SurfaceSnapshot {
     }
 }
 
-/// A surface that can be read.
+/// A surface whose content can be read from JSON.
 protocol ReadableSurface: Surface {
-    /// Reads every field the surface has; what it asks for is what there is.
+    /// Reads every field of the surface; these calls define its fields.
     init(reading fields: inout FieldReader)
 }
 

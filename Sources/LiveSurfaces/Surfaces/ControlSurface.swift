@@ -2,21 +2,21 @@ public import APNs
 
 /// A control in Control Center.
 public struct ControlSurface: Surface {
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     public static var kind: SurfaceKind { .control }
 
-    /// What it says.
+    /// The label.
     public var label: String
-    /// Where it leads.
+    /// The link that the control opens.
     public var deepLink: String
-    /// What sort of control it is.
+    /// The kind of control.
     public var controlKind: ControlKind
     /// The value of a toggle.
     public var isOn: Bool?
-    /// The App Intent that it runs.
+    /// The App Intent that the control runs.
     public var intent: String?
 
-    /// Content from its parts; nothing is checked before ``SurfaceSnapshot/validated(categories:)``.
+    /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(
         label: String,
         deepLink: String,
@@ -31,7 +31,7 @@ public struct ControlSurface: Surface {
         self.intent = intent
     }
 
-    /// The content as JSON, members in the order of the contract, without those that are absent.
+    /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         var members = MemberList(capacity: 5)
         members.add("label", label)
@@ -53,12 +53,12 @@ extension ControlSurface: ReadableSurface {
     }
 }
 
-/// The sorts of controls.
+/// The kinds of controls.
 public enum ControlKind: String, Sendable, Hashable, CaseIterable, Codable {
-    /// On or off.
+    /// A control that is on or off.
     case toggle
-    /// Does something.
+    /// A control that performs an action.
     case button
-    /// Opens the app at a place.
+    /// A control that opens a place in the app.
     case deepLink
 }

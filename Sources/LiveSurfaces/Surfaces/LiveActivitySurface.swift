@@ -2,33 +2,33 @@ public import APNs
 
 /// A Live Activity on the Lock Screen and in the Dynamic Island.
 public struct LiveActivitySurface: Surface {
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     public static var kind: SurfaceKind { .liveActivity }
 
     /// The headline.
     public var title: String
-    /// What stands below it; may be empty.
+    /// The text below the headline; may be empty.
     public var body: String
-    /// How far it has come, from 0 to 1.
+    /// The progress, from 0 to 1.
     public var progress: Double
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public var deepLink: String
-    /// What kind of thing runs; fixed when the activity starts.
+    /// The kind of activity, such as "Delivery"; fixed when the activity starts.
     public var modeLabel: String
-    /// More about it, for the app.
+    /// More about the activity, for the app.
     public var contextLabel: String?
-    /// One line about its state, for the app.
+    /// A line about the state, for the app.
     public var statusLine: String?
-    /// What a button would say, for the app.
+    /// The label of a button, for the app.
     public var actionLabel: String?
-    /// Which part of its life it is in.
+    /// The stage of the activity.
     public var stage: LiveActivityStage
-    /// How long it will still take; nil when nobody knows.
+    /// The estimated remaining time in seconds; nil if it is not known.
     public var estimatedSeconds: Int?
-    /// How many parts there are besides the one shown.
+    /// The number of parts besides the one shown.
     public var morePartsCount: Int?
 
-    /// Content from its parts; nothing is checked before ``SurfaceSnapshot/validated(categories:)``.
+    /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(
         title: String,
         body: String,
@@ -55,7 +55,7 @@ public struct LiveActivitySurface: Surface {
         self.morePartsCount = morePartsCount
     }
 
-    /// The content as JSON, members in the order of the contract, without those that are absent.
+    /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         var members = MemberList(capacity: 11)
         members.add("title", title)
@@ -89,12 +89,12 @@ extension LiveActivitySurface: ReadableSurface {
     }
 }
 
-/// Which part of its life a Live Activity is in.
+/// The stage of a Live Activity.
 public enum LiveActivityStage: String, Sendable, Hashable, CaseIterable, Codable {
-    /// It has been announced.
+    /// The activity is announced.
     case prompted
-    /// It is under way.
+    /// The activity is in progress.
     case inProgress
-    /// It comes to its end.
+    /// The activity is ending.
     case completing
 }

@@ -2,21 +2,21 @@ public import APNs
 
 /// An accessory on the Lock Screen.
 public struct LockAccessorySurface: Surface {
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     public static var kind: SurfaceKind { .lockAccessory }
 
-    /// What it says.
+    /// The headline.
     public var title: String
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public var deepLink: String
-    /// The form it is meant for.
+    /// The intended family.
     public var family: AccessoryFamily
-    /// What its gauge shows, from 0 to 1.
+    /// The value of the gauge, from 0 to 1.
     public var gaugeValue: Double?
-    /// What stands in a small place; 20 UTF-16 code units at most.
+    /// The text for a small space; at most 20 UTF-16 code units.
     public var shortText: String?
 
-    /// Content from its parts; nothing is checked before ``SurfaceSnapshot/validated(categories:)``.
+    /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(
         title: String,
         deepLink: String,
@@ -31,7 +31,7 @@ public struct LockAccessorySurface: Surface {
         self.shortText = shortText
     }
 
-    /// The content as JSON, members in the order of the contract, without those that are absent.
+    /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         var members = MemberList(capacity: 5)
         members.add("title", title)
@@ -53,12 +53,12 @@ extension LockAccessorySurface: ReadableSurface {
     }
 }
 
-/// The forms of Lock Screen accessories.
+/// The families of Lock Screen accessories.
 public enum AccessoryFamily: String, Sendable, Hashable, CaseIterable, Codable {
     /// A circle.
     case accessoryCircular
     /// A rectangle.
     case accessoryRectangular
-    /// One line of text.
+    /// A line of text.
     case accessoryInline
 }

@@ -2,29 +2,29 @@ public import APNs
 
 /// A notification.
 public struct NotificationSurface: Surface {
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     public static var kind: SurfaceKind { .notification }
 
     /// The first line.
     public var title: String
-    /// The line below it.
+    /// The line below the title.
     public var subtitle: String?
     /// The text; may be empty.
     public var body: String
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public var deepLink: String
-    /// One of the app's categories, which brings its actions.
+    /// The identifier of one of the app's categories, which defines the actions.
     public var category: String?
-    /// Which notifications are grouped with it.
+    /// The identifier by which notifications are grouped.
     public var threadID: String?
-    /// How much it may disturb.
+    /// The importance and delivery timing.
     public var interruptionLevel: SurfaceInterruptionLevel?
-    /// How it ranks in a summary, from 0 to 1.
+    /// The rank in a notification summary, from 0 to 1.
     public var relevanceScore: Double?
     /// The window to bring forward.
     public var targetContentID: String?
 
-    /// Content from its parts; nothing is checked before ``SurfaceSnapshot/validated(categories:)``.
+    /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(
         title: String,
         subtitle: String? = nil,
@@ -47,7 +47,7 @@ public struct NotificationSurface: Surface {
         self.targetContentID = targetContentID
     }
 
-    /// The content as JSON, members in the order of the contract, without those that are absent.
+    /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         var members = MemberList(capacity: 9)
         members.add("title", title)
@@ -77,14 +77,14 @@ extension NotificationSurface: ReadableSurface {
     }
 }
 
-/// How much a notification may disturb, named as in a snapshot.
+/// The importance and delivery timing of a notification, named as in a snapshot.
 public enum SurfaceInterruptionLevel: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Into the list only.
+    /// Adds the notification to the list without lighting the screen or playing a sound.
     case passive
-    /// Lights the screen and may sound.
+    /// Lights the screen and can play a sound.
     case active
-    /// At once, also through a Focus that allows it.
+    /// Delivers the notification immediately, also during a Focus that allows it.
     case timeSensitive
-    /// At once and past the mute switch.
+    /// Delivers the notification immediately and plays its sound despite the mute switch.
     case critical
 }

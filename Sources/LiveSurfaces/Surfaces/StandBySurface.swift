@@ -2,23 +2,23 @@ public import APNs
 
 /// A view in StandBy.
 public struct StandBySurface: Surface {
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     public static var kind: SurfaceKind { .standBy }
 
     /// The headline.
     public var title: String
-    /// What stands below it; may be empty.
+    /// The text below the headline; may be empty.
     public var body: String
-    /// How far it has come, from 0 to 1.
+    /// The progress, from 0 to 1.
     public var progress: Double
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public var deepLink: String
-    /// How it is shown; as a card by default.
+    /// The presentation; a card by default.
     public var presentation: StandByPresentation
-    /// Its colours.
+    /// The colors.
     public var tint: StandByTint?
 
-    /// Content from its parts; nothing is checked before ``SurfaceSnapshot/validated(categories:)``.
+    /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(
         title: String,
         body: String,
@@ -35,7 +35,7 @@ public struct StandBySurface: Surface {
         self.tint = tint
     }
 
-    /// The content as JSON, members in the order of the contract, without those that are absent.
+    /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         var members = MemberList(capacity: 6)
         members.add("title", title)
@@ -59,18 +59,18 @@ extension StandBySurface: ReadableSurface {
     }
 }
 
-/// How a StandBy view is shown.
+/// The presentations of a StandBy view.
 public enum StandByPresentation: String, Sendable, Hashable, CaseIterable, Codable {
-    /// As a card.
+    /// A card.
     case card
-    /// Dimmed, for the night.
+    /// A dimmed view for the night.
     case night
 }
 
-/// The colours of a StandBy view.
+/// The colors of a StandBy view.
 public enum StandByTint: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Its own.
+    /// The view's own colors.
     case `default`
-    /// One.
+    /// A single color.
     case monochrome
 }

@@ -2,23 +2,23 @@ public import APNs
 
 /// A widget on the Home Screen.
 public struct WidgetSurface: Surface {
-    /// Which of the six kinds it is.
+    /// The kind of surface.
     public static var kind: SurfaceKind { .widget }
 
     /// The headline.
     public var title: String
-    /// What stands below it; may be empty.
+    /// The text below the headline; may be empty.
     public var body: String
-    /// How far it has come, from 0 to 1; 0 or 1 for what has no progress.
+    /// The progress, from 0 to 1; 0 or 1 for a widget without progress.
     public var progress: Double
-    /// Where a tap leads.
+    /// The link that a tap opens.
     public var deepLink: String
-    /// The size it is meant for.
+    /// The intended size.
     public var family: WidgetFamily?
-    /// When the system should ask for it again.
+    /// The reload policy of the timeline.
     public var reloadPolicy: WidgetReloadPolicy?
 
-    /// Content from its parts; nothing is checked before ``SurfaceSnapshot/validated(categories:)``.
+    /// Creates content; only ``SurfaceSnapshot/validated(categories:)`` validates it.
     public init(
         title: String,
         body: String,
@@ -35,7 +35,7 @@ public struct WidgetSurface: Surface {
         self.reloadPolicy = reloadPolicy
     }
 
-    /// The content as JSON, members in the order of the contract, without those that are absent.
+    /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
         var members = MemberList(capacity: 6)
         members.add("title", title)
@@ -69,10 +69,10 @@ public enum WidgetFamily: String, Sendable, Hashable, CaseIterable, Codable {
     case systemLarge
 }
 
-/// When a widget is asked for again.
+/// The reload policies of a widget's timeline.
 public enum WidgetReloadPolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// When the app says so.
+    /// The app requests a reload.
     case manual
-    /// After a time.
+    /// The system requests a reload after a date.
     case afterDate
 }
