@@ -1,7 +1,7 @@
-/// A named action of a program with typed parameters: the closure receives exactly what was declared.
+/// A named command of a program with typed parameters: the closure receives exactly the declared values.
 ///
-/// The module `Commands` turns the words of a command line into values, writes the help that belongs to them, and
-/// prints tables. Declaring a parameter is all there is to do: parsing, help and hints follow from it.
+/// The module `Commands` parses command lines, generates help, completion scripts and manual pages, and prints tables.
+/// Parsing, help and hints all follow from the declaration of a parameter.
 ///
 /// ```swift
 /// Command("greet", "Say hello", examples: ["greet --times 2 world"],
@@ -10,27 +10,27 @@
 /// }
 /// ```
 package struct Command: Sendable {
-    /// What a person types: one word, or up to three for a command of a family.
+    /// The command's name: one word, or up to three words for a command in a group.
     package let name: String
-    /// What it does, in a line.
+    /// The purpose, in a line.
     package let summary: String
-    /// Whole command lines without the program's name, each followed by what it does if that is not plain.
+    /// Complete command lines without the program's name, each optionally followed by an explanation.
     package let examples: [String]
     let parameters: [ParameterDescription]
     private let bind: @Sendable (inout Words) throws(UsageError) -> Action
 
-    /// What a command does once its parameters are known.
+    /// The action of a command whose parameters have been parsed.
     package typealias Action = @Sendable () async throws -> Void
 
-    /// A command from its declarations.
+    /// Creates a command.
     ///
     /// - Parameters:
-    ///   - name: What a person types.
-    ///   - summary: What it does, in a line.
-    ///   - examples: Whole command lines, without the program's name.
-    ///   - parameters: The options, flags and arguments; arguments are filled in their order.
-    ///   - run: Does it; what it throws is shown to the person. (`@concurrent`, as Swift 6.3 cannot compile a closure
-    ///     over a parameter pack that stays on its caller's executor.)
+    ///   - name: The command's name.
+    ///   - summary: The purpose, in a line.
+    ///   - examples: Complete command lines, without the program's name.
+    ///   - parameters: The options, flags and arguments; arguments are filled in this order.
+    ///   - run: Runs the command; its errors are reported to the user. It is `@concurrent`, because Swift 6.3 cannot
+    ///     compile a closure over a parameter pack that stays on its caller's executor.
     package init<each P: Parameter>(
         _ name: String,
         _ summary: String,
@@ -50,16 +50,17 @@ package struct Command: Sendable {
         }
     }
 
-    /// Whether words without dashes may follow its name.
+    /// Whether the command has arguments (words without dashes).
     var takesArguments: Bool { parameters.contains { $0.kind == .argument } }
 
-    /// The action that these words ask for.
+    /// Parses the words after the command's name.
     ///
     /// - Parameters:
     ///   - arguments: The words after the command's name.
-    ///   - environment: Variables that stand in for options that are not there: `MARTLET_KEY_ID` for `--key-id`.
-    /// - Returns: What is to be done.
-    /// - Throws: ``UsageError`` for an unknown, missing or unusable word.
+    ///   - environment: The environment variables, which set options that are not given: `MARTLET_KEY_ID` for
+    ///     `--key-id`.
+    /// - Returns: The action.
+    /// - Throws: ``UsageError`` for an unknown, missing or invalid word.
     package func action(
         for arguments: some Sequence<String>,
         environment: [String: String] = [:]

@@ -5,7 +5,7 @@ package struct CommandGroup: Sendable {
     /// The purpose, in a line.
     package let summary: String
 
-    /// A group from its name and summary.
+    /// Creates a group.
     package init(_ name: String, _ summary: String) {
         self.name = name
         self.summary = summary

@@ -1,6 +1,6 @@
-/// The exit statuses of the program: one meaning for each, whatever the command.
+/// The exit statuses of the program, with the same meaning for every command.
 package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
-    /// The command did what it was asked to do.
+    /// The command succeeded.
     case success = 0
     /// A push was not accepted, a check failed, or a server could not start.
     case failure = 1
@@ -9,7 +9,7 @@ package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
     /// The server cannot be reached, or is not trusted.
     case unreachable = 3
 
-    /// The meaning, for help.
+    /// The meaning, shown in the help.
     package var summary: String {
         switch self {
         case .success: "Success."
@@ -19,30 +19,30 @@ package enum ExitStatus: Int32, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// Whether the left status is overridden by the right one when several devices fail differently.
+    /// Returns whether the left status is lower, and is therefore replaced by the right one if several devices fail.
     package static func < (left: ExitStatus, right: ExitStatus) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The failure of a command that has printed its result already.
+/// The failure of a command that has already printed its result.
 package struct CommandFailure: Error {
     let status: ExitStatus
 
-    /// A failure with an exit status.
+    /// Creates a failure with an exit status.
     package init(_ status: ExitStatus = .failure) {
         self.status = status
     }
 }
 
-/// The report of an error: the exit status, and the error for people and for programs.
+/// The report of an error: the exit status, the message, and the JSON for `--json`.
 package struct ErrorReport: Sendable {
     /// The exit status.
     package let status: ExitStatus
-    /// The message for people: one sentence without the final stop.
+    /// The message: one sentence without the final stop.
     package let message: String
-    /// The JSON object for programs, in one line.
+    /// The JSON object for `--json`, in one line.
     package let json: String
 
-    /// A report from its parts.
+    /// Creates a report.
     package init(status: ExitStatus, message: String, json: String) {
         self.status = status
         self.message = message

@@ -1,8 +1,8 @@
-/// Finds the name that was probably meant.
+/// Finds the valid name that a misspelled name was probably meant to be.
 enum NearestName {
-    /// The name that takes the fewest changes to reach, if so few that it was probably meant.
+    /// Returns the name with the fewest edits from the typed one, or nil if none is close enough.
     static func of(_ typed: String, among names: some Sequence<String>) -> String? {
-        // Another number is no likelier to be meant than any other.
+        // A number has no likely correction.
         guard !typed.allSatisfy(\.isNumber) else { return nil }
         let limit = max(1, typed.count / 3)
         return names.map { (name: $0, changes: changes(from: typed, to: $0)) }
@@ -10,12 +10,13 @@ enum NearestName {
             .min { $0.changes < $1.changes }?.name
     }
 
-    /// A hint to put behind an error; empty when nothing is near.
+    /// Returns a hint to append to an error; empty if no name is close enough.
     static func hint(for typed: String, among names: some Sequence<String>) -> String {
         of(typed, among: names).map { "; did you mean \($0)?" } ?? ""
     }
 
-    /// Letters to add, drop, replace or swap with their neighbour (optimal string alignment distance).
+    /// Returns the number of letters to insert, delete, replace or swap with their neighbour (optimal string alignment
+    /// distance).
     private static func changes(from left: String, to right: String) -> Int {
         let left = Array(left)
         let right = Array(right)

@@ -4,19 +4,19 @@
     internal import Darwin
 #endif
 
-/// Finds arguments and environment variables that are not valid UTF-8.
+/// A check for arguments and environment variables that are not valid UTF-8.
 ///
-/// Swift replaces the bytes that are not, which would change a password or a path without notice.
+/// Swift replaces invalid bytes, which would change a password or a path without notice.
 package enum ProcessInput {
-    /// The replacement for bytes that are not UTF-8.
+    /// The replacement for invalid bytes.
     private static let replacement: Character = "\u{FFFD}"
 
-    /// Checks the arguments of this process, and those of its variables that begin with a prefix.
+    /// Checks the arguments of this process, and the variables whose names begin with a prefix.
     ///
     /// - Parameters:
     ///   - environment: The variables of this process as text.
     ///   - prefix: The beginning of the names of the variables to check.
-    /// - Throws: ``UsageError`` for text that is not valid UTF-8, which it does not show.
+    /// - Throws: ``UsageError`` for text that is not valid UTF-8; the error does not contain the text.
     package static func check(environment: [String: String], prefix: String) throws(UsageError) {
         for (index, argument) in CommandLine.arguments.enumerated() where argument.contains(replacement) {
             guard unsafe isValid(CommandLine.unsafeArgv[index]) else {

@@ -1,20 +1,20 @@
-/// A program made of commands.
+/// A program that consists of commands.
 package struct Program: Sendable {
-    /// What a person types.
+    /// The program's name.
     package let name: String
     let summary: String
     let commands: [Command]
     let groups: [CommandGroup]
     private let report: @Sendable (any Error) -> ErrorReport
 
-    /// A program from its commands.
+    /// Creates a program.
     ///
     /// - Parameters:
-    ///   - name: What a person types.
+    ///   - name: The program's name.
     ///   - summary: The purpose, in a line.
-    ///   - commands: In the order of the help; the command `version` also answers `--version`.
+    ///   - commands: The commands, in the order of the help; the command `version` also handles `--version`.
     ///   - groups: The summaries of commands that share their first words.
-    ///   - report: Decides the exit status and the texts of each error.
+    ///   - report: Returns the exit status and the texts for an error.
     package init(
         _ name: String,
         _ summary: String,
@@ -29,17 +29,17 @@ package struct Program: Sendable {
         self.report = report
     }
 
-    /// The action that a command line asks for.
+    /// The action that a command line requests.
     package enum Request {
-        /// Print this and exit 0.
+        /// Print the text and exit 0.
         case print(String)
-        /// Run this.
+        /// Run the command.
         case run(Command, Command.Action)
         /// Print the text, or the message as JSON, and exit 2.
         case refuse(text: String, message: String)
     }
 
-    /// The action that the words after the program's name ask for.
+    /// Returns the action that the words after the program's name request.
     package func request(_ arguments: [String], environment: [String: String], width: Int = 100) -> Request {
         let help = Help(self, width: width)
         guard let first = arguments.first else {
@@ -72,14 +72,14 @@ package struct Program: Sendable {
 
     private static let helpOptions = ["--help", "-h"]
 
-    /// The command or group that the first words name.
+    /// The command or group that the first words name, with the words after it.
     private enum Target {
         case command(Command, ArraySlice<String>)
         case group(String, ArraySlice<String>)
         case unknown(message: String, place: String)
     }
 
-    /// Finds the longest name that fits.
+    /// Finds the longest matching name.
     private func find(_ words: ArraySlice<String>) -> Target {
         let names = words.prefix { !$0.hasPrefix("-") }
         for count in [3, 2, 1] where count <= names.count {
@@ -111,7 +111,7 @@ package struct Program: Sendable {
         }
     }
 
-    /// Whether there are commands whose names go on where this one ends.
+    /// Whether there are commands whose names extend this name by a word.
     func isGroup(_ name: String) -> Bool {
         commands.contains { $0.name.hasPrefix(name + " ") }
     }
@@ -121,21 +121,21 @@ package struct Program: Sendable {
         return .refuse(text: "\(subject)\(message)\nRun \"\(name) \(place)\" for help.\n", message: message)
     }
 
-    /// Reports an error that occurs before the words after the program's name are read.
+    /// Reports an error that occurs before the words after the program's name are parsed.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - arguments: The words after the program's name, which decide about JSON.
+    ///   - arguments: The words after the program's name; with `--json` the error is reported as JSON.
     /// - Returns: The exit status.
     package func fail(_ error: UsageError, _ arguments: [String]) -> Int32 {
         write(report(error), text: "\(name): \(error)\n", asksForJSON(arguments))
     }
 
-    /// Runs what the words after the program's name ask for.
+    /// Runs the command that the words after the program's name request.
     ///
-    /// With `--json`, an error is one JSON object on standard output; otherwise a line on standard error.
+    /// With `--json`, an error is a JSON object on standard output, otherwise a line on standard error.
     ///
-    /// - Returns: The exit status, an ``ExitStatus``; never that of success when the output could not be written.
+    /// - Returns: The exit status, an ``ExitStatus``; not success if the output could not be written.
     package func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         let status = await status(of: arguments, environment: environment)
         guard let failure = Terminal.output.failure else { return status }
@@ -164,7 +164,7 @@ package struct Program: Sendable {
         }
     }
 
-    /// Whether the words contain the flag `--json`, even if other words are wrong.
+    /// Whether the words contain the flag `--json`, even if other words are invalid.
     private func asksForJSON(_ arguments: [String]) -> Bool {
         switch find(arguments[...]) {
         case .command(let command, let rest): Words.contain("--json", in: rest, for: command.parameters)

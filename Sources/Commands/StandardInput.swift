@@ -4,9 +4,9 @@
     internal import Darwin
 #endif
 
-/// What a person or another program feeds in.
+/// The standard input of the program.
 package enum StandardInput {
-    /// Everything up to the end of the input.
+    /// Reads all bytes up to the end of the input.
     package static func bytes() -> [UInt8] {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 * 1024)

@@ -1,9 +1,9 @@
-/// What a person typed wrong, in words for that person.
+/// An error in the usage of the program, with a message for the user.
 package struct UsageError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong and, where it can be guessed, what was meant.
+    /// The error and, if it can be guessed, the intended name.
     package let description: String
 
-    /// An error from a sentence without the final stop.
+    /// Creates an error from a sentence without the final stop.
     package init(_ description: String) {
         self.description = description
     }

@@ -1,9 +1,9 @@
-/// The words of one command line that no parameter has taken yet.
+/// The words of a command line that no parameter has taken yet.
 package struct Words {
     /// The text of a value.
     struct Value {
         let text: String
-        /// The environment variable that the text comes from; nil for the command line.
+        /// The environment variable that the text comes from; nil if it is from the command line.
         var variable: String?
     }
 
@@ -11,7 +11,7 @@ package struct Words {
     private var arguments: [String] = []
     private let environment: [String: String]
 
-    /// Sorts the words by what the command declares.
+    /// Sorts the words into options and arguments by the declared parameters.
     init(
         _ words: some Sequence<String>,
         for parameters: [ParameterDescription],
@@ -30,7 +30,8 @@ package struct Words {
                     guard parts.count == 1 else { throw UsageError("\(spelling) takes no value") }
                     options.append((spelling, ""))
                 } else {
-                    // The name of another option in place of a value is never what was meant; `--title=--body` is.
+                    // The name of another option in place of a value is always a mistake, unless it is given as in
+                    // `--title=--body`.
                     guard let value = parts.count > 1 ? parts[1] : words.next(),
                         parts.count > 1 || !Words.isOption(value, among: parameters)
                     else { throw UsageError("\(parameter.label) needs a value") }
@@ -61,9 +62,9 @@ package struct Words {
         return parameters.contains { $0.kind != .argument && $0.spelling == spelling }
     }
 
-    /// Whether the words contain a flag, even if other words among them are wrong.
+    /// Whether the words contain a flag, even if other words are invalid.
     ///
-    /// A word in the place of an option's value is not a flag.
+    /// A word in the position of an option's value is not a flag.
     static func contain(
         _ flag: String,
         in words: some Sequence<String>,
@@ -77,7 +78,7 @@ package struct Words {
         return false
     }
 
-    /// Takes the values of an option, in order; when there are none, the value of its variable.
+    /// Removes the values of an option and returns them in order; without any, returns the value of its variable.
     mutating func takeValues(of parameter: ParameterDescription) -> [Value] {
         let values = options.filter { $0.spelling == parameter.spelling }.map { Value(text: $0.value) }
         options.removeAll { $0.spelling == parameter.spelling }
@@ -85,7 +86,7 @@ package struct Words {
         return environment[parameter.variable].map { [Value(text: $0, variable: parameter.variable)] } ?? []
     }
 
-    /// Takes a flag; true when it was there.
+    /// Removes a flag, and returns whether it or its variable was set.
     mutating func takeFlag(_ parameter: ParameterDescription) throws(UsageError) -> Bool {
         let count = options.count { $0.spelling == parameter.spelling }
         options.removeAll { $0.spelling == parameter.spelling }
@@ -97,7 +98,7 @@ package struct Words {
         }
     }
 
-    /// Takes the next argument.
+    /// Removes and returns the next argument.
     mutating func takeArgument() -> Value? {
         arguments.isEmpty ? nil : Value(text: arguments.removeFirst())
     }

@@ -1,4 +1,4 @@
-/// Writes a completion script for bash 3.2 and later.
+/// A generator of completion scripts for bash 3.2 and later.
 struct BashCompletion {
     private let words: CompletionWords
 
@@ -42,7 +42,7 @@ struct BashCompletion {
             """
     }
 
-    /// The words after an option that takes a value.
+    /// The cases for words after an option that takes a value.
     private var values: String {
         words.valueOptions.map { option in
             let completion =
@@ -58,7 +58,7 @@ struct BashCompletion {
 
     private var followers: String { words.names.map(words(after:)).joined(separator: "\n") }
 
-    /// The words after a command.
+    /// Returns the case for words after a command.
     private func words(after name: String) -> String {
         var all = words.commands(below: name).map(\.text)
         if !name.isEmpty { all += words.options(of: name).map(\.text) }

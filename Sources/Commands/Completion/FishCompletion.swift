@@ -1,4 +1,4 @@
-/// Writes a completion script for fish 3 and later.
+/// A generator of completion scripts for fish 3 and later.
 struct FishCompletion {
     private let words: CompletionWords
 
@@ -33,7 +33,7 @@ struct FishCompletion {
             """
     }
 
-    /// The lines for the words after a command.
+    /// Returns the lines for words after a command.
     private func lines(for name: String) -> [String] {
         let start = "complete -c \(words.program) -n \("__\(words.program)_command \(name.quoted)".quoted)"
         var lines = words.commands(below: name).map { "\(start) -a \($0.text.quoted) -d \($0.summary.quoted)" }

@@ -1,4 +1,4 @@
-/// The shells that completion scripts are written for.
+/// The shells that completion scripts are generated for.
 package enum Shell: String, CaseIterable, ArgumentValue {
     case bash
     case zsh
@@ -6,7 +6,7 @@ package enum Shell: String, CaseIterable, ArgumentValue {
 }
 
 extension Program {
-    /// The completion script for a shell, generated from the declared commands.
+    /// Returns the completion script for a shell, generated from the declared commands.
     package func completion(for shell: Shell) -> String {
         let words = CompletionWords(self)
         return switch shell {
@@ -17,7 +17,7 @@ extension Program {
     }
 }
 
-/// The words that may follow each command, for the writers of completion scripts.
+/// The words that may follow each command, for the generators of completion scripts.
 struct CompletionWords {
     /// A word and its explanation.
     struct Word {
@@ -25,7 +25,7 @@ struct CompletionWords {
         var summary: String
     }
 
-    /// The words that a parameter's value may be.
+    /// The possible values of a parameter.
     enum Values {
         /// One of these.
         case choices([String])
@@ -45,7 +45,7 @@ struct CompletionWords {
 
     /// The program's name.
     let program: String
-    /// The names of all commands and groups, and the empty name first.
+    /// The names of all commands and groups, preceded by the empty name.
     let names: [String]
     private let source: Program
 
@@ -63,7 +63,7 @@ struct CompletionWords {
         self.names = names
     }
 
-    /// The names of the commands and groups one word below this one.
+    /// Returns the words that extend the name of a group by one word.
     func commands(below name: String) -> [Word] {
         let prefix = name.isEmpty ? "" : name + " "
         var words = names.filter { !$0.isEmpty && $0.hasPrefix(prefix) && !$0.dropFirst(prefix.count).contains(" ") }
@@ -72,19 +72,19 @@ struct CompletionWords {
         return words
     }
 
-    /// The options and flags of a command.
+    /// Returns the options and flags of a command.
     func options(of name: String) -> [Word] {
         let options = parameters(of: name).filter { $0.kind != .argument }
         return options.map { Word(text: $0.spelling, summary: $0.help) }
             + [Word(text: "--help", summary: "Show the help")]
     }
 
-    /// The values of a command's first argument; nil when it takes none.
+    /// Returns the values of a command's first argument; nil if it has none.
     func arguments(of name: String) -> Values? {
         parameters(of: name).first { $0.kind == .argument }.map(CompletionWords.values)
     }
 
-    /// All options with values.
+    /// All options that take a value.
     var valueOptions: [ValueOption] {
         names.flatMap { name in
             parameters(of: name).filter { $0.kind == .option }.map { parameter in
@@ -113,6 +113,6 @@ struct CompletionWords {
 }
 
 extension String {
-    /// The text as one word of a shell.
+    /// The text, quoted as a single word for a shell.
     var quoted: String { "'" + replacing("'", with: #"'\''"#) + "'" }
 }

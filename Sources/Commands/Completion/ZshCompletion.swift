@@ -1,4 +1,4 @@
-/// Writes a completion script for zsh 5 and later.
+/// A generator of completion scripts for zsh 5 and later.
 struct ZshCompletion {
     private let words: CompletionWords
 
@@ -39,7 +39,7 @@ struct ZshCompletion {
             """
     }
 
-    /// The words after an option that takes a value.
+    /// The cases for words after an option that takes a value.
     private var values: String {
         words.valueOptions.map { option in
             let completion =
@@ -54,7 +54,7 @@ struct ZshCompletion {
 
     private var followers: String { words.names.map(words(after:)).joined(separator: "\n") }
 
-    /// The words after a command, each with its explanation behind a colon.
+    /// Returns the case for words after a command, each with its explanation after a colon.
     private func words(after name: String) -> String {
         var all = words.commands(below: name)
         if !name.isEmpty { all += words.options(of: name) }

@@ -1,4 +1,4 @@
-/// Writes the help of a program, of its groups and of its commands.
+/// A generator of the help for a program, its groups and its commands.
 struct Help {
     private let program: Program
     private let layout: TextLayout
@@ -8,7 +8,7 @@ struct Help {
         layout = TextLayout(width: width)
     }
 
-    /// The help of the program: its commands, the common options and the exit statuses.
+    /// The help of the program: its commands, common options and exit statuses.
     var overview: String {
         text([
             layout.wrapped("\(program.name): \(program.summary)"), "Usage: \(program.name) <command> [options]",
@@ -21,7 +21,7 @@ struct Help {
         ])
     }
 
-    /// The help of a group: its commands.
+    /// Returns the help of a group: its commands.
     func text(forGroup name: String) -> String {
         let summary = program.groups.first { $0.name == name }.map { ": \($0.summary)" } ?? ""
         return text([
@@ -30,7 +30,7 @@ struct Help {
         ])
     }
 
-    /// The help of a command.
+    /// Returns the help of a command.
     func text(for command: Command) -> String {
         var sections = [
             layout.wrapped("\(program.name) \(command.name): \(command.summary)"),
@@ -60,7 +60,7 @@ struct Help {
         return text(sections)
     }
 
-    /// The usage line of a command, without the word "Usage".
+    /// Returns the usage line of a command, without the word "Usage".
     func usage(of command: Command) -> String {
         var words = [program.name, command.name]
         for parameter in command.parameters where parameter.isRequired { words.append(parameter.label) }
@@ -91,7 +91,7 @@ struct Help {
 }
 
 extension Program {
-    /// The first words of all commands with their summaries, each word once.
+    /// The first words of all commands with their summaries, without duplicates.
     fileprivate var overview: [(label: String, text: String)] {
         var rows: [(label: String, text: String)] = []
         for command in commands {
@@ -105,7 +105,7 @@ extension Program {
 }
 
 extension ParameterDescription {
-    /// The help with what follows from the declaration.
+    /// The help, with notes about the declaration such as "required" and the default.
     var fullHelp: String {
         var notes: [String] = []
         if isRequired, kind == .option { notes.append("required") }

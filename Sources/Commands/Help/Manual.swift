@@ -1,4 +1,4 @@
-/// Writes the manual page of a program for `man`, in roff.
+/// A generator of the manual page of a program for `man`, in roff.
 struct Manual {
     private let program: Program
     private let version: String
@@ -8,7 +8,7 @@ struct Manual {
         self.version = version
     }
 
-    /// The page.
+    /// The manual page.
     var text: String {
         let name = program.name
         let lines = [
@@ -19,7 +19,7 @@ struct Manual {
         return (lines + program.commands.flatMap(section) + exitStatuses + variables).joined(separator: "\n") + "\n"
     }
 
-    /// The section of a command: usage, parameters, examples.
+    /// Returns the section of a command: usage, parameters and examples.
     private func section(for command: Command) -> [String] {
         let usage = Help(program, width: .max).usage(of: command)
         var lines = [".SS \(escaped("\(program.name) \(command.name)"))", escaped(command.summary + "."), ".PP"]
@@ -47,7 +47,7 @@ struct Manual {
         return [".SH ENVIRONMENT", escaped("Each option can also be set by a variable\(example). The option wins.")]
     }
 
-    /// Text without anything that roff would take for a command or an escape.
+    /// Escapes text that roff would interpret as a request or an escape.
     private func escaped(_ text: String) -> String {
         let text = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text
@@ -55,7 +55,7 @@ struct Manual {
 }
 
 extension Program {
-    /// The manual page, generated from the declared commands.
+    /// Returns the manual page, generated from the declared commands.
     ///
     /// - Parameter version: The program's version.
     /// - Returns: Text in roff, with the macros of `man`.

@@ -1,12 +1,12 @@
-/// Breaks text into lines of a width.
+/// A formatter that wraps text to a width.
 struct TextLayout {
-    /// The widest label that has its explanation on the same line.
+    /// The maximum width of a label whose explanation starts on the same line.
     private static let widestLabel = 30
 
     /// The number of columns of a line.
     let width: Int
 
-    /// The text in lines; those after the first are indented.
+    /// Wraps text; lines after the first are indented.
     func wrapped(_ text: String, indent: Int = 0) -> String {
         var lines: [String] = []
         var line = ""
@@ -20,7 +20,7 @@ struct TextLayout {
         return (lines + [line]).joined(separator: "\n" + String(repeating: " ", count: indent))
     }
 
-    /// Rows of a label and its explanation; a label that is too wide stands on a line of its own.
+    /// Formats rows of a label and its explanation; the explanation of a wider label starts on the next line.
     func columns(_ rows: [(label: String, text: String)]) -> String {
         let limit = min(TextLayout.widestLabel, width / 3)
         let column = rows.map(\.label.count).filter { $0 <= limit }.max() ?? limit
@@ -34,7 +34,7 @@ struct TextLayout {
         }.joined(separator: "\n")
     }
 
-    /// A command line in lines that a shell reads as one; an option stays with its value.
+    /// Wraps a command line with backslashes, so that a shell reads it as one line; an option stays with its value.
     func commandLine(_ text: String, indent: Int) -> String {
         var parts: [String] = []
         var quote: Character?
@@ -50,7 +50,8 @@ struct TextLayout {
         }
         var lines: [String] = []
         for part in parts {
-            // Further lines start four columns later, and the backslash that continues a line takes two.
+            // Lines after the first are indented by four more columns, and the backslash that continues a line takes
+            // two.
             let limit = width - indent - (lines.count > 1 ? 6 : 2)
             if let last = lines.last, last.count + 1 + part.count <= limit {
                 lines[lines.count - 1] = last + " " + part

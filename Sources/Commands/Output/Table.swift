@@ -1,34 +1,34 @@
-/// Rows under headings, for people.
+/// A table of rows under headings.
 package struct Table: Sendable {
-    /// One cell.
+    /// A cell of a table.
     package struct Cell: Sendable, ExpressibleByStringLiteral {
         fileprivate let text: String
         fileprivate let style: TextStyle
 
-        /// A cell from its text.
+        /// Creates a cell.
         package init(_ text: String, _ style: TextStyle = .plain) {
             self.text = text
             self.style = style
         }
 
-        /// A plain cell.
+        /// Creates a cell without style.
         package init(stringLiteral value: String) {
             self.init(value)
         }
     }
 
-    /// One column.
+    /// A column of a table.
     package struct Column: Sendable, ExpressibleByStringLiteral {
         fileprivate let heading: String
         fileprivate let isNumeric: Bool
 
-        /// A column under this heading; numbers stand to the right.
+        /// Creates a column with a heading; numbers are aligned to the right.
         package init(_ heading: String, isNumeric: Bool = false) {
             self.heading = heading
             self.isNumeric = isNumeric
         }
 
-        /// A column of text.
+        /// Creates a column of text.
         package init(stringLiteral value: String) {
             self.init(value)
         }
@@ -37,19 +37,19 @@ package struct Table: Sendable {
     private let columns: [Column]
     private var rows: [[Cell]] = []
 
-    /// An empty table.
+    /// Creates an empty table.
     package init(_ columns: [Column]) {
         self.columns = columns
     }
 
-    /// Adds a row; cells without a column are left out.
+    /// Adds a row; cells beyond the last column are left out.
     package mutating func add(_ cells: [Cell]) {
         rows.append(Array(cells.prefix(columns.count)))
     }
 
-    /// The table as text that ends with a line break.
+    /// Returns the table as text that ends with a line break.
     ///
-    /// - Parameter terminal: Where it will be written, which decides on colours.
+    /// - Parameter terminal: The terminal that the text is written to, which determines whether colors are used.
     /// - Returns: The lines.
     package func text(for terminal: Terminal) -> String {
         let widths = columns.indices.map { index in

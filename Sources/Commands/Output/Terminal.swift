@@ -6,7 +6,7 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Where a program writes to: a person's screen, or a file or pipe that another program reads.
+/// An output of the program: a terminal, or a file or pipe.
 package struct Terminal: Sendable {
     /// Standard output.
     package static let output = Terminal(descriptor: 1)
@@ -17,9 +17,9 @@ package struct Terminal: Sendable {
     private static let failures = Mutex<[CInt: CInt]>([:])
 
     private let descriptor: CInt
-    /// Whether a person reads along.
+    /// Whether the output is a terminal.
     package let isInteractive: Bool
-    /// Whether text may be coloured: on a screen, unless `NO_COLOR` is set (https://no-color.org).
+    /// Whether text is colored: in a terminal, unless `NO_COLOR` is set (https://no-color.org).
     package let hasColours: Bool
 
     private init(descriptor: CInt) {
@@ -28,21 +28,21 @@ package struct Terminal: Sendable {
         hasColours = unsafe isInteractive && getenv("NO_COLOR") == nil
     }
 
-    /// The columns that help may take: the terminal's, but 120 at most; 100 in a file or pipe.
+    /// The number of columns for help: that of the terminal, from 40 to 120; 100 for a file or pipe.
     package var width: Int {
         var size = winsize()
         guard isInteractive, unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
         return min(max(40, Int(size.ws_col)), 120)
     }
 
-    /// The system's reason why a write failed, such as a full disk; nil when all were written.
+    /// The reason for which the first failed write failed, such as a full disk; nil if all writes succeeded.
     ///
-    /// A reader that closes a pipe early, as `head` does, is not a failure.
+    /// A reader that closes a pipe early, as `head` does, is not an error.
     package var failure: String? {
         Terminal.failures.withLock { $0[descriptor] }.map { unsafe String(cString: strerror($0)) }
     }
 
-    /// Writes the text at once; ``failure`` tells when that was not possible.
+    /// Writes text without buffering; ``failure`` reports an error.
     package func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -62,24 +62,24 @@ package struct Terminal: Sendable {
         }
     }
 
-    /// The text as it is to be written here in this style.
+    /// Returns the text with the escape sequences of a style, if the output has colors.
     package func styled(_ text: String, _ style: TextStyle) -> String {
         guard hasColours, let code = style.code else { return text }
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 }
 
-/// How text stands out.
+/// A style of text.
 package enum TextStyle: Sendable, Hashable {
-    /// It does not.
+    /// No style.
     case plain
     /// A heading.
     case bold
-    /// Less important than its surroundings.
+    /// Less important than the surrounding text.
     case faint
-    /// As hoped.
+    /// Success.
     case good
-    /// Not as hoped.
+    /// Failure.
     case bad
 
     fileprivate var code: Int? {

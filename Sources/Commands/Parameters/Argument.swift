@@ -1,9 +1,9 @@
-/// A parameter that has no name on the command line but a place, as in `token JWT`.
+/// A parameter that is identified by its position, as in `token JWT`.
 package struct Argument<Value: Sendable>: Parameter {
     private let description: ParameterDescription
     private let read: @Sendable (inout Words, ParameterDescription) throws(UsageError) -> Value
 
-    /// An argument that has to be given.
+    /// Creates a required argument.
     package init(_ name: String, _ help: String) where Value: ArgumentValue {
         description = ParameterDescription(
             kind: .argument,
@@ -19,7 +19,7 @@ package struct Argument<Value: Sendable>: Parameter {
         }
     }
 
-    /// An argument that may be left out.
+    /// Creates an optional argument.
     package init<Wrapped: ArgumentValue>(_ name: String, _ help: String) where Value == Wrapped? {
         description = ParameterDescription(
             kind: .argument,
@@ -34,7 +34,7 @@ package struct Argument<Value: Sendable>: Parameter {
         }
     }
 
-    /// An argument that has to be given once at least; it takes all that is left.
+    /// Creates an argument that is given at least once and takes all remaining words.
     package init<Element: ArgumentValue>(_ name: String, _ help: String) where Value == [Element] {
         description = ParameterDescription(
             kind: .argument,

@@ -1,8 +1,8 @@
-/// A parameter that is either there or not, as in `--json`.
+/// A parameter that is present or absent, as in `--json`.
 package struct Flag: Parameter {
     private let description: ParameterDescription
 
-    /// A flag.
+    /// Creates a flag.
     package init(_ spelling: String, _ help: String) {
         description = ParameterDescription(kind: .flag, spelling: spelling, help: help)
     }

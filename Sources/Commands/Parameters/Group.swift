@@ -1,4 +1,4 @@
-/// Several parameters that make one value together, declared once and used by many commands.
+/// Several parameters that are combined to one value, declared once and used by several commands.
 ///
 /// ```swift
 /// let size = Group(Option<Int>("--width", "Columns"), Option<Int>("--height", "Rows")) { Size($0, $1) }
@@ -8,11 +8,11 @@ package struct Group<Value: Sendable>: Parameter {
     package let descriptions: [ParameterDescription]
     private let read: @Sendable (inout Words) throws(UsageError) -> Value
 
-    /// A group from its parameters.
+    /// Creates a group.
     ///
     /// - Parameters:
     ///   - parameters: The parameters.
-    ///   - combine: Makes the value; what it throws is shown to the person.
+    ///   - combine: Creates the value; its errors are reported to the user.
     package init<each P: Parameter>(
         _ parameters: repeat each P,
         combine: @escaping @Sendable (repeat (each P).Value) throws(UsageError) -> Value

@@ -1,18 +1,18 @@
-/// A parameter that is named and has a value, as in `--port 2197` or `--port=2197`.
+/// A named parameter with a value, as in `--port 2197` or `--port=2197`.
 ///
-/// What is declared follows from the type: `Option<Int>` has to be given unless it has a default, `Option<Int?>` may
-/// be left out, `Option<[Int]>` may be given several times.
+/// The type determines the declaration: `Option<Int>` is required unless it has a default, `Option<Int?>` is optional,
+/// `Option<[Int]>` may be repeated.
 package struct Option<Value: Sendable>: Parameter {
     private let description: ParameterDescription
     private let read: @Sendable ([Words.Value], ParameterDescription) throws(UsageError) -> Value
 
-    /// An option that has to be given unless it has a default.
+    /// Creates an option that is required unless it has a default.
     ///
     /// - Parameters:
-    ///   - spelling: `--` and the name.
+    ///   - spelling: The name with its dashes, as in `--port`.
     ///   - help: The purpose.
-    ///   - fallback: The value when the option is not given; nil, the default, to require it.
-    ///   - variable: The environment variable; nil, the default, for the one that follows from the spelling.
+    ///   - fallback: The value if the option is not given; nil, the default, to require the option.
+    ///   - variable: The environment variable; nil, the default, to derive it from the spelling.
     package init(
         _ spelling: String,
         _ help: String,
@@ -36,12 +36,12 @@ package struct Option<Value: Sendable>: Parameter {
         }
     }
 
-    /// An option that may be left out.
+    /// Creates an optional option.
     ///
     /// - Parameters:
-    ///   - spelling: `--` and the name.
+    ///   - spelling: The name with its dashes, as in `--port`.
     ///   - help: The purpose.
-    ///   - variable: The environment variable; nil, the default, for the one that follows from the spelling.
+    ///   - variable: The environment variable; nil, the default, to derive it from the spelling.
     package init<Wrapped: ArgumentValue>(
         _ spelling: String,
         _ help: String,
@@ -59,12 +59,12 @@ package struct Option<Value: Sendable>: Parameter {
         read = { (words, description) throws(UsageError) in try description.single(words) }
     }
 
-    /// An option that may be given several times.
+    /// Creates an option that may be repeated.
     ///
     /// - Parameters:
-    ///   - spelling: `--` and the name.
+    ///   - spelling: The name with its dashes, as in `--port`.
     ///   - help: The purpose.
-    ///   - isRequired: Whether it has to be given at least once.
+    ///   - isRequired: Whether the option must be given at least once.
     package init<Element: ArgumentValue>(
         _ spelling: String,
         _ help: String,
@@ -85,7 +85,8 @@ package struct Option<Value: Sendable>: Parameter {
             if isRequired, words.isEmpty { throw description.missing }
             var values: [Element] = []
             for (index, word) in words.enumerated() {
-                // Among several values the position tells which one is wrong; the value itself may be a secret.
+                // If there are several values, the error gives the position of the invalid one, because a value may be
+                // a secret.
                 values.append(try description.value(word, number: words.count > 1 ? index + 1 : nil))
             }
             return values
@@ -110,8 +111,10 @@ extension ParameterDescription {
         return try value(word)
     }
 
-    /// The value that a word stands for; an error names the parameter, or the variable that the word comes from, and
-    /// the position of the word among several when it is not nil.
+    /// Converts a word to a value.
+    ///
+    /// An error names the parameter, or the variable that the word comes from, and `number`, the position of the word
+    /// among several, if it is not nil.
     func value<Value: ArgumentValue>(_ word: Words.Value, number: Int? = nil) throws(UsageError) -> Value {
         do throws(UsageError) {
             return try Value(argument: word.text, source: word.variable ?? (kind == .option ? spelling : nil))

@@ -1,4 +1,5 @@
-/// A declared parameter: its spelling, its help, and how it is read from the words of a command line.
+/// A declared parameter: its spelling, its help, and the function that takes its value from the words of a command
+/// line.
 package protocol Parameter: Sendable {
     /// The type that the command's closure receives.
     associatedtype Value: Sendable
@@ -6,7 +7,7 @@ package protocol Parameter: Sendable {
     /// The spelling and the help; several for a ``Group``.
     var descriptions: [ParameterDescription] { get }
 
-    /// Takes the value out of the words.
+    /// Removes the parameter's words and returns their value.
     func take(from words: inout Words) throws(UsageError) -> Value
 }
 
@@ -21,23 +22,23 @@ package struct ParameterDescription: Sendable, Hashable {
     var kind: Kind
     /// `--name`, or an argument's name.
     var spelling: String
-    /// The name of a value in help; empty for flags.
+    /// The name of a value in the help; empty for flags.
     var valueName = ""
     var help: String
     var isRequired = false
     var isRepeatable = false
-    /// The value when none is given, as text; nil for none.
+    /// The default value as text; nil for none.
     var fallback: String?
-    /// The values that there are; empty for values that are not a choice.
+    /// The valid values; empty if the parameter is not a choice.
     var choices: [String] = []
-    /// One line about each of the choices; empty where their names are enough.
+    /// A line about each of the choices; empty if their names are self-explanatory.
     var choiceSummaries: [String] = []
     /// Whether a value is the path of a file.
     var isFile = false
-    /// The environment variable, where it is not the one that follows from the spelling.
+    /// The environment variable; nil if it is derived from the spelling.
     var ownVariable: String?
 
-    /// The parameter in help and messages.
+    /// The parameter in the help and in messages.
     var label: String {
         switch kind {
         case .option: "\(spelling) <\(valueName)>"
@@ -46,10 +47,10 @@ package struct ParameterDescription: Sendable, Hashable {
         }
     }
 
-    /// Whether the environment variable does not follow from the spelling.
+    /// Whether the environment variable is not derived from the spelling.
     var hasOwnVariable: Bool { ownVariable != nil }
 
-    /// The environment variable that sets an option or a flag that is not on the command line.
+    /// The environment variable that sets an option or flag that is not on the command line.
     var variable: String {
         ownVariable
             ?? "MARTLET_" + spelling.drop { $0 == "-" }.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
@@ -60,14 +61,14 @@ package struct ParameterDescription: Sendable, Hashable {
     }
 }
 
-/// A type whose values are written on a command line.
+/// A type whose values can be parsed from a command line.
 package protocol ArgumentValue: Sendable {
-    /// The value that the text stands for.
+    /// Parses a value.
     ///
     /// - Throws: ``UsageError`` with the rule that the text breaks.
     init(argument: String) throws(UsageError)
 
-    /// The value that the text stands for, for a type whose later errors name the source of the text.
+    /// Parses a value, for a type whose later errors name the source of the text.
     ///
     /// - Parameters:
     ///   - argument: The text.
@@ -75,18 +76,19 @@ package protocol ArgumentValue: Sendable {
     /// - Throws: ``UsageError`` with the rule that the text breaks.
     init(argument: String, source: String?) throws(UsageError)
 
-    /// The name of a value in help; the choices by default, when they are short.
+    /// The name of a value in the help; by default the choices, if they are short.
     static var valueName: String { get }
-    /// The values that there are, in the order of help; none, the default, for values that are not a choice.
+    /// The valid values, in the order of the help; empty, the default, if the type is not a choice.
     static var choices: [String] { get }
-    /// One line about each of the choices, for a table in the help; none, the default, where their names are enough.
+    /// A line about each of the choices, for a table in the help; empty, the default, if their names are
+    /// self-explanatory.
     static var choiceSummaries: [String] { get }
     /// Whether a value is the path of a file; false by default.
     static var isFile: Bool { get }
 }
 
 extension ArgumentValue {
-    /// The longest list of choices that stands in place of a name.
+    /// The maximum length of a list of choices that is used as the name of a value.
     private static var longestName: Int { 30 }
 
     /// Part of `ArgumentValue`.
@@ -109,7 +111,7 @@ extension ArgumentValue {
     /// Part of `ArgumentValue`.
     package static var isFile: Bool { false }
 
-    /// The error for text that is none of the choices.
+    /// Returns the error for text that is not one of the choices.
     package static func noChoice(_ text: String) -> UsageError {
         UsageError(
             "must be one of \(choices.joined(separator: ", ")) (found \"\(text)\")"
@@ -120,10 +122,10 @@ extension ArgumentValue {
 
 /// The path of a file or directory that a command opens itself.
 package struct FilePath: ArgumentValue {
-    /// The path as it was written.
+    /// The path as given.
     package let path: String
 
-    /// A path from text.
+    /// Creates a path from text.
     package init(argument: String) {
         path = argument
     }
@@ -135,7 +137,7 @@ package struct FilePath: ArgumentValue {
 }
 
 extension String: ArgumentValue {
-    /// The text itself.
+    /// Returns the text unchanged.
     package init(argument: String) {
         self = argument
     }
@@ -145,7 +147,7 @@ extension String: ArgumentValue {
 }
 
 extension FixedWidthInteger where Self: ArgumentValue {
-    /// A whole number in the type's range.
+    /// Parses an integer in the type's range.
     package init(argument: String) throws(UsageError) {
         guard let number = Self(argument) else {
             let range = Self.bitWidth < 64 ? " from \(Self.min) to \(Self.max)" : ""
@@ -164,7 +166,7 @@ extension UInt16: ArgumentValue {}
 extension UInt32: ArgumentValue {}
 
 extension ArgumentValue where Self: RawRepresentable & CaseIterable, RawValue == String {
-    /// One of the cases.
+    /// Parses a case from its raw value.
     package init(argument: String) throws(UsageError) {
         guard let value = Self(rawValue: argument) else { throw Self.noChoice(argument) }
         self = value
