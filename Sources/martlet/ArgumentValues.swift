@@ -5,7 +5,7 @@ package import LiveSurfaces
 import Wire
 
 extension DeviceToken: ArgumentValue {
-    /// A token in hexadecimal digits.
+    /// Parses a token in hexadecimal digits.
     package init(argument: String) throws(UsageError) {
         do throws(DeviceTokenError) {
             try self.init(hex: argument)
@@ -19,7 +19,7 @@ extension DeviceToken: ArgumentValue {
 }
 
 extension APNsID: ArgumentValue {
-    /// An identifier in lower case.
+    /// Parses an identifier in lower case.
     package init(argument: String) throws(UsageError) {
         guard let id = try? APNsID(argument) else {
             throw UsageError("must be a UUID in lower case (found \"\(argument)\")")
@@ -32,7 +32,7 @@ extension APNsID: ArgumentValue {
 }
 
 extension CollapseID: ArgumentValue {
-    /// 1 to 64 bytes of text.
+    /// Parses 1 to 64 bytes of text.
     package init(argument: String) throws(UsageError) {
         do throws(CollapseIDError) {
             try self.init(argument)
@@ -46,7 +46,7 @@ extension CollapseID: ArgumentValue {
 }
 
 extension InterruptionLevel: ArgumentValue {
-    /// One of the known levels.
+    /// Parses one of the known levels.
     package init(argument: String) throws(UsageError) {
         self.init(rawValue: argument)
         guard InterruptionLevel.all.contains(self) else { throw InterruptionLevel.noChoice(argument) }
@@ -59,7 +59,7 @@ extension InterruptionLevel: ArgumentValue {
 }
 
 extension PushType: ArgumentValue {
-    /// One of the known types.
+    /// Parses one of the known types.
     package init(argument: String) throws(UsageError) {
         self.init(rawValue: argument)
         guard PushType.all.contains(self) else { throw PushType.noChoice(argument) }
@@ -72,7 +72,7 @@ extension PushType: ArgumentValue {
 }
 
 extension Priority: ArgumentValue {
-    /// 10, 5 or 1.
+    /// Parses 10, 5 or 1.
     package init(argument: String) throws(UsageError) {
         guard let priority = Priority.all.first(where: { String($0.rawValue) == argument }) else {
             throw Priority.noChoice(argument)
@@ -85,7 +85,7 @@ extension Priority: ArgumentValue {
 }
 
 extension LiveActivityPriority: ArgumentValue {
-    /// 10 or 5.
+    /// Parses 10 or 5.
     package init(argument: String) throws(UsageError) {
         switch argument {
         case "10": self = .immediate
@@ -99,7 +99,7 @@ extension LiveActivityPriority: ArgumentValue {
 }
 
 extension CustomData: ArgumentValue {
-    /// A JSON object without a key `aps`.
+    /// Parses a JSON object without a key `aps`.
     package init(argument: String) throws(UsageError) {
         do throws(PayloadError) {
             try self.init(json: Array(argument.utf8))
@@ -114,7 +114,7 @@ extension CustomData: ArgumentValue {
 
 /// A server other than Apple's: `localhost:2197`, or `http://localhost:2197` without TLS.
 extension APNsEndpoint: ArgumentValue {
-    /// A host with an optional port and scheme.
+    /// Parses a host with an optional port and scheme.
     package init(argument: String) throws(UsageError) {
         var rest = argument[...]
         let isEncrypted = !rest.hasPrefix("http://")
@@ -122,7 +122,7 @@ extension APNsEndpoint: ArgumentValue {
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         var host = rest
         var port: UInt16 = isEncrypted ? 443 : 80
-        // Colons within brackets, or more than one, belong to an IPv6 address.
+        // Colons within brackets, or more than one colon, belong to an IPv6 address.
         let isPortSeparated = rest.hasPrefix("[") ? !rest.hasSuffix("]") : rest.count(where: { $0 == ":" }) == 1
         if isPortSeparated, let colon = rest.lastIndex(of: ":") {
             guard let number = UInt16(rest[rest.index(after: colon)...]), number > 0 else {
@@ -148,7 +148,7 @@ extension APNsEndpoint: ArgumentValue {
 }
 
 extension SurfaceKind: ArgumentValue {
-    /// One of the kinds.
+    /// Parses one of the kinds.
     package init(argument: String) throws(UsageError) {
         guard let kind = SurfaceKind(rawValue: argument) else {
             throw SurfaceKind.noChoice(argument)

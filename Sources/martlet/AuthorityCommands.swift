@@ -37,7 +37,7 @@ extension Command {
 /// The options for the certificate authority of a simulator.
 struct AuthorityOptions: Sendable {
     private var givenDirectory: String?
-    /// Further names that a simulator's certificate carries.
+    /// Additional names in the simulator's certificate.
     private(set) var names: [String]
 
     static let declared = Group(
@@ -61,9 +61,9 @@ struct AuthorityOptions: Sendable {
     /// The path of the certificate.
     var file: String { LocalAuthority.certificatePath(in: directory) }
 
-    /// The authority, created when there is none.
+    /// Loads the authority, creating it if it does not exist.
     ///
-    /// - Throws: ``UsageError`` when its files cannot be used, or it was created without one of the names.
+    /// - Throws: ``UsageError`` if its files cannot be used, or if it was created without one of the names.
     func authority() throws(UsageError) -> LocalAuthority {
         do throws(SimulatorError) {
             let authority = try LocalAuthority(directory: directory, names: names)

@@ -68,7 +68,8 @@ extension Command {
     ) { channel, topic, server, output in
         try await server.withClient { client in
             let channels = client.channels(of: Topic(topic))
-            // The library's deletion succeeds for a channel that does not exist, which hides a misspelled identifier.
+            // The client library's deletion succeeds for a channel that does not exist, which hides a misspelled
+            // identifier.
             _ = try await channels.storage(of: ChannelID(channel))
             try await channels.delete(ChannelID(channel))
         }

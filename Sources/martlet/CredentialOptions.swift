@@ -22,11 +22,11 @@ struct KeyOptions: Sendable {
     /// Whether no option was given.
     var isEmpty: Bool { file == nil && keyID == nil && teamID == nil }
 
-    /// The key that the options name.
+    /// Returns the key that the options specify.
     ///
-    /// - Parameter isRequired: Whether a key must be given; otherwise a missing one is replaced by a fresh key.
+    /// - Parameter isRequired: Whether a key must be given; otherwise a missing key is replaced by a generated one.
     /// - Returns: The key.
-    /// - Throws: ``CredentialError`` when an option is missing or the file cannot be used.
+    /// - Throws: ``CredentialError`` if an option is missing or the file cannot be used.
     func signingKey(isRequired: Bool) throws(CredentialError) -> SigningKey {
         guard let file else {
             guard !isRequired else {
@@ -48,12 +48,11 @@ struct KeyOptions: Sendable {
         return try SigningKey(pem: pem, of: file, keyID: keyID.text, teamID: teamID.text)
     }
 
-    /// The key that a provider token must be signed with; its identifiers are those of the token unless options give
-    /// others.
+    /// Returns the key that a provider token must be signed with; its identifiers default to those of the token.
     ///
     /// - Parameter claims: The claims of the token.
-    /// - Returns: The key; nil when no option was given.
-    /// - Throws: ``CredentialError`` when `--key` is missing or the file cannot be used.
+    /// - Returns: The key; nil if no option was given.
+    /// - Throws: ``CredentialError`` if `--key` is missing or the file cannot be used.
     func verificationKey(for claims: ProviderToken) throws(CredentialError) -> SigningKey? {
         guard !isEmpty else { return nil }
         guard let file else { throw .missing("--key is missing: verifying the signature needs the key") }
@@ -74,7 +73,7 @@ struct KeyOptions: Sendable {
         }
     }
 
-    /// The identifier in the name that Apple gives the file of a key; nil for another name.
+    /// Returns the identifier in the file name that Apple gives a key; nil for another name.
     private static func keyID(inNameOf file: String) -> AccountIdentifier? {
         let name = file.split(separator: "/").last ?? ""
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
@@ -82,14 +81,14 @@ struct KeyOptions: Sendable {
     }
 }
 
-/// The ten characters that name a key or a team in the developer account.
+/// The ten-character identifier of a key or a team in the developer account.
 struct AccountIdentifier: ArgumentValue {
     let text: String
 
-    /// An identifier from text.
+    /// Parses an identifier.
     init(argument: String) throws(UsageError) {
         guard SigningKey.isIdentifier(argument) else {
-            // A key that is given in its place by mistake must not be shown.
+            // The value may be a key given by mistake, which must not be shown.
             let found = argument.count > 20 ? "\(argument.count) characters" : "\"\(argument)\""
             throw UsageError("must be ten characters of A-Z and 0-9, as in the developer account (found \(found))")
         }
@@ -101,7 +100,7 @@ struct AccountIdentifier: ArgumentValue {
 }
 
 extension SigningKey {
-    /// A key from a file that has been read; an error names the file.
+    /// Creates a key from the content of a file; an error names the file.
     fileprivate init(pem: String, of file: InputFile, keyID: String, teamID: String) throws(CredentialError) {
         do throws(APNsError) {
             try self.init(pem: pem, keyID: keyID, teamID: teamID)
@@ -111,9 +110,9 @@ extension SigningKey {
     }
 }
 
-/// The options that name a client certificate.
+/// The options for a client certificate.
 struct CertificateOptions: Sendable {
-    /// The first byte of DER, in which PKCS#12 files are written.
+    /// The first byte of DER, the encoding of PKCS#12 files.
     private static let derSequence: UInt8 = 0x30
 
     private var file: InputFile?
@@ -129,7 +128,7 @@ struct CertificateOptions: Sendable {
     /// Whether a certificate was given.
     var isGiven: Bool { file != nil }
 
-    /// The certificate that the options name; nil without one.
+    /// Returns the certificate that the options specify; nil without one.
     func certificate() throws(CredentialError) -> ProviderCertificate? {
         do throws(UsageError) {
             return try readCertificate()
@@ -173,7 +172,7 @@ struct CredentialError: Error, CustomStringConvertible {
         self.advice = advice
     }
 
-    /// An error for an option that was not given.
+    /// Returns an error for an option that was not given.
     static func missing(_ description: String) -> CredentialError {
         CredentialError(description, advice: "Add this option.")
     }

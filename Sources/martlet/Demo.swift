@@ -15,9 +15,9 @@ extension Command {
     }
 }
 
-/// One run of the demonstration.
+/// A run of the demonstration.
 private struct Demo {
-    /// A part of it, with a table of its own.
+    /// A part of the demonstration, with its own table.
     private struct Chapter {
         var title: String
         var pushes: [DemoPush]
@@ -25,7 +25,7 @@ private struct Demo {
         var remark: String?
     }
 
-    /// A clock two hours behind, as on a machine that lost its time.
+    /// A clock that is two hours slow.
     private static let slowClock = WallClock { WallClock.system.secondsSince1970() - 2 * 60 * 60 }
 
     let output: OutputFormat
@@ -102,7 +102,7 @@ private struct Demo {
         return surprises
     }
 
-    /// Lets a person look at what came in; a program that reads this is not kept waiting.
+    /// Keeps the inbox open for a user at a terminal, until Control-C; other output ends at once.
     private func keepInboxOpen(of apns: SimulatedAPNs) async throws {
         let url = "http://localhost:\(await apns.inboxPort ?? 0)/"
         Terminal.output.write("Look at what came in:  \(url)\nControl-C ends it.\n")
@@ -127,7 +127,7 @@ private struct Demo {
             """
     }
 
-    /// The clients that the demonstration sends with.
+    /// The clients that send the pushes.
     private struct Clients {
         let usual: PushClient
         private let unchecked: PushClient
@@ -136,7 +136,7 @@ private struct Demo {
         init(for apns: SimulatedAPNs, at endpoint: APNsEndpoint) throws {
             let authentication = Authentication.token(try .ephemeral())
             var configuration = apns.clientConfiguration
-            // Each push once, so that the table shows the answer to each.
+            // Without retries, the table shows the answer to each push.
             configuration.retry = RetryPolicy.none
             usual = try PushClient(endpoint, authentication: authentication, configuration: configuration)
             configuration.checksBeforeSending = false

@@ -1,8 +1,8 @@
 import APNsClient
 
-/// What everybody gets wrong once.
+/// Common mistakes.
 enum DemoMistakes {
-    /// Pushes that APNs accepts, and the rule that tells what comes of each.
+    /// Returns pushes that APNs accepts, each with the rule that finds its mistake.
     static func accepted(at now: Int64) throws -> [DemoPush] {
         [
             wrong("the badge is a text", #"{"aps":{"alert":"3 orders","badge":"3"}}"#, "badge-not-a-number"),
@@ -56,7 +56,7 @@ enum DemoMistakes {
         ]
     }
 
-    /// Pushes that are refused, and why.
+    /// Returns pushes that are refused, each with the expected answer.
     static func refused() -> [DemoPush] {
         let hello = PushNotification.alert("Hello")
         let large = PushNotification.alert(Alert(body: String(repeating: "long ", count: 900)))

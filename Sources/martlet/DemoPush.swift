@@ -1,30 +1,30 @@
 import APNsClient
 import LiveSurfaces
 
-/// One push of the demonstration and the answer that it has to get.
+/// A push of the demonstration with its expected answer.
 struct DemoPush: Sendable {
-    /// What is sent, and where to.
+    /// The content of a push and its destination.
     enum Content: Sendable {
         case push(PushNotification, to: DeviceToken)
         case start(LiveActivityStart, on: DeviceToken)
-        /// To the Live Activity that was started last.
+        /// An update of the Live Activity that was started last.
         case update(LiveActivityUpdate)
         case activity(PushNotification)
         case broadcast(LiveActivityUpdate)
         case surface(SurfaceSnapshot, to: DeviceToken)
     }
 
-    /// Which client sends it.
+    /// The client that sends a push.
     enum Sender {
-        /// One as anybody would make it.
+        /// The client with the usual configuration.
         case usual
-        /// One that leaves all checking to APNs.
+        /// The client that does not check pushes before sending.
         case unchecked
-        /// One on a machine whose clock is two hours slow.
+        /// The client whose clock is two hours slow.
         case late
     }
 
-    /// The answer that a push has to get.
+    /// The answer to a push.
     enum Answer: Equatable, CustomStringConvertible {
         case accepted
         case refused(Int, Reason)
@@ -43,7 +43,7 @@ struct DemoPush: Sendable {
     let content: Content
     let sender: Sender
     let expected: Answer
-    /// The rule that finds it wrong all the same; nil when none does.
+    /// The rule that must find a mistake in an accepted push; nil for none.
     let rule: String?
 
     init(_ title: String, _ content: Content, _ expected: Answer = .accepted, from sender: Sender = .usual) {
@@ -54,7 +54,7 @@ struct DemoPush: Sendable {
         rule = nil
     }
 
-    /// A push that is accepted, though a rule finds it wrong.
+    /// Creates a push that is accepted although a rule finds a mistake.
     init(_ title: String, _ content: Content, rule: String) {
         self.title = title
         self.content = content
@@ -63,7 +63,7 @@ struct DemoPush: Sendable {
         sender = .unchecked
     }
 
-    /// Where it goes, shortened.
+    /// The destination, shortened.
     var destination: String {
         switch content {
         case .push(_, let token), .start(_, let token), .surface(_, let token): token.description
@@ -72,7 +72,7 @@ struct DemoPush: Sendable {
         }
     }
 
-    /// Has a client send it.
+    /// Sends the push with a client.
     func send(with client: PushClient, in world: DemoWorld) async throws -> PushReceipt {
         let app = DemoWorld.app
         switch content {
@@ -90,7 +90,7 @@ struct DemoPush: Sendable {
     }
 }
 
-/// What came of one push of the demonstration.
+/// The result of a push in the demonstration.
 struct DemoOutcome {
     private var answer: DemoPush.Answer?
     private(set) var explanation = ""
@@ -110,7 +110,7 @@ struct DemoOutcome {
         switch (error.code, error.status, error.reason) {
         case (.refused, let status?, let reason?):
             answer = .refused(status, reason)
-            // Status 410 without its time would be half an answer.
+            // The answer is incomplete: status 410 must have a timestamp.
             guard status != 410 || error.unregisteredAt != nil else {
                 answer = nil
                 explanation = "\(reason) without a timestamp"
@@ -125,7 +125,7 @@ struct DemoOutcome {
         }
     }
 
-    /// Notes what the rules find; without the rule that is to be among it, it is not the outcome that was expected.
+    /// Records the findings of the rules; without the expected rule, the result is a failure.
     mutating func note(_ findings: [Lint.Finding], _ rule: String?) {
         guard let finding = findings.first(where: { $0.rule == rule }) else {
             answer = nil
@@ -146,7 +146,7 @@ struct DemoOutcome {
         }
     }
 
-    /// The outcome for programs.
+    /// Returns the result as JSON.
     func json(of push: DemoPush, number: Int, _ isExpected: Bool) -> JSONValue {
         [
             "number": .number(JSONNumber(number)), "push": .string(push.title), "to": .string(push.destination),

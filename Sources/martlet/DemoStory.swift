@@ -1,11 +1,11 @@
 import APNsClient
 import LiveSurfaces
 
-/// An order from placed to delivered, on every surface of a phone.
+/// The pushes about an order, from placed to delivered, for every kind of surface.
 enum DemoStory {
     static let attributesType = "OrderAttributes"
 
-    /// The pushes, in the order they are sent.
+    /// Returns the pushes, in the order in which they are sent.
     static func pushes(on channel: ChannelID) throws -> [DemoPush] {
         let order = try CustomData(json: Array(#"{"deepLink":"trattoria://orders/42"}"#.utf8))
         return [

@@ -7,27 +7,27 @@ import Simulator
     import Foundation
 #endif
 
-/// The devices of the demonstration, what their app has brought along, and the channel that a shared order has.
+/// The devices, the app and the channel of the demonstration.
 struct DemoWorld: Sendable {
     static let app: Topic = "com.example.trattoria"
 
-    /// Where alerts and silent pushes go.
+    /// The device that receives alerts and silent pushes.
     static let phone = token("5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac")
-    /// Where its Live Activities are started.
+    /// The push-to-start token of the same device.
     static let starter = token("51a27e008f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac")
-    /// The same of a friend, who follows the order.
+    /// The push-to-start token of a friend's device, which follows the order.
     static let friend = token("f21e9d008f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac")
-    /// A device with the app from the App Store.
+    /// A device with the App Store build of the app.
     static let released = token("a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90")
     /// A device with another app.
     static let neighbour = token("0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0")
-    /// A device that removed the app.
+    /// A device from which the app was removed.
     static let departed = token("dead00beef11dead22beef33dead44beef55dead66beef77dead88beef99dead")
 
     let apns: SimulatedAPNs
     let channel: ChannelID
 
-    /// Makes it all known to a simulator.
+    /// Registers the devices, and stores the app's strings, template and surfaces in a simulator.
     init(in apns: SimulatedAPNs, channel: ChannelID) async throws {
         self.apns = apns
         self.channel = channel
@@ -44,7 +44,7 @@ struct DemoWorld: Sendable {
         }
     }
 
-    /// The token of the Live Activity that was started last, as the app would report it.
+    /// Returns the token of the Live Activity that was started last, as the app would report it.
     func activity() async throws -> DeviceToken {
         guard let started = await apns.device(DemoWorld.starter)?.startedActivities.last else {
             throw DemoError(description: "no Live Activity has been started")
@@ -76,15 +76,15 @@ struct DemoWorld: Sendable {
         ],
     ]
 
-    /// A token from hexadecimal digits that are known to be good.
+    /// Creates a token from digits that are known to be valid.
     private static func token(_ hex: String) -> DeviceToken {
         guard let token = try? DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no device token") }
         return token
     }
 }
 
-/// Why the demonstration cannot go on.
+/// An error that stops the demonstration.
 struct DemoError: Error, CustomStringConvertible {
-    /// What is missing, in a sentence without the final stop.
+    /// The message, in a sentence without the final stop.
     let description: String
 }

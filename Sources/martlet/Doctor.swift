@@ -2,7 +2,7 @@ import APNsClient
 import Commands
 
 extension Command {
-    /// Checks everything that must be right before a push can arrive.
+    /// Checks each precondition for delivering a push, and advises how to fix errors.
     static let doctor = Command(
         "doctor",
         "Check key or certificate, network, TLS, credentials, topic and clock, and advise how to fix them",
@@ -22,18 +22,18 @@ extension Command {
     }
 }
 
-/// One examination, step by step; the first step that fails ends it, because the later ones depend on it.
+/// A sequence of checks, which stops at the first failure, because later checks depend on earlier ones.
 private struct Examination {
-    /// A token that no device has, so that no person is disturbed.
+    /// A token that no device has, so that no user is notified.
     private static let unusedToken = String(repeating: "0", count: 64)
 
-    /// The result of one step.
+    /// The result of a check.
     private struct Step {
         var name: String
         var message: String
-        /// The advice; nil when the step succeeded.
+        /// The advice; nil if the check succeeded.
         var advice: String?
-        /// The code of the failure; nil when the step succeeded.
+        /// The code of the failure; nil if the check succeeded.
         var error: String?
 
         var json: JSONValue {
@@ -56,7 +56,7 @@ private struct Examination {
         self.output = output
     }
 
-    /// All steps, and the failure if there was one.
+    /// All checks, and the first failure, as JSON.
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("ok", .bool(steps.allSatisfy { $0.advice == nil })), .init("steps", .array(steps.map(\.json))),
@@ -68,9 +68,9 @@ private struct Examination {
         return .object(members)
     }
 
-    /// Runs the steps.
+    /// Runs the checks.
     ///
-    /// - Returns: The exit status of the step that failed, or success.
+    /// - Returns: The exit status of the failed check, or success.
     mutating func run() async throws -> ExitStatus {
         guard let client = checkOptions() else { return .usage }
         let events = client.events()
@@ -89,7 +89,7 @@ private struct Examination {
         return status
     }
 
-    /// Checks the options and the files that they name; nil when one cannot be used.
+    /// Checks the options and the files that they name; returns nil if one cannot be used.
     private mutating func checkOptions() -> PushClient? {
         let name = server.hasCertificate ? "certificate" : "key"
         do throws(CredentialError) {
@@ -173,7 +173,7 @@ private struct Examination {
             reportNetwork()
             report(Step(name: name, message: "a silent push was accepted"))
         } catch {
-            // Without TLS, only an answer shows that the server speaks HTTP/2.
+            // Without TLS, only an answer shows that the server supports HTTP/2.
             guard ExitStatus(of: error) != .unreachable else { return failNetwork(error) }
             reportNetwork()
             guard token == nil, error.reason == .badDeviceToken else {
@@ -210,7 +210,7 @@ private struct Examination {
         report(Step(name: name, message: message, advice: advice, error: error))
     }
 
-    /// Notes a step, and prints it for people.
+    /// Stores a result and, unless the output is JSON, prints it.
     private mutating func report(_ step: Step) {
         steps.append(step)
         guard !output.isJSON else { return }

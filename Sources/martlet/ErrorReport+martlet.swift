@@ -5,7 +5,7 @@ import Outbox
 import Wire
 
 extension ErrorReport {
-    /// The report of any error that a command throws.
+    /// Creates the report of an error that a command throws.
     init(_ error: any Error) {
         let members: [JSONValue.Member] =
             switch error {
@@ -31,7 +31,7 @@ extension ErrorReport {
 }
 
 extension ExitStatus {
-    /// The exit status for an error; commands with a result for each device or check choose that of the result.
+    /// Returns the exit status for an error; a command with a result for each device or check uses that of the results.
     init(of error: any Error) {
         self =
             switch error {
@@ -73,7 +73,7 @@ extension ExitStatus {
 }
 
 extension APNsError {
-    /// The error for programs.
+    /// The error as members of a JSON object.
     var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         if let status { members.append(.init("status", .number(JSONNumber(status)))) }

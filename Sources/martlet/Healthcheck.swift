@@ -30,11 +30,11 @@ extension Command {
     }
 }
 
-/// One check, with as many requests as its time allows.
+/// A check, which is repeated until it succeeds or its time is over.
 private struct Healthcheck {
-    /// The path that answers whether pushes are accepted.
+    /// The path that reports whether pushes are accepted.
     static let path = "/readyz"
-    /// The bound on one request.
+    /// The time limit of a request.
     private static let timeout = Duration.seconds(5)
     /// The pause between two requests.
     private static let pause = Duration.milliseconds(200)
@@ -49,7 +49,7 @@ private struct Healthcheck {
         let time = Duration.seconds(wait.count)
         let deadline = clock.now + time
         while true {
-            // Without a wait, the only request still has its full time.
+            // Without a wait, there is one request, with its full time limit.
             let left = time > .zero ? deadline - clock.now : Healthcheck.timeout
             do throws(HealthcheckError) {
                 return try await ask(within: min(left, Healthcheck.timeout))
@@ -97,7 +97,7 @@ private struct Healthcheck {
     }
 }
 
-/// The reason why a server is not ready, without the final stop.
+/// The reason for which a server is not ready, without the final stop.
 struct HealthcheckError: Error, CustomStringConvertible {
     let description: String
     /// Whether the server answered.

@@ -12,7 +12,7 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     /// Whether the file is standard input.
     var isStandardInput: Bool { path == "-" }
 
-    /// A file from text; whether it exists shows when it is read.
+    /// Creates a file from its path, without checking that it exists.
     init(argument: String) {
         self.init(argument: argument, source: nil)
     }
@@ -28,15 +28,15 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     /// Part of `ArgumentValue`.
     static var isFile: Bool { true }
 
-    /// The file in errors: the path, after the option or the variable that names it.
+    /// The name of the file in errors: the path, preceded by the option or variable.
     var label: String {
         let name = path == "-" ? "standard input" : path
         return source.map { "\($0) \(name)" } ?? name
     }
 
-    /// All bytes of the file.
+    /// Reads all bytes of the file.
     ///
-    /// - Throws: ``UsageError`` with the file and the system's reason, or because standard input is empty.
+    /// - Throws: ``UsageError`` with the file and the system's error, or if standard input is empty.
     func bytes() throws(UsageError) -> [UInt8] {
         guard path != "-" else {
             let bytes = StandardInput.bytes()
@@ -50,16 +50,16 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
         }
     }
 
-    /// The file as text.
+    /// Reads the file as text.
     ///
-    /// - Throws: ``UsageError`` with the file and the system's reason, or because the bytes are not UTF-8.
+    /// - Throws: ``UsageError`` with the file and the system's error, or if the bytes are not UTF-8.
     func text() throws(UsageError) -> String {
         try text(of: bytes())
     }
 
-    /// The text of bytes that have been read from the file.
+    /// Converts bytes of the file to text.
     ///
-    /// - Throws: ``UsageError`` when the bytes are not UTF-8.
+    /// - Throws: ``UsageError`` if the bytes are not UTF-8.
     func text(of bytes: [UInt8]) throws(UsageError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw UsageError("\(label) cannot be read: it is not valid UTF-8")
@@ -67,14 +67,14 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
         return text
     }
 
-    /// The first line of the file; empty for an empty file.
+    /// Reads the first line of the file; empty for an empty file.
     func firstLine() throws(UsageError) -> String {
         try text().split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
     }
 
-    /// The certificates in the file, as PEM text.
+    /// Reads the certificates in the file as PEM text.
     ///
-    /// - Throws: ``UsageError`` when the file cannot be read, or contains no certificate in PEM.
+    /// - Throws: ``UsageError`` if the file cannot be read, or contains no certificate in PEM.
     func certificates() throws(UsageError) -> String {
         let text = try text()
         do throws(WireError) {
@@ -85,12 +85,12 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
         return text
     }
 
-    /// The bytes of the file, which must be a JSON object.
+    /// Reads the file, which must contain a JSON object.
     ///
-    /// - Throws: ``UsageError`` when the file cannot be read or is not a JSON object.
+    /// - Throws: ``UsageError`` if the file cannot be read or is not a JSON object.
     func jsonObject() throws(UsageError) -> [UInt8] {
         let bytes = try bytes()
-        // APNs accepts a name that occurs twice, which only the stricter reader refuses.
+        // APNs accepts repeated names, which only the stricter reader rejects.
         guard !JSONReader.isObject(bytes) else { return bytes }
         guard try JSONValue(bytes, label).members != nil else { throw UsageError("\(label) must be a JSON object") }
         return bytes
@@ -98,12 +98,12 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// A value from the text of a file, a line or an option.
+    /// Parses the text of a file, a line or an option.
     ///
     /// - Parameters:
     ///   - text: The JSON text in UTF-8.
-    ///   - subject: The name of the text for the error; nil, the default, when the caller names it.
-    /// - Throws: ``UsageError`` when the text is not valid JSON.
+    ///   - subject: The name of the text for the error; nil, the default, if the caller adds it.
+    /// - Throws: ``UsageError`` if the text is not valid JSON.
     init(_ text: [UInt8], _ subject: String? = nil) throws(UsageError) {
         do throws(JSONError) {
             self = try JSONReader.read(text)

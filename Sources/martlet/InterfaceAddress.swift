@@ -1,7 +1,7 @@
 import APNsClient
 import Commands
 
-/// The address of an HTTP interface, a simulator's or a relay's: `host:port` or a URL.
+/// The address of the HTTP interface of a simulator or a relay: `host:port` or a URL.
 struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
     /// The server.
     let server: APNsEndpoint
@@ -10,14 +10,14 @@ struct InterfaceAddress: ArgumentValue, CustomStringConvertible {
     /// The address as a URL.
     let description: String
 
-    /// An address on this machine, without TLS.
+    /// Creates an address on this machine, without TLS.
     init(localPort port: UInt16, path: String = "") {
         server = APNsEndpoint(host: "127.0.0.1", port: port, isEncrypted: false)
         self.path = path
         description = "http://127.0.0.1:\(port)\(path)"
     }
 
-    /// An address from text; without a scheme it is `http://`.
+    /// Parses an address; without a scheme it uses `http://`.
     init(argument: String) throws(UsageError) {
         let schemes = ["http://", "https://"]
         let scheme = schemes.first { argument.hasPrefix($0) }

@@ -4,10 +4,10 @@ import Wire
 
 /// The IP address of this machine that a server listens on.
 struct ListenHost: ArgumentValue, CustomStringConvertible {
-    /// The address that only this machine can reach.
+    /// The IPv4 loopback address.
     static let loopback = ListenHost(address: "127.0.0.1")
 
-    /// The address in digits.
+    /// The numeric address.
     let address: String
     var description: String { address }
     /// Whether the address is a loopback address.
@@ -17,7 +17,7 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
         self.address = address
     }
 
-    /// An address from text.
+    /// Parses an address.
     init(argument: String) throws(UsageError) {
         guard SocketAddress(literal: argument, port: 0) != nil else {
             throw UsageError(
@@ -33,7 +33,7 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
 
 /// An IP address with a port, such as `127.0.0.1:2197`.
 extension RelayConfiguration.Address: ArgumentValue {
-    /// An address from text.
+    /// Parses an address.
     package init(argument: String) throws(UsageError) {
         guard let address = RelayConfiguration.Address(argument) else {
             throw UsageError("\(RelayConfiguration.Address.rule) (found \"\(argument)\")")

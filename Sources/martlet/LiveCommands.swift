@@ -48,7 +48,7 @@ extension Command {
         }
     }
 
-    /// Changes a Live Activity.
+    /// Updates a Live Activity.
     static let liveUpdate = Command(
         "live update",
         "Change the content of a running Live Activity",
@@ -99,7 +99,7 @@ extension Command {
 }
 
 extension ServerOptions {
-    /// Sends one update to a running activity and prints the answer.
+    /// Sends an update to a running activity and prints the answer.
     fileprivate func send(
         _ update: LiveActivityUpdate,
         to target: LiveTarget,
@@ -118,7 +118,7 @@ extension ServerOptions {
         }
     }
 
-    /// Sends one push to a device and prints the answer.
+    /// Sends a push to a device and prints the answer.
     fileprivate func sendOne(
         to token: DeviceToken,
         _ output: OutputFormat,
@@ -131,7 +131,7 @@ extension ServerOptions {
 }
 
 extension LiveActivityUpdate {
-    /// The end of an activity, with its last content if there is any.
+    /// Creates the end of an activity, with its final content if given.
     static func end(_ state: JSONObject?, _ time: DismissalTime) throws(PayloadError) -> LiveActivityUpdate {
         let dismissal: Dismissal = time == .now ? .immediately : .bySystem
         guard let state else { return .end(dismissal: dismissal) }

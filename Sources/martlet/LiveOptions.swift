@@ -6,7 +6,7 @@ extension Option where Value == String {
     static var topic: Option<String> { Option("--topic", "Bundle identifier of the app") }
 }
 
-/// The options for the running activity that a push is about.
+/// The options for the running activity that a push updates.
 struct LiveTarget: Sendable {
     let token: DeviceToken
     let topic: Topic
@@ -17,7 +17,7 @@ struct LiveTarget: Sendable {
     ) { LiveTarget(token: $0, topic: Topic($1)) }
 }
 
-/// The options for what accompanies the content of a Live Activity.
+/// The options that accompany the content of a Live Activity.
 struct LiveContentOptions: Sendable {
     var staleDate: TimeArgument?
     var relevanceScore: Double?
@@ -53,7 +53,7 @@ struct LiveDeliveryOptions: Sendable {
     ) { LiveDeliveryOptions(priority: $0, expiration: $1, timestamp: $2) }
 }
 
-/// The time at which an activity that has ended leaves the Lock Screen.
+/// The time at which an ended activity is removed from the Lock Screen.
 enum DismissalTime: String, CaseIterable, ArgumentValue {
     case now
     case system

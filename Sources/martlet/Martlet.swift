@@ -12,7 +12,7 @@ import Commands
     import Darwin
 #endif
 
-/// The command `martlet`: parses the command line, calls the modules and prints.
+/// The command `martlet`: parses the command line, calls the modules and prints the results.
 @main
 struct Martlet {
     static let program: Program = Program(

@@ -6,7 +6,7 @@ struct NotificationOptions: Sendable {
     fileprivate var content: Content
     fileprivate var headers: Headers
     fileprivate var payload: InputFile?
-    /// Whether a payload that is not JSON is sent as well.
+    /// Whether pushes that APNs would refuse are sent, including a payload that is not JSON.
     private(set) var isUnchecked: Bool
 
     static let declared = Group(
@@ -16,7 +16,7 @@ struct NotificationOptions: Sendable {
         Flag("--unchecked", "Send pushes that APNs would refuse, too")
     ) { NotificationOptions(content: $0, headers: $1, payload: $2, isUnchecked: $3) }
 
-    /// The content of a payload that is not given as a whole.
+    /// The options for the content of a notification without `--payload`.
     struct Content: Sendable {
         var title: String?
         var subtitle: String?
@@ -55,14 +55,14 @@ struct NotificationOptions: Sendable {
             )
         }
 
-        /// Whether an option was given that only alerts have.
+        /// Whether an option for alerts was given.
         var isAlert: Bool {
             title != nil || subtitle != nil || body != nil || badge != nil || sound != nil || threadID != nil
                 || category != nil || interruptionLevel != nil
         }
     }
 
-    /// The header fields.
+    /// The options for the request headers.
     struct Headers: Sendable {
         var pushType: PushType?
         var priority: Priority?
@@ -86,10 +86,10 @@ struct NotificationOptions: Sendable {
     /// Whether the payload is read from standard input.
     var readsStandardInput: Bool { payload?.isStandardInput ?? false }
 
-    /// Whether an option gives the push its content.
+    /// Whether an option specifies the content.
     var hasContent: Bool { payload != nil || content.isAlert || content.isBackground }
 
-    /// The names of the options for content that can differ between devices.
+    /// The names of the content options that can differ between devices.
     static let contentNames: Set<String> = [
         "title", "subtitle", "body", "badge", "sound", "thread-id", "category", "interruption-level",
     ]
@@ -100,12 +100,12 @@ struct NotificationOptions: Sendable {
             + "devices with such columns"
     )
 
-    /// The notification for every device; nil when the lines of a list have to give the content.
+    /// Returns the notification for every device; nil if each line of the list must specify the content.
     func commonNotification() throws(UsageError) -> PushNotification? {
         hasContent || headers.pushType != nil ? try notification() : nil
     }
 
-    /// Replaces the value of an option, named without its dashes.
+    /// Sets the value of an option, named without its dashes.
     mutating func set(_ name: String, to value: String) throws(UsageError) {
         switch name {
         case "title": content.title = value
@@ -124,7 +124,7 @@ struct NotificationOptions: Sendable {
         }
     }
 
-    /// The notification that the options describe.
+    /// Creates the notification that the options specify.
     func notification() throws(UsageError) -> PushNotification {
         let expiration = headers.expiration?.expiration
         if let payload {

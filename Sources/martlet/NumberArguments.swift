@@ -5,7 +5,7 @@ struct PositiveNumber: ArgumentValue {
     /// The number.
     let value: Int
 
-    /// A number from text.
+    /// Parses a number.
     init(argument: String) throws(UsageError) {
         guard let value = Int(argument), value > 0 else {
             throw UsageError("must be a positive integer (found \"\(argument)\")")
@@ -17,12 +17,12 @@ struct PositiveNumber: ArgumentValue {
     static var valueName: String { "number" }
 }
 
-/// The number on an app's icon; the phone ignores one below 0.
+/// The number on an app's icon; the phone ignores a negative number.
 struct BadgeNumber: ArgumentValue {
     /// The number.
     let value: Int
 
-    /// A number from text.
+    /// Parses a number.
     init(argument: String) throws(UsageError) {
         guard let value = Int(argument), value >= 0 else {
             throw UsageError("must be an integer of 0 or more (found \"\(argument)\")")
@@ -34,12 +34,12 @@ struct BadgeNumber: ArgumentValue {
     static var valueName: String { "number" }
 }
 
-/// A finite number, whole or not.
+/// A finite number.
 struct FiniteNumber: ArgumentValue {
     /// The number.
     let value: Double
 
-    /// A number from text.
+    /// Parses a number.
     init(argument: String) throws(UsageError) {
         guard let value = Double(argument), value.isFinite else {
             throw UsageError("must be a number (found \"\(argument)\")")
@@ -51,7 +51,7 @@ struct FiniteNumber: ArgumentValue {
     static var valueName: String { "number" }
 }
 
-/// A wait in whole seconds, an hour at most.
+/// A time to wait in whole seconds, at most an hour.
 struct WaitSeconds: ArgumentValue, CustomStringConvertible {
     /// The number of seconds.
     let count: Int
@@ -61,7 +61,7 @@ struct WaitSeconds: ArgumentValue, CustomStringConvertible {
         self.count = count
     }
 
-    /// A wait from text.
+    /// Parses a number of seconds.
     init(argument: String) throws(UsageError) {
         guard let count = Int(argument), (0...3_600).contains(count) else {
             throw UsageError("must be an integer from 0 to 3600 (found \"\(argument)\")")

@@ -1,5 +1,5 @@
 extension Int {
-    /// The number with a space between each three digits.
+    /// The number with a space between each group of three digits.
     var grouped: String {
         var digits = String(magnitude)
         var index = digits.count - 3
@@ -12,9 +12,9 @@ extension Int {
 }
 
 extension Double {
-    /// A number of seconds or a rate for people: whole from 10 on, with one decimal from 1 on, otherwise with two.
+    /// A number of seconds or a rate as text: without decimals from 10, with one from 1, otherwise with two.
     var shortText: String {
-        // Far more than any duration or rate, so that the conversion below cannot trap.
+        // The bound is far above any duration or rate, and prevents the conversion below from trapping.
         let number = isNaN ? 0 : min(max(self, 0), 1e15)
         let places = number < 0.995 ? 2 : number < 9.95 ? 1 : 0
         let unit = [1, 10, 100][places]

@@ -13,14 +13,14 @@ struct OutputFormat: Sendable {
     /// Writes a result in this format.
     ///
     /// - Parameters:
-    ///   - json: The result for programs.
-    ///   - text: The result for people, with its line breaks.
+    ///   - json: The result as JSON.
+    ///   - text: The result as text, with its line breaks.
     func write(json: @autoclosure () -> JSONValue, text: @autoclosure () -> String) {
         Terminal.output.write(isJSON ? json().line : text())
     }
 }
 
 extension JSONValue {
-    /// The value as a line of text.
+    /// The value as JSON text that ends with a line break.
     var line: String { String(decoding: encoded(), as: UTF8.self) + "\n" }
 }

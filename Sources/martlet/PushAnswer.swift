@@ -1,13 +1,13 @@
 import APNsClient
 import Commands
 
-/// The answer to one push, for people and for programs.
+/// The answer to a push.
 struct PushAnswer {
-    /// The destination as programs need it: `device-token` or `channel`.
+    /// The destination: a member `device-token` or `channel`.
     let destination: JSONValue.Member
     let receipt: PushReceipt
 
-    /// The answer for programs.
+    /// The answer as JSON.
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             destination, .init("status", 200), .init("apns-id", .string(receipt.id.description)),
@@ -16,6 +16,6 @@ struct PushAnswer {
         return .object(members)
     }
 
-    /// The answer for people.
+    /// The answer as text.
     var text: String { "200 accepted as \(receipt.id)\n" }
 }

@@ -8,7 +8,7 @@ import Commands
 #endif
 
 extension Command {
-    /// The time in which a relay has to copy its file: enough for some hundred gigabytes.
+    /// The time limit for copying the file of a relay: enough for some hundred gigabytes.
     private static let backupTime = Duration.seconds(3_600)
 
     /// Copies the file of a relay.
@@ -34,7 +34,7 @@ extension Command {
     }
 }
 
-/// A backup that was made and cannot be moved to its place.
+/// An error for a backup that was created but cannot be moved to its destination.
 private struct BackupError: Error, CustomStringConvertible {
     let copy: String
     let file: String

@@ -22,11 +22,11 @@ struct RelayCaller: Sendable {
         Option<InputFile>("--key-file", "File whose first line is an API key", variable: "MARTLET_RELAY_KEY_FILE")
     ) { RelayCaller(relay: $0, authorities: $1, keyFile: $2) }
 
-    /// Sends one request, and waits 30 seconds for the answer unless another limit is given.
+    /// Sends a request and waits for the answer, for 30 seconds unless another limit is given.
     ///
     /// - Returns: The JSON of the answer.
-    /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``RelayConnectionError`` when there is
-    ///   none.
+    /// - Throws: ``RelayAnswerError`` for an answer that reports an error, and ``RelayConnectionError`` if there is no
+    ///   answer.
     func ask(
         _ method: String,
         _ path: String,
@@ -65,7 +65,7 @@ struct RelayCaller: Sendable {
     }
 }
 
-/// An answer of a relay that reports an error.
+/// An error for an answer of a relay that reports an error.
 struct RelayAnswerError: Error, CustomStringConvertible {
     let status: Int
     let detail: String?
@@ -73,7 +73,7 @@ struct RelayAnswerError: Error, CustomStringConvertible {
     var description: String { "the relay answers \(status)" + (detail.map { ": \($0)" } ?? "") }
 }
 
-/// A relay that does not answer.
+/// An error for a relay that does not answer.
 struct RelayConnectionError: Error, CustomStringConvertible {
     let cause: WireError
 

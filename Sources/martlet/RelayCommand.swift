@@ -26,9 +26,9 @@ extension Command {
     }
 }
 
-/// A relay as a process, between its service manager and its signals.
+/// A relay process, which handles signals and notifies its service manager.
 private struct RelayService {
-    /// How often the service manager is told what the relay does.
+    /// The interval between status notifications to the service manager.
     private static let statusInterval = Duration.seconds(10)
 
     private let options: RelayOptions
@@ -88,18 +88,18 @@ private struct RelayService {
         )
     }
 
-    /// Tells the service manager that the relay is ready, and then, as long as it lives, how it is.
+    /// Notifies the service manager that the relay is ready, and then repeatedly of its status.
     private func report(_ relay: PushRelay) async {
         guard let manager else { return }
         manager.tell("READY=1")
-        // From the relay's own loop: who is stuck says nothing.
+        // Sent from the relay's event loop, so that a blocked loop stops the watchdog messages.
         if let patience = manager.patience { await relay.beat(every: patience / 2) { manager.mention("WATCHDOG=1") } }
         await relay.beat(every: RelayService.statusInterval) {
             Task { manager.mention("STATUS=\(await relay.summary)") }
         }
     }
 
-    /// Does what signals and callers ask for, until one asks for the end.
+    /// Handles signals and drain requests, until one of them stops the relay.
     private func obey(_ signals: AsyncStream<ServiceSignal>, _ relay: PushRelay, _ log: Logger) async {
         let (wishes, all) = AsyncStream.makeStream(of: ServiceSignal.self)
         let sources = [

@@ -49,7 +49,7 @@ extension Command {
         Terminal.output.write(table.text(for: .output))
     }
 
-    /// The members of a dead letter, a line each.
+    /// Returns the members of a dead letter, one per line.
     private static func lines(of letter: JSONValue) -> String {
         (letter.members ?? []).map { "\($0.name): \($0.value.shown)\n" }.joined()
     }

@@ -18,15 +18,15 @@ struct LaneOptions: Sendable {
         Option<ServerOptions.Environment>("--environment", "Apple's environment")
     ) { LaneOptions(app: $0, environment: $1) }
 
-    /// The name of the lane in messages.
+    /// The name of the lane for messages.
     var name: String { "\(app.text) \(environment.rawValue)" }
 
-    /// The path of an action on the lane.
+    /// Returns the path of an action on the lane.
     func path(of action: String) -> String { "/v1/apps/\(app.text)/lanes/\(environment.rawValue)/\(action)" }
 }
 
 extension Command {
-    /// The time in which a relay has to cancel the pushes of a lane: enough for a hundred million.
+    /// The time limit for cancelling the pushes of a lane: enough for a hundred million.
     private static let purgeTime = Duration.seconds(3_600)
 
     /// Pauses a lane of a relay.
@@ -71,7 +71,7 @@ extension Command {
 }
 
 extension JSONValue {
-    /// The text for a pause of a lane by an operator.
+    /// A description of the manual pause of a lane.
     var manualPause: String {
         let milliseconds = self["since"]?.integerValue ?? 0
         let since = Date(timeIntervalSince1970: Double(milliseconds / 1_000)).formatted(.iso8601)

@@ -10,7 +10,7 @@ import Relay
 #endif
 
 extension Command {
-    /// Creates the tables that relays share, and moves the content of a file into them.
+    /// Creates the tables that several relays share, and moves the content of a file into them.
     static let relayMigrate = Command(
         "relay migrate",
         "Create or update the tables of the relay's database, and move the content of a file there",
@@ -54,7 +54,7 @@ extension Command {
 }
 
 extension RelayOptions {
-    /// The place of the outbox that a configuration names.
+    /// Returns the location of the outbox in a configuration.
     fileprivate static func place(in configuration: InputFile) throws(UsageError) -> OutboxPlace {
         do throws(RelayError) {
             return try RelayConfiguration(file: configuration.path).data

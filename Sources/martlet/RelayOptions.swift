@@ -10,7 +10,7 @@ import Relay
     import Foundation
 #endif
 
-/// The options for the configuration of a relay: a file, and values that override some of it.
+/// The options for the configuration of a relay: a file, and values that override settings of the file.
 struct RelayOptions: Sendable {
     private var file: InputFile
     private var overrides: RelayOverrides
@@ -50,9 +50,9 @@ struct RelayOptions: Sendable {
         return RelayOptions(file: file, overrides: overrides)
     }
 
-    /// The configuration, read from the file.
+    /// Reads the configuration from the file.
     ///
-    /// - Throws: ``UsageError`` when a setting is wrong or a file cannot be read.
+    /// - Throws: ``UsageError`` if a setting is invalid or a file cannot be read.
     func configuration() throws(UsageError) -> RelayConfiguration {
         do throws(RelayError) {
             return try checkedConfiguration()
@@ -61,10 +61,10 @@ struct RelayOptions: Sendable {
         }
     }
 
-    /// The configuration, for a command that checks it.
+    /// Reads the configuration for a command that validates it.
     ///
-    /// - Throws: ``UsageError`` when its file cannot be read or is not valid JSON, and ``RelayError`` when a setting is
-    ///   wrong.
+    /// - Throws: ``UsageError`` if its file cannot be read or is not valid JSON, and ``RelayError`` if a setting is
+    ///   invalid.
     func configurationToCheck() throws -> RelayConfiguration {
         _ = try JSONValue(file.bytes(), file.label)
         return try checkedConfiguration()
@@ -81,7 +81,7 @@ struct RelayOptions: Sendable {
         )
     }
 
-    /// The absolute path, because a relative one in the configuration would start at its file.
+    /// Returns the absolute path, because a relative path in the configuration is relative to its file.
     private static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }

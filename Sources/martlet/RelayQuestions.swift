@@ -24,7 +24,7 @@ extension Command {
         Terminal.output.write("\n" + nodes(in: status))
     }
 
-    /// The relays that share a database.
+    /// Returns a table of the relays that share a database.
     private static func nodes(in status: JSONValue) -> String {
         var table = Table([
             Table.Column("relay", isNumeric: true), "name", "version", Table.Column("silent", isNumeric: true),
@@ -64,7 +64,7 @@ extension Command {
         return table.text(for: .output)
     }
 
-    /// The state of a lane; for one that is down with the reason and the time since then.
+    /// Returns the state of a lane, with the reason and the duration if it is down.
     private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
         if let pause = lane["manual-pause"] { return Table.Cell(pause.manualPause, .bad) }
         guard lane["state"] == "down", let since = lane["since"]?.integerValue else { return Table.Cell("ok", .good) }
@@ -111,7 +111,7 @@ extension Command {
 }
 
 extension JSONValue {
-    /// A scalar, or a list of them, for people.
+    /// A scalar, or a list of scalars, as text.
     var shown: String {
         if let elements { return elements.map(\.shown).joined(separator: ", ") }
         return stringValue ?? String(decoding: encoded(), as: UTF8.self)
@@ -119,7 +119,7 @@ extension JSONValue {
 
     func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
 
-    /// The status and reason of Apple's last answer to a push; empty without one.
+    /// The status and reason of Apple's last answer to a push; empty if there is none.
     var lastAnswer: String {
         [self["apns"]?["status"]?.shown, self["apns"]?["reason"]?.shown].compactMap(\.self).joined(separator: " ")
     }

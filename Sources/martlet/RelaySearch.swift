@@ -37,7 +37,7 @@ extension Command {
         Terminal.errors.write("there may be more: repeat the command with --after \(cursor)\n")
     }
 
-    /// The number of pushes in one answer.
+    /// The maximum number of pushes in an answer.
     private static let searchLimit = 100
 }
 

@@ -107,7 +107,7 @@ extension RelayConfiguration {
     /// The likely mistakes, and the keys that expire soon.
     fileprivate var warnings: [String] { remarks + expiryWarnings(at: Date()).map(\.description) }
 
-    /// The validated configuration for programs.
+    /// The validated configuration as JSON.
     fileprivate var json: JSONValue {
         let listeners = listeners.sorted { $0.key.rawValue < $1.key.rawValue }
         var members: [JSONValue.Member] = [
@@ -137,7 +137,7 @@ extension RelayConfiguration {
         )
     }
 
-    /// The validated configuration for people.
+    /// The validated configuration as text.
     fileprivate var summary: String {
         var lines = [
             "Keeps pushes in \(data), \(outbox.limit) at most\(promise)."
@@ -157,7 +157,7 @@ extension RelayConfiguration {
         return (lines + ["", appTable + "\n" + callerTable]).joined(separator: "\n")
     }
 
-    /// What a commit survives.
+    /// The durability of a commit.
     private var promise: String {
         guard case .file = data else { return ", shared with other relays as \(node)" }
         return "; a commit survives " + (outbox.durability == .full ? "a loss of power" : "the end of the process")

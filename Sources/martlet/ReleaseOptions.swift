@@ -16,7 +16,7 @@ struct ReleaseOptions: Sendable {
         KeyOptions.declared
     ) { ReleaseOptions(isAllowed: $0, deviceTokens: $1, host: $2, key: $3) }
 
-    /// Returns a warning when other machines can use the permission.
+    /// Returns a warning if other machines can use the permission to send.
     ///
     /// - Parameter host: The address that the HTTP interface listens on.
     /// - Returns: The warning; nil for a loopback address, and without the permission.
@@ -26,7 +26,7 @@ struct ReleaseOptions: Sendable {
             + " --release-to without a key: use --listen 127.0.0.1, or let no other machine reach --inbox-port"
     }
 
-    /// The permission that the options give; nil for none.
+    /// Creates the permission that the options specify; nil for none.
     func release(in environment: SimulatedAPNs.Environment) throws -> SimulatedAPNs.Release? {
         guard isAllowed else {
             guard deviceTokens.isEmpty, host == nil, key.isEmpty else {

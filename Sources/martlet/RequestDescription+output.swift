@@ -2,12 +2,12 @@ import APNsClient
 import Commands
 
 extension RequestDescription {
-    /// The device token, which is the last part of the path; nil for requests to channels.
+    /// Returns the device token, which is the last part of the path; nil for requests to channels.
     private func token(in path: String) -> DeviceToken? {
         try? DeviceToken(hex: path.split(separator: "/").last ?? "")
     }
 
-    /// The request for people, with a shortened device token.
+    /// The request as text, with a shortened device token.
     var text: String {
         var table = Table(["part of the payload", Table.Column("bytes", isNumeric: true)])
         for part in parts { table.add([Table.Cell(part.pointer), Table.Cell("\(part.byteCount)")]) }
@@ -22,7 +22,7 @@ extension RequestDescription {
             + table.text(for: .output) + left + findings.joined()
     }
 
-    /// The request for programs, with the whole device token.
+    /// The request as JSON, with the whole device token.
     var json: JSONValue {
         let body = (try? JSONReader.read(body)) ?? .string(String(decoding: body, as: UTF8.self))
         var members: [JSONValue.Member] = [

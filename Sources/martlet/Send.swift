@@ -79,7 +79,7 @@ extension Command {
         if let status = errors.map(ExitStatus.init(of:)).max() { throw CommandFailure(status) }
     }
 
-    /// Sends to all devices at once; the answers come in the order of the devices.
+    /// Sends to all devices concurrently; the answers are in the order of the devices.
     private static func answers(
         to tokens: [DeviceToken],
         _ send: @escaping @Sendable (DeviceToken) async throws(APNsError) -> PushReceipt
@@ -164,7 +164,7 @@ private struct SendAnswer: Sendable {
         result = .failure(error)
     }
 
-    /// The reason why the push was not accepted; nil when it was.
+    /// The error if the push was not accepted; nil if it was.
     var error: APNsError? {
         if case .failure(let error) = result { error } else { nil }
     }
@@ -184,7 +184,7 @@ private struct SendAnswer: Sendable {
         }
     }
 
-    /// The answer for programs, with the whole token.
+    /// The answer as JSON, with the whole token.
     var json: JSONValue {
         let destination = JSONValue.Member("device-token", .string(token.hex))
         return switch result {

@@ -34,7 +34,7 @@ struct ServerOptions: Sendable {
         )
     }
 
-    /// Whether the server is one of Apple's.
+    /// Whether the server is Apple's.
     var isApple: Bool { host == nil }
 
     /// Whether connections use TLS.
@@ -43,16 +43,16 @@ struct ServerOptions: Sendable {
     /// Whether a client certificate authenticates the client in place of provider tokens.
     var hasCertificate: Bool { certificate.isGiven }
 
-    /// Whether provider tokens are signed with a fresh key, which only a simulator accepts.
+    /// Whether provider tokens are signed with a generated key, which only a simulator accepts.
     var hasFreshKey: Bool { !hasCertificate && !key.hasFile }
 
-    /// A client for the server.
+    /// Creates a client for the server.
     ///
     /// - Parameters:
     ///   - checksBeforeSending: Whether pushes that APNs would refuse are not sent.
-    ///   - isSending: Whether pushes will be sent: to describe one, no key is needed.
+    ///   - isSending: Whether pushes will be sent; describing pushes needs no key.
     /// - Returns: The client.
-    /// - Throws: ``UsageError`` or ``APNsError`` when the credentials are missing or cannot be used.
+    /// - Throws: ``UsageError``, ``CredentialError`` or ``APNsError`` if the credentials are missing or cannot be used.
     func client(checksBeforeSending: Bool = true, isSending: Bool = true) throws -> PushClient {
         let apple: APNsEndpoint = environment == .production ? .production : .development
         var configuration = PushClient.Configuration(checksBeforeSending: checksBeforeSending)
@@ -65,16 +65,16 @@ struct ServerOptions: Sendable {
         )
     }
 
-    /// The certificates of `--ca`.
+    /// Reads the certificates of `--ca`.
     func additionalAuthorities() throws(UsageError) -> String? {
         try authorities?.certificates()
     }
 
-    /// The credentials that the options name.
+    /// Returns the credentials that the options specify.
     ///
-    /// - Parameter isSending: Whether pushes will be sent: to describe one, no key is needed.
+    /// - Parameter isSending: Whether pushes will be sent; describing pushes needs no key.
     /// - Returns: The credentials.
-    /// - Throws: ``CredentialError`` when they are missing or cannot be used.
+    /// - Throws: ``CredentialError`` if the credentials are missing or cannot be used.
     func authentication(isSending: Bool = true) throws(CredentialError) -> Authentication {
         if let certificate = try certificate.certificate() {
             guard key.isEmpty else {
@@ -94,13 +94,13 @@ struct ServerOptions: Sendable {
         return .token(try key.signingKey(isRequired: false))
     }
 
-    /// Runs `body` with a client, and closes the client.
+    /// Calls `body` with a client, and closes the client.
     ///
     /// - Parameters:
     ///   - checksBeforeSending: Whether pushes that APNs would refuse are not sent.
-    ///   - body: Sends.
+    ///   - body: Sends the pushes.
     /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, with a hint where the options are the cause.
+    /// - Throws: The error of `body`, with a hint if the options are the likely cause.
     func withClient<Result>(
         checksBeforeSending: Bool = true,
         _ body: (PushClient) async throws -> Result
@@ -119,7 +119,7 @@ struct ServerOptions: Sendable {
         }
     }
 
-    /// The advice for an error that other options may prevent; nil for other errors.
+    /// Returns advice for an error that other options may prevent; nil for other errors.
     func hint(for error: APNsError) -> String? {
         guard let host else { return nil }
         let address = "\(host.host.contains(":") ? "[\(host.host)]" : host.host):\(host.port)"
@@ -145,6 +145,6 @@ struct ServerError: Error, CustomStringConvertible {
 }
 
 extension APNsEndpoint {
-    /// Whether the host is this machine.
+    /// Whether the host is a loopback address.
     var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }

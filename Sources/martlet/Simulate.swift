@@ -119,8 +119,8 @@ extension Command {
 
     /// Starts a simulator.
     ///
-    /// - Throws: ``ListenerError`` with the option of an address or port that cannot be listened on, and ``UsageError``
-    ///   for files that cannot be used.
+    /// - Throws: ``ListenerError`` that names the option of an address or port that cannot be listened on, and
+    ///   ``UsageError`` for files that cannot be used.
     private static func start(_ configuration: SimulatedAPNs.Configuration) async throws -> SimulatedAPNs {
         do throws(SimulatorError) {
             return try await SimulatedAPNs.start(configuration)
@@ -174,7 +174,7 @@ struct InboxOptions: Sendable {
 }
 
 extension SimulatedAPNs.Environment: ArgumentValue {
-    /// The port of Apple's server for the channels of this environment.
+    /// The port of Apple's channel management server in this environment.
     fileprivate var channelPort: UInt16? {
         switch self {
         case .development: APNsEndpoint.development.channels?.port
@@ -184,7 +184,7 @@ extension SimulatedAPNs.Environment: ArgumentValue {
 }
 
 extension Leniency: ArgumentValue {
-    /// One of the rules.
+    /// Parses one of the rules.
     init(argument: String) throws(UsageError) {
         guard let rule = Leniency.names.first(where: { $0.name == argument }) else { throw Leniency.noChoice(argument) }
         self = rule.leniency
@@ -197,7 +197,7 @@ extension Leniency: ArgumentValue {
 }
 
 extension Fault.Preset: ArgumentValue {
-    /// One of the presets.
+    /// Parses one of the presets.
     init(argument: String) throws(UsageError) {
         guard let preset = Fault.presets.first(where: { $0.name == argument }) else {
             let known = Fault.presets.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")

@@ -1,13 +1,13 @@
 import APNsClient
 import Simulator
 
-/// An address or port that cannot be listened on, with the option that chooses another.
+/// An error for an address or port that cannot be listened on, with the option that changes it.
 struct ListenerError: Error, CustomStringConvertible {
     let description: String
 }
 
 extension SimulatedAPNs {
-    /// The addresses for programs.
+    /// The ports as JSON.
     var addresses: JSONValue {
         var members: [JSONValue.Member] = [
             .init("state", "running"), .init("port", .number(JSONNumber(Int64(port)))),
@@ -19,14 +19,14 @@ extension SimulatedAPNs {
 }
 
 extension RefusedStreams {
-    /// The refused streams for programs.
+    /// The refused streams as JSON.
     var json: JSONValue {
         ["connection": .number(JSONNumber(connection)), "streams-refused": .number(JSONNumber(count))]
     }
 }
 
 extension ReceivedPush {
-    /// The push for programs, without its payload, which the HTTP interface has.
+    /// The push as JSON, without its payload, which the HTTP interface returns.
     var json: JSONValue {
         let texts = [
             ("device-token", channel == nil ? deviceToken : nil), ("channel", channel?.rawValue),

@@ -3,7 +3,7 @@ import Commands
 import LiveSurfaces
 
 extension NotificationCategories {
-    /// The categories in a file; the standard ones without a file.
+    /// Reads the categories in a file; without a file, returns the standard ones.
     init(file: InputFile?) throws(UsageError) {
         guard let file else {
             self = .standard
@@ -19,7 +19,7 @@ extension NotificationCategories {
 }
 
 extension SurfaceSnapshot {
-    /// The snapshot in a file.
+    /// Reads the snapshot in a file.
     init(file: InputFile, categories: NotificationCategories = .standard) throws(UsageError) {
         let bytes = try file.snapshot()
         do throws(SurfaceError) {
@@ -31,9 +31,9 @@ extension SurfaceSnapshot {
 }
 
 extension InputFile {
-    /// The bytes of a snapshot, without a top-level `$schema`.
+    /// Reads the bytes of a snapshot, without a top-level `$schema`.
     ///
-    /// The contract is strict about unknown keys, but editors need this one in a file.
+    /// The contract rejects unknown keys, but editors need this key in a file.
     func snapshot() throws(UsageError) -> [UInt8] {
         let bytes = try bytes()
         guard let members = (try? JSONReader.read(bytes))?.members, members.contains(where: { $0.name == "$schema" })

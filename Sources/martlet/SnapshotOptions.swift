@@ -44,7 +44,7 @@ struct SnapshotOptions: Sendable {
         var delivery: SurfaceDelivery
     }
 
-    /// The snapshot that the options name; nil without one.
+    /// Reads the snapshot that the options specify; nil without one.
     func snapshot() throws(UsageError) -> Snapshot? {
         guard let file else {
             guard role == nil, categories == nil, attributesType == nil else {

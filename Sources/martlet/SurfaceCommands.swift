@@ -3,7 +3,7 @@ import Commands
 import LiveSurfaces
 
 extension Command {
-    /// Checks snapshots.
+    /// Validates snapshots.
     static let surfaceValidate = Command(
         "surface validate",
         "Validate snapshots of surfaces, and print every error; exit 2 when a file cannot be read or is not JSON",
@@ -106,7 +106,7 @@ extension Command {
         Terminal.output.write(SurfaceSnapshot.example(of: kind).json.line)
     }
 
-    /// Reports a file that cannot be read; the files after it are validated as well.
+    /// Reports a file that cannot be read; the remaining files are still validated.
     private static func report(_ error: UsageError, _ file: InputFile, _ output: OutputFormat) {
         guard output.isJSON else { return Terminal.errors.write("martlet surface validate: \(error)\n") }
         let members: JSONValue = [
@@ -142,6 +142,6 @@ extension Command {
 }
 
 extension SurfaceError {
-    /// Whether the snapshot is not JSON at all.
+    /// Whether the snapshot is not valid JSON.
     fileprivate var isUnreadable: Bool { issues.contains { $0.code == .invalidJSON } }
 }

@@ -15,18 +15,18 @@ struct TimeArgument: ArgumentValue, Equatable {
         case after(Duration)
     }
 
-    /// The help of `--expiration`, which is the same for all commands.
+    /// The help of `--expiration`, shared by all commands.
     static let expirationHelp =
         "Time until which APNs stores the push: seconds since 1970, a date, or a duration such as +1h; "
         + "0 for one attempt"
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-    /// The longest duration from now, in days, which keeps every sum within bounds.
+    /// The longest duration from now, in days, which prevents overflow of any sum.
     private static let longestDays: Int64 = 36_500
 
     private let time: Time
 
-    /// A time from text.
+    /// Parses a time.
     init(argument: String) throws(UsageError) {
         if argument.hasPrefix("+") {
             guard let seconds = TimeArgument.seconds(of: argument.dropFirst()) else {
@@ -45,7 +45,7 @@ struct TimeArgument: ArgumentValue, Equatable {
     /// Part of `ArgumentValue`.
     static var valueName: String { "time" }
 
-    /// The moment, for a command that runs at `now`.
+    /// Returns the date, for a command that runs at `now`.
     func date(at now: Date = Date()) -> Date {
         switch time {
         case .at(let date): date
@@ -53,10 +53,10 @@ struct TimeArgument: ArgumentValue, Equatable {
         }
     }
 
-    /// The moment until which APNs stores a push; 0 for one attempt.
+    /// The time until which APNs stores a push; 0 for a single attempt.
     var expiration: Expiration { .at(date()) }
 
-    /// The sum of numbers with units, as in `1h30m`; nil for other text.
+    /// Returns the sum of numbers with units, as in `1h30m`; nil for other text.
     private static func seconds(of text: Substring) -> Int64? {
         var sum: Int64 = 0
         var digits = ""

@@ -40,11 +40,11 @@ struct TokenExplanation {
     private let claims: ProviderToken
     private let deviations: [ProviderTokenDeviation]
     private let age: Int64
-    /// The reason why the token is not the key's; nil when it is, and without a key.
+    /// The reason for which the token does not match the key; nil if it matches, and without a key.
     private let mismatch: String?
     private let isVerified: Bool
 
-    /// Parses a token, and compares it with the key that options name.
+    /// Parses a token, and compares it with the key that the options specify.
     ///
     /// - Throws: ``ProviderTokenError`` for text that is not a token, and an error for a key that cannot be used.
     init(_ text: String, at now: Int64, _ options: KeyOptions) throws {
@@ -66,7 +66,7 @@ struct TokenExplanation {
         return isValid ? nil : "its signature was not made with this key"
     }
 
-    /// Whether APNs would accept the token now, as far as that shows without the key, or with the one given.
+    /// Whether APNs would accept the token now, as far as can be determined without the key, or with the given one.
     var isUsable: Bool { mismatch == nil && (0...ProviderToken.maximumAgeInSeconds).contains(age) }
 
     var text: String {
@@ -89,7 +89,7 @@ struct TokenExplanation {
         age < 0 ? "\(length(age)) in the future" : "\(length(age)) ago"
     }
 
-    /// A time for people, in whole seconds below two minutes, otherwise in whole minutes.
+    /// Formats a duration, in seconds below two minutes, otherwise in minutes.
     private func length(_ seconds: Int64) -> String {
         seconds.magnitude < 120 ? "\(seconds.magnitude) s" : "\(seconds.magnitude / 60) min"
     }
@@ -105,7 +105,7 @@ struct TokenExplanation {
 }
 
 extension TokenExplanation {
-    /// The explanation for programs.
+    /// The explanation as JSON.
     var json: JSONValue {
         let members: [JSONValue.Member] = [
             .init("key-id", .string(claims.keyID)), .init("team-id", .string(claims.teamID)),

@@ -1,21 +1,21 @@
 import APNs
 import Commands
 
-/// A line of a list that cannot be sent to.
+/// An invalid line of a list.
 struct BadLine: Sendable {
     /// The number of the line, counted from 1.
     let number: Int
-    /// The rule that the line breaks, without the number.
+    /// The error, without the number of the line.
     let message: String
 }
 
-/// A list of devices that has bad lines.
+/// An error for a list of devices that has invalid lines.
 struct BadLinesError: Error, CustomStringConvertible {
     let description: String
-    /// The first bad lines.
+    /// The first invalid lines.
     let lines: [BadLine]
 
-    /// The error for programs.
+    /// The error as members of a JSON object.
     var members: [JSONValue.Member] {
         let lines = lines.map { line -> JSONValue in
             ["line": .number(JSONNumber(line.number)), "message": .string(line.message)]
@@ -25,7 +25,7 @@ struct BadLinesError: Error, CustomStringConvertible {
 }
 
 extension BadLinesError {
-    /// An error for one line of a list.
+    /// Creates an error for an invalid line of a list.
     init(_ line: BadLine, of file: InputFile) {
         self.init(description: "\(file.label), line \(line.number): \(line.message)", lines: [line])
     }

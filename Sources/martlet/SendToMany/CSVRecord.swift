@@ -1,6 +1,6 @@
 import Commands
 
-/// Reads CSV (RFC 4180) byte by byte: finds the end of a record and the meaning of each of its bytes.
+/// A byte-by-byte scanner for CSV (RFC 4180), which determines the end of a record and the meaning of each byte.
 struct CSVScanner {
     private enum State {
         case fieldStart
@@ -65,7 +65,7 @@ struct CSVScanner {
         }
     }
 
-    /// Returns the fields of a record: those in quotation marks unchanged, others without the spaces around them.
+    /// Returns the fields of a record: quoted fields unchanged, others without surrounding spaces.
     ///
     /// - Throws: ``UsageError`` for text after a closing quotation mark.
     static func fields(of record: ArraySlice<UInt8>) throws(UsageError) -> [String] {

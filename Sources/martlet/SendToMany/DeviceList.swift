@@ -1,31 +1,31 @@
 import APNsClient
 import Commands
 
-/// The devices of a list that are left to be sent to, as fast as they may go.
+/// The remaining devices of a list, read at a limited rate.
 struct DeviceList: AsyncSequence, Sendable {
     typealias Element = Recipient
     typealias Failure = any Error
 
-    /// The interval between checks whether a slow list has more.
+    /// The interval between checks whether a pipe has more data.
     private static let lookInterval = Duration.milliseconds(10)
 
     let file: InputFile
-    /// The options for every device; a line may replace some of them.
+    /// The options for all devices; a line may override some of them.
     let options: NotificationOptions
     let answered: AnsweredLines
     let ledger: SendLedger
     var skipsBadLines = false
-    /// Devices in a second; nil for no limit.
+    /// The maximum number of devices per second; nil for no limit.
     var rate: Int?
 
     func makeAsyncIterator() -> Iterator {
         Iterator(self)
     }
 
-    /// Reads all lines and keeps account of them, without sending.
+    /// Reads all lines and records the result in the ledger, without sending.
     ///
-    /// - Parameter look: Looks at what would be sent.
-    /// - Throws: ``UsageError`` when the list cannot be read, and what `look` throws.
+    /// - Parameter look: Receives each push that would be sent.
+    /// - Throws: ``UsageError`` if the list cannot be read, and the errors of `look`.
     func check(_ look: (Recipient) throws -> Void = { _ in }) async throws {
         var list = self
         list.skipsBadLines = true
@@ -52,7 +52,7 @@ struct DeviceList: AsyncSequence, Sendable {
                 list.ledger.began(byteCount: reader?.length)
             }
             while true {
-                // To wait in the call that reads would take a thread from everything else.
+                // Waiting in the blocking read call would occupy a thread of the shared pool.
                 while reader?.mustWait ?? false { try await Task.sleep(for: DeviceList.lookInterval) }
                 guard let line = try reader?.next() else {
                     list.ledger.ended()
@@ -64,13 +64,13 @@ struct DeviceList: AsyncSequence, Sendable {
             }
         }
 
-        /// Waits until the next device's time has come; what was late is made up for within a tenth of a second.
+        /// Waits until the next device is due; a delay of up to a tenth of a second is made up for.
         private func pace(_ rate: Int) async throws {
             due = Swift.max(due, ContinuousClock.now - .milliseconds(100)) + .seconds(1) / rate
             if due > ContinuousClock.now + .milliseconds(2) { try await Task.sleep(until: due) }
         }
 
-        /// Returns the device of a line; nil when there is nothing to send to it.
+        /// Returns the device of a line; nil if nothing is to be sent to it.
         private func recipient(on line: ArraySlice<UInt8>, _ number: Int) throws -> Recipient? {
             guard !line.isEmpty, try !isHeading(line, number) else { return nil }
             let format = format ?? .plain
@@ -94,7 +94,7 @@ struct DeviceList: AsyncSequence, Sendable {
             return recipient
         }
 
-        /// Reads something of a line; nil when that is bad and bad lines are skipped.
+        /// Reads a part of a line; returns nil if it is invalid and invalid lines are skipped.
         private func skippingBadLines<Part>(_ number: Int, _ read: () throws(UsageError) -> Part) throws -> Part? {
             do throws(UsageError) {
                 return try read()
@@ -106,7 +106,7 @@ struct DeviceList: AsyncSequence, Sendable {
             }
         }
 
-        /// Whether the line is the heading of a CSV list; the first line decides the format of the list.
+        /// Whether the line is the heading of a CSV list; the first line determines the format of the list.
         private func isHeading(_ line: ArraySlice<UInt8>, _ number: Int) throws -> Bool {
             guard format == nil else { return false }
             let first: (format: DeviceRow.Format, isHeading: Bool)
@@ -121,7 +121,7 @@ struct DeviceList: AsyncSequence, Sendable {
             return first.isHeading
         }
 
-        /// Returns what is sent for a line.
+        /// Creates the push for a line.
         private func recipient(of row: DeviceRow) throws(UsageError) -> Recipient {
             guard !row.overrides.isEmpty || !list.options.hasContent else { return Recipient(row.token) }
             var options = list.options
@@ -140,9 +140,9 @@ struct DeviceList: AsyncSequence, Sendable {
     }
 }
 
-/// Which lines of a list were answered in an earlier run, in four bytes for each.
+/// The lines of a list that were answered in an earlier run, in four bytes per line.
 struct AnsweredLines: Sendable {
-    /// What the token of each answered line hashes to; 0 for a line that was not.
+    /// The hash of the token in each answered line; 0 for a line without an answer.
     private var hashes: [UInt32] = []
     private(set) var count = 0
 
@@ -155,20 +155,20 @@ struct AnsweredLines: Sendable {
         hashes[line] = AnsweredLines.hash(token)
     }
 
-    /// The device that was answered on a line.
+    /// The result of comparing a line with the device that was answered there.
     enum Answer {
         case sameDevice
-        /// The list has changed since.
+        /// The list has changed since the earlier run.
         case otherDevice
     }
 
-    /// Returns the device that was answered on the line, compared with this one; nil when none was.
+    /// Compares the device that was answered on a line with this one; returns nil if none was.
     func answer(on line: Int, _ token: DeviceToken) -> Answer? {
         guard line < hashes.count, hashes[line] != 0 else { return nil }
         return hashes[line] == AnsweredLines.hash(token) ? .sameDevice : .otherDevice
     }
 
-    /// FNV-1a, never 0.
+    /// Returns the FNV-1a hash of a token, but never 0.
     private static func hash(_ token: DeviceToken) -> UInt32 {
         max(1, token.hex.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 })
     }

@@ -1,10 +1,10 @@
 import APNsClient
 import Commands
 
-/// One line of a list of devices: a token, and the options that differ for it.
+/// A line of a list of devices: a token, and the options that differ for it.
 struct DeviceRow: Equatable {
     let token: DeviceToken
-    /// Names of options without their dashes, and the values for this device.
+    /// The options that differ, named without their dashes, with the values for this device.
     let overrides: [Override]
 
     struct Override: Equatable {
@@ -12,23 +12,23 @@ struct DeviceRow: Equatable {
         let value: String
     }
 
-    /// The word for a value's place in messages: a column or a field.
+    /// The beginning of the name of a value in errors: "column " or "field "; empty for a list of tokens.
     let place: String
 
-    /// How the lines of a list are written.
+    /// The format of the lines in a list.
     enum Format: Equatable {
         /// A token on each line.
         case plain
-        /// Columns of these names.
+        /// CSV with columns of these names.
         case columns([String])
         /// A JSON object on each line.
         case json
 
-        /// The format that a first line shows, and whether that line is only a heading.
+        /// Determines the format from the first line, and whether that line is only a heading.
         ///
-        /// Names of columns are compared without case.
+        /// Names of columns are compared ignoring case.
         ///
-        /// - Throws: ``UsageError`` for a line of several columns without the name of one that has tokens.
+        /// - Throws: ``UsageError`` for a line of several columns, none of which has the name of a token column.
         static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
             if line.first == UInt8(ascii: "{") { return (.json, false) }
             let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
@@ -44,7 +44,7 @@ struct DeviceRow: Equatable {
             return (.plain, false)
         }
 
-        /// Whether lines of this format may give a push its content.
+        /// Whether lines of this format may specify the content of a push.
         var canHaveContent: Bool {
             switch self {
             case .plain: false
@@ -53,7 +53,8 @@ struct DeviceRow: Equatable {
             }
         }
 
-        /// Returns the first cells of a line for a message; a list without a heading may have tokens there.
+        /// Returns the first cells of a line for an error, with tokens shortened: a list without a heading may have
+        /// some there.
         private static func found(_ cells: [String]) -> String {
             let names = cells.prefix(8).map { cell -> String in
                 if cell.count > 8, let token = try? DeviceToken(hex: cell) { return "\(token)" }
@@ -63,9 +64,9 @@ struct DeviceRow: Equatable {
         }
     }
 
-    /// Reads a line.
+    /// Parses a line.
     ///
-    /// - Throws: ``UsageError`` that says what is wrong with it.
+    /// - Throws: ``UsageError`` that describes the error.
     init(_ line: ArraySlice<UInt8>, _ format: Format) throws(UsageError) {
         guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
         switch format {

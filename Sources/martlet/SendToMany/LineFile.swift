@@ -8,16 +8,16 @@ import Wire
     import Darwin
 #endif
 
-/// An output file to which whole lines are appended, and which one process at a time writes.
+/// An output file to which whole lines are appended, written by one process at a time.
 final class LineFile: Sendable {
-    /// The number of bytes that are written together.
+    /// The number of pending bytes from which they are written.
     private static let writeLength = 16 * 1024
 
     let path: String
     /// The option that names the file, for messages.
     private let option: String
     private let descriptor: CInt
-    /// The file as the system knows it, whatever its path.
+    /// The identity of the file, independent of its path.
     let identity: FileIdentity?
     /// Whether this process created the file.
     private let isNew: Bool
@@ -25,13 +25,13 @@ final class LineFile: Sendable {
 
     /// Creates the file, or opens the file of an earlier run, and locks it.
     ///
-    /// A device such as /dev/null, or a pipe, is opened in any case, and not locked.
+    /// A device such as /dev/null, or a pipe, is always opened and never locked.
     ///
     /// - Parameters:
     ///   - path: The path.
     ///   - option: The option that names the path.
     ///   - isResumed: Whether the file of an earlier run is continued.
-    /// - Throws: ``UsageError`` when the file exists although it is not continued, or another process uses it.
+    /// - Throws: ``UsageError`` if the file exists although it is not continued, or if another process uses it.
     init(_ path: String, option: String, isResumed: Bool) throws(UsageError) {
         self.path = path
         self.option = option
@@ -57,7 +57,7 @@ final class LineFile: Sendable {
         close(descriptor)
     }
 
-    /// Removes everything behind the first bytes, and appends there.
+    /// Truncates the file to a length, and appends there.
     func truncate(to length: Int) throws(UsageError) {
         guard identity?.isRegular == true else { return }
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
@@ -65,7 +65,7 @@ final class LineFile: Sendable {
         }
     }
 
-    /// Removes the file when this process created it and nothing was written.
+    /// Removes the file if this process created it and has written nothing.
     func removeIfEmpty() {
         guard isNew, pending.withLock(\.isEmpty), FileIdentity(descriptor)?.length == 0 else { return }
         unsafe unlink(path)
@@ -88,7 +88,7 @@ final class LineFile: Sendable {
                 let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
                 let reason = errno
                 guard count > 0 || reason == EINTR else {
-                    // What was written must not be written again by a later attempt.
+                    // The written part must not be written again by a later attempt.
                     pending = Array(rest)
                     return reason
                 }
@@ -100,42 +100,42 @@ final class LineFile: Sendable {
         if let failure { throw OutputFileError(description: "\(option) \(FileError("written", path, failure))") }
     }
 
-    /// Writes the appended lines to the disk.
+    /// Writes the appended lines and flushes them to the disk.
     func finish() throws(OutputFileError) {
         try flush()
         fsync(descriptor)
     }
 }
 
-/// An output file that cannot be written any more.
+/// An error for an output file that can no longer be written.
 struct OutputFileError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A file as the system knows it: the same for all paths and links that lead to it.
+/// The identity of a file: the same for all paths and links to it.
 struct FileIdentity: Equatable {
     private let facts: stat
 
-    /// The file at a path; nil when there is none.
+    /// Identifies the file at a path; nil if there is none.
     init?(_ path: String) {
         var facts = stat()
         guard unsafe stat(path, &facts) == 0 else { return nil }
         self.facts = facts
     }
 
-    /// The file behind a descriptor.
+    /// Identifies the file of a descriptor.
     init?(_ descriptor: CInt) {
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0 else { return nil }
         self.facts = facts
     }
 
-    /// Whether it is a file with content, not a device, a pipe or a directory.
+    /// Whether the file is a regular file, not a device, a pipe or a directory.
     var isRegular: Bool { facts.st_mode & S_IFMT == S_IFREG }
 
     var length: Int { Int(facts.st_size) }
 
-    /// The process that has locked the file; nil where the system does not tell.
+    /// The process that has locked the file; nil if the system does not report it.
     var lockOwner: String? {
         guard let locks = try? FileContents.text("/proc/locks") else { return nil }
         for line in locks.split(separator: "\n") {

@@ -7,11 +7,11 @@ import Wire
     import Darwin
 #endif
 
-/// Reads a file record by record, in memory that does not grow with the file.
+/// A reader that returns a file record by record, with memory use that does not depend on the length of the file.
 ///
 /// A record is a line, or in CSV several lines when a field in quotation marks contains line feeds (RFC 4180 §2.6).
 struct LineReader: ~Copyable {
-    /// The maximum length of a record; a file with longer ones is not a list of devices.
+    /// The maximum length of a record; a file with longer records is not a list of devices.
     private static let lengthLimit = 64 * 1024
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -24,9 +24,9 @@ struct LineReader: ~Copyable {
     /// The index of the first byte that has not been searched for the end of the next record.
     private var searched = 0
     private var scanner = CSVScanner()
-    /// The index of the line feed that ends the next record, when it has been found.
+    /// The index of the line feed that ends the next record; nil if it has not been found.
     private var end: Int?
-    /// Whether a line feed inside quotation marks continues a record; nil decides by the first byte of the file.
+    /// Whether a line feed inside quotation marks continues a record; nil to decide by the first byte of each record.
     var isCSV: Bool?
     /// The length of the file; nil for a pipe.
     let length: Int?
@@ -57,7 +57,8 @@ struct LineReader: ~Copyable {
         if descriptor > 0 { close(descriptor) }
     }
 
-    /// Whether the pipe contains no whole record yet and its writer has not closed it.
+    /// Whether to wait before `next()`: the buffer has no complete record, and the pipe is open and has no data to
+    /// read.
     var mustWait: Bool {
         mutating get {
             guard length == nil, !isAtEnd, findEnd() == nil else { return false }
@@ -66,9 +67,9 @@ struct LineReader: ~Copyable {
         }
     }
 
-    /// Returns the next record without its line end; nil when there are no more.
+    /// Returns the next record without its line end; nil at the end of the file.
     ///
-    /// - Throws: ``UsageError`` when the file cannot be read, a record is too long, or a quotation mark is not closed.
+    /// - Throws: ``UsageError`` if the file cannot be read, a record is too long, or a quotation mark is not closed.
     mutating func next() throws(UsageError) -> ArraySlice<UInt8>? {
         while true {
             if let end = findEnd() { return record(upTo: end, endLength: 1) }
@@ -92,7 +93,7 @@ struct LineReader: ~Copyable {
         UsageError("\(file.label), line \(lineCount + 1): has a quotation mark that is not closed \(limit)")
     }
 
-    /// Returns the index of the line feed that ends the next record; nil when the buffer does not contain it.
+    /// Returns the index of the line feed that ends the next record; nil if the buffer does not contain it.
     private mutating func findEnd() -> Int? {
         skipByteOrderMark()
         guard end == nil, start < buffer.count else { return end }

@@ -19,13 +19,13 @@ struct ResultsFile: Sendable {
 
     /// Creates the files, or continues those of an earlier run.
     ///
-    /// A file of an earlier run is changed only if all of its lines are results, or unregistered tokens; a last line
-    /// without a line feed, which a crash may leave behind, may be incomplete.
+    /// A file of an earlier run is changed only if all of its lines are results, or unregistered tokens. Only a last
+    /// line without a line feed, which a crash may leave behind, may be incomplete.
     ///
     /// - Parameters:
     ///   - options: The options, of which `list` is not nil.
     ///   - answered: Receives the lines that the earlier run has answered.
-    /// - Throws: ``UsageError`` when a file cannot be used; then no file is changed, and none is created.
+    /// - Throws: ``UsageError`` if a file cannot be used; then no file is changed or created.
     init(_ options: SendManyOptions, answered: inout AnsweredLines) throws {
         guard !options.isResumed || options.results != nil else { throw UsageError("--resume needs --results") }
         try ResultsFile.checkDifferent(options)
@@ -77,7 +77,7 @@ struct ResultsFile: Sendable {
         }
     }
 
-    /// Reads the answers of an earlier run, and writes the unregistered tokens anew so that none is listed twice.
+    /// Reads the answers of an earlier run, and rewrites the file of unregistered tokens, so that none is listed twice.
     private func resume(_ answered: inout AnsweredLines) throws {
         guard let results else { return }
         if let dead { try ResultsFile.checkIsDeadTokens(dead.path) }
@@ -99,7 +99,7 @@ struct ResultsFile: Sendable {
         if !whole.isTerminated { try results.append([]) }
         try dead?.truncate(to: 0)
         for line in unregistered { try dead?.append(line.utf8) }
-        // A run that ends before it sends, because the list has changed, must not lose these lines.
+        // A run that stops before sending, because the list has changed, must not lose these lines.
         try flush()
     }
 
@@ -110,14 +110,14 @@ struct ResultsFile: Sendable {
             return parts.count == 2 && parts[1].allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
                 && (try? DeviceToken(hex: String(decoding: parts[0], as: UTF8.self))) != nil
         } isIncomplete: { _, length in
-            // A lone token without a comma may be a list of one device.
+            // A single token without a comma may be a list of one device.
             length > 0
         }
     }
 
     /// Returns the length of a file without an incomplete last line, and whether a line feed ends the last whole line.
     ///
-    /// - Throws: ``UsageError`` when a line is not as expected.
+    /// - Throws: ``UsageError`` if a line is invalid.
     private static func wholeLines(
         of path: String,
         _ option: String,
@@ -162,7 +162,7 @@ struct ResultsFile: Sendable {
         try dead?.finish()
     }
 
-    /// Removes the files that this run created and wrote nothing to.
+    /// Removes the files that this run created and has not written to.
     func removeIfEmpty() {
         results?.removeIfEmpty()
         dead?.removeIfEmpty()
@@ -188,7 +188,7 @@ struct ResultsFile: Sendable {
         return JSONValue.object(members).encoded()
     }
 
-    /// An unregistered token, and the time at which APNs last confirmed that, in milliseconds since 1970.
+    /// Formats an unregistered token with the time at which APNs last confirmed that, in milliseconds since 1970.
     private static func dead(_ token: DeviceToken, _ timestamp: Int64?) -> String {
         "\(token.hex),\(timestamp.map(String.init) ?? "")"
     }

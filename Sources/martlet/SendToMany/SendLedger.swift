@@ -2,14 +2,14 @@ import APNsClient
 import Commands
 import Synchronization
 
-/// The results of a bulk send so far.
+/// The current results of a bulk send.
 struct SendTally: Sendable {
     var accepted = 0
-    /// Refusals for good, by what APNs or the rules said.
+    /// The number of final refusals, by the reason of APNs or the code of the error.
     var refusals: [String: Int] = [:]
-    /// Devices that went out and were not answered.
+    /// The number of devices that were sent to without an answer.
     var unanswered = 0
-    /// Devices that were not sent to.
+    /// The number of devices that were not sent to.
     var notSent = 0
     var badLines = 0
     var answeredBefore = 0
@@ -17,21 +17,21 @@ struct SendTally: Sendable {
     private(set) var failure: APNsError?
     /// The number of consecutive devices that were not sent to.
     var notSentInARow = 0
-    /// The exit status: the highest of all devices; nil when each push was accepted.
+    /// The exit status: the highest of all devices; nil if each push was accepted.
     private(set) var status: ExitStatus?
 
     var refused: Int { refusals.values.reduce(0, +) }
 
-    /// Devices that were answered, or need no answer.
+    /// The number of devices with a final result.
     var answered: Int { accepted + refused }
 
-    /// Devices with an outcome of any kind.
+    /// The number of devices with any result.
     var outcomeCount: Int { answered + unanswered + notSent }
 
-    /// Whether each device that there is has been answered, now or before.
+    /// Whether every device so far has a final result.
     var isComplete: Bool { unanswered == 0 && notSent == 0 }
 
-    /// Raises the exit status to this one.
+    /// Raises the exit status to at least this one.
     mutating func fail(_ status: ExitStatus) {
         self.status = max(self.status ?? status, status)
     }
@@ -59,7 +59,7 @@ struct SendTally: Sendable {
 }
 
 extension BulkOutcome {
-    /// Whether there is nothing left to find out: a resumed sending leaves the device out.
+    /// Whether the result is final, so that a resumed run skips the device.
     var isFinal: Bool {
         guard let error else { return true }
         return error.outcome == .answered || error.code == .invalid
@@ -71,25 +71,25 @@ extension BulkOutcome {
     }
 }
 
-/// Keeps account of a list that is read on one task and answered on another.
+/// The results of a list that is read on one task while another task receives the outcomes.
 final class SendLedger: Sendable {
     private struct State {
         var tally = SendTally()
-        /// The lines of the devices that are on their way, by their places among those read.
+        /// The line numbers of the devices in flight, by their index among those read.
         var lines: [Int: Int] = [:]
         var readCount = 0
         var bytesRead = 0
         var byteCount: Int?
         var isAtEnd = false
-        /// The first bad lines.
+        /// The first invalid lines.
         var badLines: [BadLine] = []
     }
 
-    /// Lines that are named one by one; further ones are only counted.
+    /// The maximum number of invalid lines that are listed; further ones are only counted.
     private static let namedBadLines = 20
 
     private let state = Mutex(State())
-    /// Whether bad lines are printed to standard error as they are found.
+    /// Whether invalid lines are printed to standard error when they are found.
     private let printsBadLines: Bool
 
     init(printsBadLines: Bool) {
@@ -98,10 +98,10 @@ final class SendLedger: Sendable {
 
     var tally: SendTally { state.withLock { $0.tally } }
 
-    /// The first bad lines.
+    /// The first invalid lines.
     var badLines: [BadLine] { state.withLock { $0.badLines } }
 
-    /// The share of the list that has been read; nil when its length is not known.
+    /// The fraction of the list that has been read; nil if its length is not known.
     var share: Double? {
         state.withLock { state in
             guard let byteCount = state.byteCount, byteCount > 0, !state.isAtEnd else { return state.isAtEnd ? 1 : nil }
@@ -113,7 +113,7 @@ final class SendLedger: Sendable {
         state.withLock { $0.byteCount = byteCount }
     }
 
-    /// Whether there are no more lines.
+    /// Whether the whole list has been read.
     var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
 
     func ended() {
@@ -128,7 +128,7 @@ final class SendLedger: Sendable {
         }
     }
 
-    /// The device that was read last is not sent to: it will have no outcome.
+    /// Discards the device that was read last, which is not sent to and has no outcome.
     func passedOver() {
         state.withLock { state in state.lines[state.readCount - 1] = nil }
     }
@@ -148,7 +148,7 @@ final class SendLedger: Sendable {
         if count == SendLedger.namedBadLines { Terminal.errors.write("more bad lines are counted, not listed\n") }
     }
 
-    /// Counts an outcome, and tells the line of its device.
+    /// Counts an outcome, and returns the line of its device.
     func count(_ outcome: BulkOutcome) -> (line: Int, tally: SendTally) {
         state.withLock { state in
             state.tally.count(outcome)

@@ -3,7 +3,7 @@ import Commands
 import Synchronization
 import Wire
 
-/// The options for sending to a list of devices.
+/// The options for a bulk send.
 struct SendManyOptions: Sendable {
     var list: InputFile?
     var results: String?
@@ -82,7 +82,7 @@ struct SendMany: Sendable {
         if !findings.isEmpty { throw CommandFailure() }
     }
 
-    /// Sends to all devices of the list that were not answered before.
+    /// Sends to all devices of the list that have no answer from an earlier run.
     func run(_ server: ServerOptions, isChecked: Bool) async throws {
         let tally = try await server.withClient(checksBeforeSending: isChecked, send)
         guard let status = tally.status else { return }
@@ -91,20 +91,20 @@ struct SendMany: Sendable {
         throw ServerError(cause: failure, hint: hint)
     }
 
-    /// Sends, and reports the result.
+    /// Sends, and reports the results.
     private func send(with client: PushClient) async throws -> SendTally {
         var answered = AnsweredLines()
         let common = try notification.commonNotification()
         let results = try ResultsFile(options, answered: &answered)
         do {
-            // A pipe can be read only once.
+            // A pipe can be read only once, so its lines are not checked first.
             if !list.isStandardInput, FileIdentity(list.path)?.isRegular != false { try await checkList(answered) }
         } catch {
             results.removeIfEmpty()
             throw error
         }
         let ledger = SendLedger(printsBadLines: true)
-        // Without common content each device has a notification of its own, and the one in its place is never sent.
+        // Without common content, each device has its own notification, and this placeholder is never sent.
         let sending = client.send(common ?? .background(), to: devices(answered, ledger), topic: topic)
         let interruption = Task {
             try await TerminationSignal.received()
@@ -126,7 +126,7 @@ struct SendMany: Sendable {
                 do throws(OutputFileError) {
                     if failures.isEmpty { try results.note(outcome, line: line) }
                 } catch {
-                    // The pushes that are on their way are still counted.
+                    // Stop sending, but count the pushes in flight.
                     failures.append(error)
                     sending.stop()
                 }
@@ -164,9 +164,9 @@ struct SendMany: Sendable {
         )
     }
 
-    /// Reads the whole list first, so that nothing is sent when a line is bad or the list cannot be read to its end.
+    /// Reads the whole list first, so that nothing is sent if a line is invalid or the list cannot be read completely.
     private func checkList(_ answered: AnsweredLines) async throws {
-        // A run that skips bad lines prints them when it comes to them.
+        // A run that skips invalid lines prints them when it sends.
         let ledger = SendLedger(printsBadLines: !output.isJSON && !options.skipsBadLines)
         try await devices(answered, ledger).check()
         guard options.skipsBadLines || ledger.tally.badLines == 0 else { throw badLinesError(ledger) }

@@ -1,18 +1,18 @@
 import Commands
 
-/// How far a sending is, in a line for people.
+/// The progress of a bulk send, shown as a line of text.
 struct SendProgress {
-    /// What the line says at a moment.
+    /// The state that a line shows.
     struct Moment {
         var tally: SendTally
-        /// The share of the list that has been read; nil when its length is not known.
+        /// The fraction of the list that has been read; nil if its length is not known.
         var share: Double?
         var seconds: Double
     }
 
     private static let barWidth = 24
 
-    /// The line: how far, how fast, what went wrong, and how long it still takes.
+    /// Returns the line: progress, rate, errors and the estimated remaining time.
     static func line(_ moment: Moment) -> String {
         let tally = moment.tally
         let done = tally.answered + tally.unanswered + tally.notSent
@@ -28,7 +28,7 @@ struct SendProgress {
         return "\(bar) \(Int(share * 100)) %  " + parts.joined(separator: ", ")
     }
 
-    /// The three most frequent reasons, with how often each was given.
+    /// Returns the three most frequent reasons with their counts.
     private static func reasons(of tally: SendTally) -> String {
         var reasons = tally.refusals.map { (name: $0.key, count: $0.value) }
         if tally.unanswered > 0 { reasons.append(("unanswered", tally.unanswered)) }
@@ -37,7 +37,8 @@ struct SendProgress {
             .map { "\($0.count.grouped) \($0.name)" }.joined(separator: ", ")
     }
 
-    /// Shows the line over and over until the task is cancelled: on a screen in its place, else now and then.
+    /// Shows the line until the task is cancelled: in place on a terminal every 100 ms, otherwise as a new line every 5
+    /// s.
     static func show(on terminal: Terminal, _ moment: @Sendable () throws -> Moment) async throws {
         while !Task.isCancelled {
             try? await Task.sleep(for: terminal.isInteractive ? .milliseconds(100) : .seconds(5))
