@@ -13,14 +13,14 @@ import LiveSurfaces
     import Darwin
 #endif
 
-/// Sends many pushes, for `Benchmarks/bench.py` to weigh.
+/// The commands that the scripts in `Benchmarks` measure.
 @main
 struct MartletBench {
-    /// Where the sending tasks run.
+    /// The executor of the sending tasks.
     enum Way: String, CaseIterable, ArgumentValue {
-        /// On the default pool, as an ordinary program's.
+        /// The default pool, as in an ordinary program.
         case awaited
-        /// On the client's own executor, as bulk work should.
+        /// The client's own executor, as recommended for bulk sends.
         case onLoop = "on-loop"
     }
 
@@ -68,7 +68,7 @@ struct MartletBench {
         await client.close()
     }
 
-    /// A few devices over and over, as many as wanted.
+    /// A sequence of devices that repeats a few tokens.
     private struct Devices: Sequence, Sendable {
         let tokens: [DeviceToken]
         let count: Int
@@ -89,8 +89,9 @@ struct MartletBench {
         }
     }
 
-    /// The cost is taken of so many pushes at a time, and the median told: what else a machine does comes in spells, of
-    /// which a long run has its share and a short one none, or nothing else.
+    /// The number of pushes in a slice, for which the CPU time is measured.
+    ///
+    /// The median of the slices is printed, because bursts of other work on the machine would distort the mean.
     private static let sliceLength = 10_000
 
     private static let bulk = Command(
@@ -144,7 +145,7 @@ struct MartletBench {
         return .alert(alert, sound: .default, badge: 3, threadID: "orders-42", custom: try CustomData(Order()))
     }
 
-    /// What the kernel has charged the process.
+    /// Returns the CPU time of the process in seconds.
     private static func processorSeconds() -> Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -165,7 +166,7 @@ struct MartletBench {
         print("\(bytes.count) bytes in, \(written / max(1, times)) out")
     }
 
-    /// Device tokens that look random and cost little to make, since that is not what is measured.
+    /// Returns device tokens that look random and are cheap to generate, because their generation is not measured.
     private static func someTokens() throws -> [DeviceToken] {
         var state: UInt64 = 1
         return try (0..<4_096).map { _ in

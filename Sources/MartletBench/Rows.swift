@@ -1,7 +1,7 @@
 import Commands
 import SQLite
 
-/// SQLite by itself, for the relay's outbox to be held against: the same rows, tables and waits for the disk.
+/// A measurement of SQLite alone, to compare the relay's outbox with: the same rows, tables and syncs to disk.
 struct Rows {
     private enum Value {
         case null

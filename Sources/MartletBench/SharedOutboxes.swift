@@ -8,10 +8,10 @@ import Outbox
     import Foundation
 #endif
 
-/// The outbox of a fleet by itself, for `Benchmarks/fleet.py` to weigh.
+/// Measurements of the outbox that several relays share, for `Benchmarks/fleet.py`.
 enum SharedOutboxes {
     private static let lane = Lane(app: "bench", environment: .production)
-    /// A time that all pushes have come by.
+    /// The time at which all pushes are accepted, in milliseconds since 1970.
     private static let now: Int64 = 1_795_000_000_000
 
     static let keep = Command(
@@ -55,11 +55,11 @@ enum SharedOutboxes {
         let outbox = try await PostgreSQLOutbox(address: database)
         var random = SplitMix64(state: .random(in: .min ... .max))
         var took: [Double] = []
-        // What an earlier run has put in again is due by now.
+        // Pushes that an earlier run has inserted again are due by now.
         let start = Int64(Date().timeIntervalSince1970 * 1_000)
         for time in 0..<times {
             let begin = ContinuousClock.now
-            // Ten milliseconds pass with each: at fifty a claim, five thousand pushes a second.
+            // The clock advances by ten milliseconds per claim, which is 5 000 pushes a second at 50 pushes per claim.
             let now = start + Int64(time) * 10
             let claimed = try await outbox.claim(lane, .immediate, limit: limit, at: now).pushes
             took.append((ContinuousClock.now - begin) / .microseconds(1))
@@ -74,7 +74,7 @@ enum SharedOutboxes {
             }
             _ = try await outbox.accept(more, at: now)
         }
-        // The last ones, when everything is warm, and what they left behind is still there.
+        // The median of the second half: caches are warm, and the rows left behind by earlier claims are still there.
         print(took.suffix(times / 2).sorted()[times / 4])
         await outbox.close(isInOrder: true)
     }
