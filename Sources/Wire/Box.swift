@@ -1,4 +1,4 @@
-/// Holds one noncopyable value where only a reference can be kept, as in an array or a closure.
+/// A reference to one noncopyable value, for places that only hold references, such as an array or a closure.
 final class Box<Value: ~Copyable> {
     let value: Value
 

@@ -4,16 +4,16 @@
     internal import Darwin
 #endif
 
-/// Reads and creates whole files, such as keys, certificates and configurations.
+/// Functions that read and create whole files, such as keys, certificates and configurations.
 package enum FileContents {
-    /// The size from which on a file is refused: far more than any of these files needs.
+    /// The maximum size of a file in bytes, far more than any of these files needs.
     private static let byteLimit = 16 * 1024 * 1024
 
     /// Reads a file.
     ///
-    /// - Parameter path: The path; a relative one counts from the working directory.
+    /// - Parameter path: The path; a relative path is resolved against the working directory.
     /// - Returns: The bytes.
-    /// - Throws: ``FileError`` with the system's reason.
+    /// - Throws: ``FileError`` with the system's reason, or for a file larger than 16 MB.
     package static func read(_ path: String) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("read", path, errno) }
@@ -32,11 +32,11 @@ package enum FileContents {
         }
     }
 
-    /// Reads a file of text.
+    /// Reads a text file.
     ///
-    /// - Parameter path: The path; a relative one counts from the working directory.
+    /// - Parameter path: The path; a relative path is resolved against the working directory.
     /// - Returns: The text.
-    /// - Throws: ``FileError`` with the system's reason, or because the bytes are not UTF-8.
+    /// - Throws: ``FileError`` with the system's reason, or when the bytes are not valid UTF-8.
     package static func text(_ path: String) throws(FileError) -> String {
         guard let text = String(validating: try read(path), as: UTF8.self) else {
             throw FileError("read", path, reason: "it is not valid UTF-8")
@@ -63,7 +63,7 @@ package enum FileContents {
         }
     }
 
-    /// Creates a directory and those above it, as far as they are missing.
+    /// Creates a directory and its missing parent directories.
     ///
     /// - Parameters:
     ///   - path: The path.
@@ -81,12 +81,12 @@ package enum FileContents {
         guard mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else { throw FileError("created", path, errno) }
     }
 
-    /// Gives a file a second path.
+    /// Creates a hard link to a file.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - other: The second path.
-    /// - Returns: False when the second path exists.
+    ///   - other: The path of the link.
+    /// - Returns: False when a file already exists at the path of the link.
     /// - Throws: ``FileError`` with the system's reason.
     package static func link(_ path: String, to other: String) throws(FileError) -> Bool {
         if systemLink(path, other) == 0 { return true }
@@ -113,20 +113,20 @@ package enum FileContents {
 
 /// The reason why a file cannot be read, created or written.
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The path, what cannot be done, the reason and, for a relative path, the working directory.
+    /// The path, the failed action, the reason and, for a relative path, the working directory.
     package let description: String
 
-    /// An error with the system's reason.
+    /// Creates an error with the system's reason.
     ///
     /// - Parameters:
-    ///   - action: What cannot be done, such as "read".
-    ///   - path: The path as it was given.
-    ///   - number: The system's number (`errno`).
+    ///   - action: The failed action as a participle, such as "read".
+    ///   - path: The path as the caller passed it.
+    ///   - number: The system's error number (`errno`).
     package init(_ action: String, _ path: String, _ number: CInt) {
         self.init(action, path, reason: Socket.message(number))
     }
 
-    /// An error with a reason, without the final stop.
+    /// Creates an error with this reason, which has no final full stop.
     package init(_ action: String, _ path: String, reason: String) {
         var description = "\(path) cannot be \(action): \(reason)"
         if !path.hasPrefix("/"), let directory = FileError.workingDirectory { description += " (in \(directory))" }

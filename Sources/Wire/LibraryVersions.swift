@@ -2,13 +2,13 @@ internal import CLibuv
 internal import CNghttp2
 internal import COpenSSL
 
-/// The versions of the C libraries that this process runs with.
+/// The versions of the C libraries that this process uses.
 package struct LibraryVersions: Sendable {
     package let libuv = LibraryVersions.text(uv_version_string())
     package let nghttp2 = LibraryVersions.text(nghttp2_version(0)?.pointee.version_str)
     package let openssl = LibraryVersions.text(OpenSSL_version(OPENSSL_VERSION_STRING))
 
-    /// The versions.
+    /// Reads the versions.
     package init() {}
 
     private static func text(_ version: UnsafePointer<CChar>?) -> String {

@@ -1,18 +1,18 @@
-/// What went wrong below HTTP: a kind that code can switch on and a sentence for people.
+/// An error below the HTTP layer, with a kind for code and a message for people.
 package struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure.
     package enum Kind: Sendable, Hashable {
-        /// The system refused a descriptor, thread or option.
+        /// The system provided no descriptor, thread or option.
         case system
-        /// The name has no address, or the resolver gave no answer.
+        /// The name has no address, or the resolver did not respond.
         case nameNotResolved
         /// No address accepted the connection.
         case connectionRefused
-        /// It took longer than allowed.
+        /// The operation exceeded its timeout.
         case timedOut
-        /// The peer's certificate is not trusted, or the peer did not trust ours.
+        /// The peer's certificate is not trusted, or the peer did not trust this side's certificate.
         case certificateRejected
-        /// The peer does not speak TLS, or the handshake broke for another reason.
+        /// The peer does not use TLS, or the handshake failed for another reason.
         case tlsFailed
         /// The peer did not agree to HTTP/2.
         case notHTTP2
@@ -20,22 +20,22 @@ package struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
         case badCredentials
         /// The peer closed the connection.
         case closedByPeer
-        /// The peer broke the rules of HTTP/2.
+        /// The peer violated the protocol.
         case protocolViolation
         /// This side closed the connection.
         case closedLocally
-        /// An address cannot be listened on.
+        /// The server cannot listen on an address.
         case cannotListen
-        /// An address to listen on is none of this machine's.
+        /// The address to listen on is not an address of this machine.
         case addressNotAvailable
     }
 
     /// The kind of failure.
     package var kind: Kind
-    /// What happened, in a sentence without the final stop.
+    /// The error message, a sentence without the final full stop.
     package var description: String
 
-    /// A failure of this kind, described in a sentence without the final stop.
+    /// Creates an error of this kind with a message, a sentence without the final full stop.
     package init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description

@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// Owns an X.509 certificate and frees it with its last reference.
+/// A reference-counted X.509 certificate, freed with its last reference.
 ///
 /// It is `@unchecked Sendable` because the certificate is never changed after `init`.
 final class Certificate: @unchecked Sendable {
     let raw: OpaquePointer
 
-    /// Takes over a certificate.
+    /// Takes ownership of a certificate.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
@@ -15,28 +15,28 @@ final class Certificate: @unchecked Sendable {
         X509_free(raw)
     }
 
-    /// Every certificate in the text, in its order.
+    /// Returns every certificate in the PEM text, in the order of the text.
     static func all(in pem: String) -> [Certificate] {
         let certificates = pem.withBIO { bio in
             var certificates: [Certificate] = []
             while let raw = PEM_read_bio_X509(bio, nil, nil, nil) { certificates.append(Certificate(adopting: raw)) }
             return certificates
         }
-        // Reaching the end of the text leaves an error behind that is none.
+        // OpenSSL reports the end of the text as an error, which must not stay in its error queue.
         ERR_clear_error()
         return certificates
     }
 
-    /// A fresh certificate, valid from an hour ago, for clocks that are a little slow.
+    /// Creates a certificate that is valid from one hour ago, so that clocks that are slightly slow accept it.
     ///
     /// - Parameters:
     ///   - subject: The common name.
-    ///   - issuer: Whose certificate vouches for it; nil for itself.
-    ///   - key: The key that belongs to it.
-    ///   - signer: The issuer's key.
-    ///   - days: How long it is valid.
-    ///   - extensions: Extensions by OpenSSL's number, in OpenSSL's own notation (x509v3_config(5)).
-    /// - Throws: ``CryptographyError`` when OpenSSL refuses one of them.
+    ///   - issuer: The certificate of the issuer; nil for a self-signed certificate.
+    ///   - key: The private key of the new certificate.
+    ///   - signer: The issuer's private key.
+    ///   - days: The validity in days.
+    ///   - extensions: Extensions by OpenSSL's NID, in OpenSSL's notation (x509v3_config(5)).
+    /// - Throws: ``CryptographyError`` when OpenSSL rejects an extension or cannot sign.
     init(
         subject: String,
         issuer: Certificate?,
@@ -81,14 +81,14 @@ final class Certificate: @unchecked Sendable {
         return pem
     }
 
-    /// The SHA-256 of the certificate's DER, 64 hexadecimal digits; empty when OpenSSL cannot calculate it.
+    /// The SHA-256 of the certificate's DER encoding, 64 hexadecimal digits; empty when OpenSSL cannot calculate it.
     var fingerprint: String {
         var hash = [UInt8](repeating: 0, count: 32)
         guard X509_digest(raw, EVP_sha256(), &hash, nil) == 1 else { return "" }
         return hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// The subject as a text (RFC 2253); empty when OpenSSL cannot write it.
+    /// The subject as text (RFC 2253); empty when OpenSSL cannot write it.
     var subject: String {
         let name = X509_get_subject_name(raw)
         return String(writingBIO: { martlet_X509_NAME_print_RFC2253($0, name) < 0 ? 0 : 1 }) ?? ""

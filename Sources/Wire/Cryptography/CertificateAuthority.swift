@@ -1,25 +1,25 @@
 internal import COpenSSL
 
-/// A local certificate authority for stand-ins of Apple's servers.
+/// A local certificate authority for servers that stand in for Apple's.
 ///
-/// Its certificate is constrained (RFC 5280 §4.2.1.10) to this machine, Apple's push hosts, and the names it was made
-/// for: a person who trusts it risks nothing else, even if its key is stolen.
+/// Its name constraints (RFC 5280 §4.2.1.10) permit only this machine, Apple's push hosts and the names it was created
+/// for. A system that trusts it is therefore not exposed for any other name, even if the authority's key is stolen.
 package final class CertificateAuthority: Sendable {
-    /// A certificate with the key that belongs to it.
+    /// A certificate and its private key.
     package struct Issued: Sendable, CustomStringConvertible, CustomReflectable {
-        /// The certificate and the authority's own, PEM.
+        /// The certificate followed by the authority's certificate, PEM.
         package var certificatePEM: String
         /// The private key, PKCS#8 PEM.
         package var keyPEM: String
 
-        /// A word in place of the key, which is nothing for logs.
+        /// A fixed text, because the private key must not appear in logs.
         package var description: String { "Issued(a certificate and its key)" }
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     private static let commonName = "Martlet local CA"
     private static let authorityDays = 3_650
-    // Apple's systems refuse server certificates that are valid for longer.
+    // Apple's systems reject server certificates with a longer validity.
     private static let serverDays = 825
     private static let nameConstraints =
         "critical,permitted;DNS:localhost,permitted;DNS:push.apple.com,"
@@ -28,10 +28,10 @@ package final class CertificateAuthority: Sendable {
     private let key: PrivateKey
     private let certificate: Certificate
 
-    /// A fresh authority.
+    /// Creates an authority with a new key.
     ///
-    /// - Parameter names: Host names and address literals that it may vouch for besides.
-    /// - Throws: ``CryptographyError`` when no key or certificate can be made, or a name is none.
+    /// - Parameter names: Further host names and address literals that the authority may certify.
+    /// - Throws: ``CryptographyError`` when no key or certificate can be created, or a name is invalid.
     package init(permitting names: [String] = []) throws(CryptographyError) {
         var constraints = CertificateAuthority.nameConstraints
         for name in names { constraints += ",permitted;" + (try SubjectName(name)).constraint }
@@ -52,7 +52,7 @@ package final class CertificateAuthority: Sendable {
         )
     }
 
-    /// An authority that was made before.
+    /// Creates an authority from an existing certificate and key.
     package init(certificatePEM: String, keyPEM: String) throws(CryptographyError) {
         key = try PrivateKey(pem: keyPEM)
         guard let certificate = Certificate.all(in: certificatePEM).first else {
@@ -65,17 +65,19 @@ package final class CertificateAuthority: Sendable {
         }
     }
 
-    /// The authority's own certificate.
+    /// Returns the authority's certificate, PEM.
+    ///
     package func certificatePEM() throws(CryptographyError) -> String {
         try certificate.pem()
     }
 
-    /// The authority's private key, PKCS#8 PEM: keep it from others.
+    /// Returns the authority's private key, PKCS#8 PEM, which must be kept secret.
     package func keyPEM() throws(CryptographyError) -> String {
         try key.pem()
     }
 
-    /// A certificate, with a fresh key, for a server of these names and addresses, permitted or not.
+    /// Issues a certificate with a new key for a server, whether or not the name constraints permit its names and
+    /// addresses.
     package func issueServerCertificate(
         dnsNames: [String],
         ipAddresses: [String]
@@ -100,11 +102,11 @@ package final class CertificateAuthority: Sendable {
         return Issued(certificatePEM: try certificate.pem() + certificatePEM(), keyPEM: try key.pem())
     }
 
-    /// Whether it may vouch for every name and address of a server's certificate.
+    /// Returns whether the authority's name constraints permit every name and address of a server's certificate.
     package func mayVouch(for issued: Issued) -> Bool {
         guard let server = Certificate.all(in: issued.certificatePEM).first else { return false }
         guard let constraints = X509_get_ext_d2i(certificate.raw, NID_name_constraints, nil, nil) else { return true }
-        // Has OpenSSL take the names out of the certificate, without which it would find none to object to.
+        // Makes OpenSSL parse the names of the certificate; without this it would check none.
         X509_check_purpose(server.raw, -1, 0)
         let permitted = constraints.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
         defer { NAME_CONSTRAINTS_free(permitted) }

@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// What a certificate of a provider, as Apple makes them, says about itself.
+/// The properties that a provider certificate from Apple states.
 package struct CertificateFacts: Sendable, Hashable {
-    /// The topics that it lists, with those of other kinds (`.voip`, `.complication`).
+    /// The topics that the certificate lists, including those of other kinds (`.voip`, `.complication`).
     ///
     /// A certificate without a list, such as one for MDM or Wallet passes, has one topic, the user ID (UID) of its
-    /// subject; empty without either, and for a list that is not DER.
+    /// subject. Empty without both, and when the list is not valid DER.
     package let topics: [String]
-    /// Whether it is good for development; a certificate that names no environment is good for both.
+    /// Whether the certificate is valid for development; one that names no environment is valid for both.
     package let isForDevelopment: Bool
-    /// Whether it is good for production; a certificate that names no environment is good for both.
+    /// Whether the certificate is valid for production; one that names no environment is valid for both.
     package let isForProduction: Bool
-    /// When it ceases to be valid, in seconds since 1970; nil when it does not say so in a form that is understood.
+    /// The time at which the certificate expires, in seconds since 1970; nil when it cannot be parsed.
     package let expiry: Int64?
-    /// The SHA-256 of the certificate (its DER), 64 lower-case hexadecimal digits.
+    /// The SHA-256 of the certificate's DER encoding, 64 lower-case hexadecimal digits.
     package let fingerprint: String
-    /// The subject as a text (RFC 2253), such as `CN=orders,O=Example`.
+    /// The subject as text (RFC 2253), such as `CN=orders,O=Example`.
     package let subject: String
-    /// Whether one of the authorities that the server's TLS settings name issued the certificate.
+    /// Whether the certificate was issued by one of the authorities in the server's TLS settings.
     package let isIssuedByAuthority: Bool
 
     init(_ certificate: Certificate, isIssuedByAuthority: Bool = false) {
@@ -35,25 +35,26 @@ package struct CertificateFacts: Sendable, Hashable {
         expiry = certificate.expiry
     }
 
-    /// The time at which the first of some certificates expires, in seconds since 1970.
+    /// Returns the time at which the first of several certificates expires, in seconds since 1970.
     ///
     /// - Parameter pem: Certificates in PEM.
-    /// - Returns: The time; nil for text without a certificate whose expiry is understood.
+    /// - Returns: The time; nil when no certificate with a readable expiry is found.
     package static func earliestExpiry(in pem: String) -> Int64? {
         Certificate.all(in: pem).compactMap(\.expiry).min()
     }
 }
 
-/// A client's certificate with its key, and what it says about itself.
+/// A client's certificate and key, with the properties that the certificate states.
 package struct ClientIdentity: Sendable {
-    /// The certificate with its key.
+    /// The certificate and its key.
     package let identity: TLSContext.Identity
-    /// What the certificate says.
+    /// The properties that the certificate states.
     package let facts: CertificateFacts
 
-    /// An identity from PEM text.
+    /// Creates an identity from PEM text.
     ///
-    /// - Throws: ``WireError`` of kind `.badCredentials` when the text holds no certificate, or the key is another's.
+    /// - Throws: ``WireError`` of kind `.badCredentials` when the text holds no certificate, or the key does not match
+    ///   it.
     package init(certificatePEM: String, privateKeyPEM: String) throws(WireError) {
         guard let certificate = Certificate.all(in: certificatePEM).first else {
             throw WireError(
@@ -62,17 +63,17 @@ package struct ClientIdentity: Sendable {
             )
         }
         identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
-        // Found out now, not at the first push.
+        // Detects unusable credentials now instead of at the first push.
         _ = try TLSContext.client(identity: identity)
         facts = CertificateFacts(certificate)
     }
 
-    /// An identity from a PKCS#12 file, as the Keychain exports one.
+    /// Creates an identity from a PKCS#12 file, such as one that the Keychain exported.
     ///
-    /// - Throws: ``WireError`` of kind `.badCredentials` for a wrong passphrase, or a file that holds something else.
+    /// - Throws: ``WireError`` of kind `.badCredentials` for a wrong passphrase, or a file with other contents.
     package init(pkcs12: [UInt8], passphrase: String) throws(WireError) {
         prepareOpenSSL()
-        // The BIO borrows the bytes, so they have to stay in place until it has been read.
+        // The BIO borrows the bytes, so they have to stay in place until the BIO has been read.
         let parsed = pkcs12.withUnsafeBytes { bytes in
             let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
             defer { BIO_free(bio) }
@@ -114,13 +115,13 @@ package struct ClientIdentity: Sendable {
 }
 
 extension Certificate {
-    /// Whether there is an extension of this number.
+    /// Returns whether the certificate has an extension with this object identifier.
     fileprivate func has(_ number: String) -> Bool {
         value(of: number) != nil
     }
 
-    /// The texts in an extension that is a sequence of them, with whatever else is in between; empty for bytes that are
-    /// not DER.
+    /// Returns the UTF-8 strings of an extension that is a sequence, without its other elements; empty for bytes that
+    /// are not valid DER.
     fileprivate func text(of number: String) -> [String] {
         guard let value = value(of: number) else { return [] }
         var outer = DERReader(value[...])
@@ -133,7 +134,7 @@ extension Certificate {
         return outer.isAtEnd && reader.isAtEnd ? texts : []
     }
 
-    /// The value of the extension of this number.
+    /// Returns the value of the extension with this object identifier.
     private func value(of number: String) -> [UInt8]? {
         guard let object = OBJ_txt2obj(number, 1) else { return nil }
         defer { ASN1_OBJECT_free(object) }
@@ -152,7 +153,7 @@ extension Certificate {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// When it ceases to be valid, in seconds since 1970.
+    /// The time at which the certificate expires, in seconds since 1970.
     fileprivate var expiry: Int64? {
         var days: CInt = 0
         var seconds: CInt = 0
@@ -163,7 +164,7 @@ extension Certificate {
     }
 }
 
-/// Walks the elements of one level of DER (X.690).
+/// An iterator over the elements of one level of DER (X.690).
 private struct DERReader {
     static let utf8String: UInt8 = 0x0C
     static let sequence: UInt8 = 0x30
@@ -175,10 +176,10 @@ private struct DERReader {
         rest = bytes
     }
 
-    /// Whether all bytes have been read, and were DER.
+    /// Whether all bytes have been read and were valid DER.
     var isAtEnd: Bool { rest.isEmpty && !isMalformed }
 
-    /// The next element; nil at the end, and for bytes that are no DER.
+    /// Returns the next element; nil at the end, and for bytes that are not valid DER.
     mutating func next() -> (tag: UInt8, content: ArraySlice<UInt8>)? {
         guard let tag = rest.popFirst() else { return nil }
         guard let content = nextContent() else {
@@ -188,7 +189,7 @@ private struct DERReader {
         return (tag, content)
     }
 
-    /// The content of the element whose tag has been read; nil for bytes that are no DER.
+    /// Returns the content of the element whose tag has been read; nil for bytes that are not valid DER.
     private mutating func nextContent() -> ArraySlice<UInt8>? {
         guard let first = rest.popFirst() else { return nil }
         var count = Int(first)

@@ -1,6 +1,6 @@
-/// Why a key or certificate cannot be used, in a sentence without the final stop.
+/// The reason why a key or certificate cannot be used, as a sentence without the final full stop.
 package struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong and what to do.
+    /// The problem and its solution.
     package let description: String
 
     init(_ description: String) {

@@ -1,29 +1,30 @@
 internal import COpenSSL
 
-/// A private key that signs by ECDSA with P-256 and SHA-256 (RFC 7518 §3.4), the only way APNs takes provider tokens.
+/// A private key that signs with ES256 (ECDSA with P-256 and SHA-256, RFC 7518 §3.4), the only algorithm that APNs
+/// accepts for provider tokens.
 package struct ES256PrivateKey: Sendable {
-    /// Bytes of each half of a signature.
+    /// The length in bytes of each half of a signature.
     fileprivate static let halfLength = 32
 
     private let key: PrivateKey
 
-    /// A fresh key.
+    /// Creates a new key.
     package init() throws(CryptographyError) {
         key = try PrivateKey()
     }
 
-    /// The key in the text of a `.p8` file.
+    /// Creates the key from the text of a `.p8` file.
     package init(pem: String) throws(CryptographyError) {
         key = try PrivateKey(pem: pem)
         try checkP256(key.raw)
     }
 
-    /// The key as PKCS#8 PEM, the form of a `.p8` file.
+    /// Returns the key as PKCS#8 PEM, the format of a `.p8` file.
     package func pem() throws(CryptographyError) -> String {
         try key.pem()
     }
 
-    /// The public half as PEM.
+    /// Returns the public key as PEM.
     package func publicKeyPEM() throws(CryptographyError) -> String {
         guard let pem = String(writingBIO: { PEM_write_bio_PUBKEY($0, key.raw) }) else {
             throw CryptographyError("the public key cannot be written: \(openSSLMessage())")
@@ -31,7 +32,7 @@ package struct ES256PrivateKey: Sendable {
         return pem
     }
 
-    /// The signature of these bytes: 64 bytes, r and s.
+    /// Returns the signature of the bytes: 64 bytes, r followed by s.
     package func sign(_ bytes: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -46,7 +47,7 @@ package struct ES256PrivateKey: Sendable {
         return signature
     }
 
-    /// OpenSSL's form of a signature, ASN.1, turned into JWT's.
+    /// Converts a signature from OpenSSL's ASN.1 form to JWT's form.
     private func rawSignature(der: ArraySlice<UInt8>) -> [UInt8]? {
         let signature = der.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
@@ -64,11 +65,11 @@ package struct ES256PrivateKey: Sendable {
     }
 }
 
-/// A public key that checks what an ``ES256PrivateKey`` has signed.
+/// A public key that verifies the signatures of an ``ES256PrivateKey``.
 package struct ES256PublicKey: Sendable {
     private let key: PrivateKey
 
-    /// The key in PEM text.
+    /// Creates the key from PEM text.
     package init(pem: String) throws(CryptographyError) {
         guard let raw = pem.withBIO({ PEM_read_bio_PUBKEY($0, nil, nil, nil) }) else {
             throw CryptographyError("the public key cannot be read: \(openSSLMessage())")
@@ -77,14 +78,14 @@ package struct ES256PublicKey: Sendable {
         try checkP256(key.raw)
     }
 
-    /// Whether the 64 bytes are this key's signature of the others; false for anything that is no signature.
+    /// Returns whether `signature`, 64 bytes, is this key's signature of `bytes`; false for malformed signatures.
     package func isValid(signature: [UInt8], for bytes: [UInt8]) -> Bool {
         let half = ES256PrivateKey.halfLength
         guard signature.count == 2 * half, let parsed = ECDSA_SIG_new() else { return false }
         defer { ECDSA_SIG_free(parsed) }
         let r = BN_bin2bn(Array(signature[..<half]), CInt(half), nil)
         let s = BN_bin2bn(Array(signature[half...]), CInt(half), nil)
-        // The signature takes the numbers over.
+        // `ECDSA_SIG_set0` takes ownership of both numbers.
         guard ECDSA_SIG_set0(parsed, r, s) == 1 else { return false }
         var der: UnsafeMutablePointer<UInt8>?
         let length = i2d_ECDSA_SIG(parsed, &der)
@@ -103,7 +104,7 @@ package struct ES256PublicKey: Sendable {
     }
 }
 
-/// APNs knows keys on one curve only.
+/// Checks that the key is on P-256, the only curve that APNs accepts.
 private func checkP256(_ key: OpaquePointer) throws(CryptographyError) {
     guard EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else {
         throw CryptographyError("the key is no elliptic-curve key, but APNs takes only ones on the curve P-256")

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 extension String {
-    /// Lends the text to OpenSSL as something to read from.
+    /// Calls `body` with a read-only BIO over the text.
     func withBIO<Result>(_ body: (OpaquePointer?) -> Result) -> Result {
         prepareOpenSSL()
         var copy = self
@@ -12,7 +12,7 @@ extension String {
         }
     }
 
-    /// What OpenSSL writes; nil when it reports a failure.
+    /// Creates a string from the bytes that OpenSSL writes to a BIO; nil when OpenSSL reports a failure.
     init?(writingBIO write: (OpaquePointer?) -> CInt) {
         let bio = BIO_new(BIO_s_mem())
         defer { BIO_free(bio) }

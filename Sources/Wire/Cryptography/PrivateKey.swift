@@ -1,18 +1,18 @@
 internal import COpenSSL
 
-/// Owns an OpenSSL key and frees it with its last reference.
+/// A reference-counted OpenSSL key, freed with its last reference.
 ///
-/// It is `@unchecked Sendable` because the key is never changed after `init`, and OpenSSL allows one unchanging key to
-/// be used from many threads at once (openssl-threads(7)).
+/// It is `@unchecked Sendable` because the key is never changed after `init`, and OpenSSL allows several threads to use
+/// an unchanging key at the same time (openssl-threads(7)).
 final class PrivateKey: @unchecked Sendable {
     let raw: OpaquePointer
 
-    /// Takes over a key.
+    /// Takes ownership of a key.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
 
-    /// A fresh key on the curve P-256.
+    /// Creates a new key on the curve P-256.
     init() throws(CryptographyError) {
         prepareOpenSSL()
         guard let raw = martlet_EVP_EC_gen_P256() else {
@@ -21,9 +21,9 @@ final class PrivateKey: @unchecked Sendable {
         self.raw = raw
     }
 
-    /// A key from PEM text.
+    /// Creates a key from PEM text.
     init(pem: String) throws(CryptographyError) {
-        // Without a callback OpenSSL would ask for a passphrase on the terminal.
+        // Without a callback OpenSSL would prompt for a passphrase on the terminal.
         let refusePassphrase:
             @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
                 _,
@@ -42,7 +42,7 @@ final class PrivateKey: @unchecked Sendable {
         EVP_PKEY_free(raw)
     }
 
-    /// The key as PKCS#8 PEM.
+    /// Returns the key as PKCS#8 PEM.
     func pem() throws(CryptographyError) -> String {
         guard let pem = String(writingBIO: { PEM_write_bio_PKCS8PrivateKey($0, raw, nil, nil, 0, nil, nil) }) else {
             throw CryptographyError("the key cannot be written: \(openSSLMessage())")

@@ -2,13 +2,13 @@ internal import COpenSSL
 
 /// The hash function SHA-256 (FIPS 180-4).
 package enum SHA256 {
-    /// The 32 bytes that prove that whoever made them has the key (HMAC, RFC 2104).
+    /// Returns the 32-byte HMAC of `bytes` (RFC 2104), which proves that its author has the key.
     ///
     /// - Parameters:
-    ///   - bytes: What is vouched for.
+    ///   - bytes: The authenticated bytes.
     ///   - key: The key.
-    /// - Returns: The code.
-    /// - Throws: ``CryptographyError`` when OpenSSL cannot do it.
+    /// - Returns: The authentication code.
+    /// - Throws: ``CryptographyError`` when OpenSSL fails.
     package static func authenticationCode(
         of bytes: [UInt8],
         key: [UInt8]
@@ -21,11 +21,11 @@ package enum SHA256 {
         return code
     }
 
-    /// The 32 bytes of the hash.
+    /// Returns the 32-byte hash of `bytes`.
     ///
-    /// - Parameter bytes: What is hashed.
+    /// - Parameter bytes: The bytes to hash.
     /// - Returns: The hash.
-    /// - Throws: ``CryptographyError`` when OpenSSL cannot do it.
+    /// - Throws: ``CryptographyError`` when OpenSSL fails.
     package static func hash(_ bytes: [UInt8]) throws(CryptographyError) -> [UInt8] {
         prepareOpenSSL()
         var hash = [UInt8](repeating: 0, count: 32)

@@ -1,11 +1,11 @@
-/// A name that a certificate can carry: a host's, or an address.
+/// A name in a certificate: a host name or an address.
 package struct SubjectName: Sendable, Hashable {
-    /// The name as it was given.
+    /// The name as it was passed to the initializer.
     package let text: String
     /// Whether it is an address literal.
     package let isAddress: Bool
 
-    /// A name from its text.
+    /// Creates a name from its text.
     ///
     /// - Parameter text: A host name, whose first label may be `*`, or an address literal such as `10.0.0.5`.
     /// - Throws: ``CryptographyError`` for anything else: in OpenSSL's notation a comma would begin another name.
@@ -18,13 +18,13 @@ package struct SubjectName: Sendable, Hashable {
         self.text = text
     }
 
-    /// Whether these are the parts of a host name, the first of which may stand for any.
+    /// Returns whether these are the labels of a host name; the first may be the wildcard `*`.
     private static func areLabels(_ labels: [Substring]) -> Bool {
         let named = labels.first == "*" ? labels.dropFirst() : labels[...]
         return !named.isEmpty && named.allSatisfy(\.isLabel)
     }
 
-    /// What permits it, as a part of OpenSSL's notation for name constraints (x509v3_config(5)).
+    /// The constraint that permits the name, in OpenSSL's notation for name constraints (x509v3_config(5)).
     var constraint: String {
         guard isAddress else { return "DNS:" + (text.hasPrefix("*.") ? String(text.dropFirst(2)) : text) }
         let mask =
@@ -35,7 +35,9 @@ package struct SubjectName: Sendable, Hashable {
 }
 
 extension Substring {
-    /// Whether it can stand between the dots of a host name; underscores are none by the book, and in use.
+    /// Whether the text is a valid label of a host name.
+    ///
+    /// Underscores are accepted because host names in use contain them, although the standard does not allow them.
     fileprivate var isLabel: Bool {
         (1...63).contains(utf8.count)
             && utf8.allSatisfy { byte in

@@ -7,40 +7,40 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// One thread that waits for sockets and timers through libuv and runs Swift jobs in between.
+/// A thread that waits for sockets and timers with libuv and runs Swift jobs in between.
 ///
-/// `Wire` moves bytes: sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops, and knows nothing of pushes. Its unsafe
-/// pointers stay within it.
+/// The module `Wire` transports bytes over sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops; it contains nothing
+/// about push notifications. Its unsafe pointers stay within the module.
 ///
-/// A loop is a `SerialExecutor`, so an actor can live on it and needs no lock against its own socket; a
-/// ``LoopTaskExecutor`` has whole tasks run there without changing threads. Each turn of the loop runs the jobs that
-/// came in and then, once, whatever was registered with ``atEndOfTurn(_:)``: that is where connections flush what they
-/// have to say, so that many sends share one system call.
+/// A loop is a `SerialExecutor`, so an actor can run on it and needs no lock to use its sockets. A ``LoopTaskExecutor``
+/// runs whole tasks on the loop without switching threads. Each turn of the loop runs the queued jobs and then, once,
+/// the actions that were registered with ``atEndOfTurn(_:)``. Connections flush their output in such an action, so that
+/// many sends share one system call.
 ///
-/// It is `@unchecked Sendable` because `bound` is touched only on the loop's own thread, which every entry to it
-/// checks, and everything else is immutable, atomic or behind the mutex.
+/// It is `@unchecked Sendable` because `bound` is accessed only on the loop's own thread, which every entry point
+/// checks, and everything else is immutable, atomic or protected by the mutex.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {
-    /// What a loop can be asked to run.
+    /// A unit of work for the loop.
     private enum Work {
-        /// A piece of an actor.
+        /// A job of an actor.
         case job(UnownedJob)
-        /// A piece of a task that no actor owns.
+        /// A job of a task that runs outside of every actor.
         case task(UnownedJob, LoopTaskExecutor)
         case closure(@Sendable () -> Void)
     }
 
-    /// What other threads may touch.
+    /// State that any thread may access.
     private struct Inbox {
         var work: [Work] = []
         var isWakePending = false
         var isStopping = false
-        /// Whether libuv's loop is gone or going, and must not be woken any more.
+        /// Whether libuv's loop is closed or closing, and must not be woken any more.
         var isClosed = false
-        /// Whether a thread runs what has come since then.
+        /// Whether a thread runs the work that is added after the loop was closed.
         var hasThread = true
     }
 
-    /// What only the loop's thread may touch.
+    /// State that only the loop's thread may access.
     private final class Bound {
         var work: [Work] = []
         var running: [Work] = []
@@ -53,7 +53,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         var hasAlarmRung = false
     }
 
-    /// Rounds of jobs in one turn before sockets get their chance again.
+    /// The maximum number of rounds of jobs in one turn before the loop polls its sockets again.
     private static let roundsPerTurn = 16
 
     private let inbox = Mutex(Inbox())
@@ -68,14 +68,15 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let alarm = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private let noWait = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
 
-    /// Where connections of this loop read into, one after the other: no more at a time than stays in the processor's
-    /// nearest cache, with all that it touches, until it has been dealt with.
+    /// The buffer into which the loop's connections read, one after the other.
+    ///
+    /// It is small so that the data stays in the processor's L1 cache until it has been processed.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 * 1024, alignment: 64)
 
-    /// Starts the thread; it runs until ``shutdown()``.
+    /// Starts the thread, which runs until ``shutdown()``.
     ///
-    /// - Parameter clock: A clock that a test moves by hand; by default the system's monotonic clock.
-    /// - Throws: ``WireError`` of kind `.system` when the system gives no descriptor or thread.
+    /// - Parameter clock: A clock that a test advances manually; by default the system's monotonic clock.
+    /// - Throws: ``WireError`` of kind `.system` when the system provides no descriptor or thread.
     package init(clock: ManualClock? = nil) throws(WireError) {
         self.clock = clock
         loop = .allocate(capacity: 1)
@@ -106,7 +107,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         clock?.add(self)
     }
 
-    /// Runs `body` on a thread of its own, which keeps this object alive; false when there is none to be had.
+    /// Runs `body` on a new thread, which keeps this object alive; returns false when the thread cannot be created.
     private func startThread(_ body: @escaping (EventLoop) -> Void) -> Bool {
         let start = Unmanaged.passRetained(ThreadStart(loop: self, body: body)).toOpaque()
         var thread = uv_thread_t()
@@ -140,21 +141,21 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// Whether the caller is on the loop's thread.
+    /// Whether the current thread is the loop's thread.
     package var isCurrent: Bool {
         threadID.load(ordering: .relaxed) == currentThreadID()
     }
 
-    /// Runs `body` on the loop, in order with the jobs given to it; from the loop itself, later in the same turn.
+    /// Runs `body` on the loop, in order with the queued jobs; when called on the loop, later in the same turn.
     package func execute(_ body: @escaping @Sendable () -> Void) {
         add(.closure(body))
     }
 
-    /// Ends the thread after the work it already has, and does not wait for it: a name that is being looked up holds
-    /// it for as long as the resolver takes.
+    /// Stops the thread after its queued work, without waiting for it: a pending name lookup delays the end until the
+    /// resolver returns.
     ///
-    /// Whoever used the loop has to have closed its sockets. A job that comes later still runs, on a thread started
-    /// for it, but sockets and timers are no more.
+    /// The caller must have closed all sockets of the loop. A job that is added later still runs, on a thread started
+    /// for it, but sockets and timers no longer work.
     package func shutdown() {
         clock?.remove(self)
         inbox.withLock { inbox in
@@ -163,27 +164,28 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Part of `SerialExecutor`.
+    /// Queues a job; required by `SerialExecutor`.
     package func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
     }
 
-    /// Runs a piece of a task that no actor owns.
+    /// Queues a job of a task that runs outside of every actor.
     func enqueue(_ job: UnownedJob, of executor: LoopTaskExecutor) {
         add(.task(job, executor))
     }
 
-    /// Part of `SerialExecutor`.
+    /// Returns a reference to this executor; required by `SerialExecutor`.
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         UnownedSerialExecutor(ordinary: self)
     }
 
-    /// Part of `SerialExecutor`: lets an actor on this loop be entered from a callback without a hop.
+    /// Returns whether the current thread is the loop's, so that a callback can enter an actor of this loop without a
+    /// hop; required by `SerialExecutor`.
     package func isIsolatingCurrentContext() -> Bool? {
         isCurrent
     }
 
-    /// Part of `SerialExecutor`: a wrong thread is a mistake in this package and stops the program at once.
+    /// Stops the program when called on another thread, which is a bug in this package; required by `SerialExecutor`.
     package func checkIsolated() {
         precondition(isCurrent, "this must run on its event loop")
     }
@@ -196,7 +198,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         let needsThread = inbox.withLock { inbox in
             inbox.work.append(work)
             guard inbox.isClosed else {
-                // With the lock held, so that the loop is not closed meanwhile.
+                // The lock is held so that the loop cannot be closed before this call.
                 if !inbox.isWakePending { uv_async_send(wakeUp) }
                 inbox.isWakePending = true
                 return false
@@ -211,8 +213,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// The current time, read once between two waits for events.
     ///
-    /// Callbacks of sockets run within libuv's wait, so the first of them to ask reads the clock: the time of the
-    /// previous turn may be hours old on an idle loop.
+    /// Callbacks of sockets run within libuv's wait, so the first of them to use the time reads the clock: on an idle
+    /// loop the time of the previous turn may be hours old.
     package var now: MonotonicTime {
         checkIsolated()
         if let clock { return clock.now }
@@ -225,7 +227,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         bound.hasWaited = false
     }
 
-    /// Calls `action` once this long from now, unless the timer is cancelled first.
+    /// Calls `action` once after this delay, unless the timer is cancelled first.
     @discardableResult
     package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(deadline: now.advanced(by: delay), action: action)
@@ -240,7 +242,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         bound.endOfTurn.append(action)
     }
 
-    /// Fires what is due by the clock; a ``ManualClock`` calls it after moving.
+    /// Fires the timers that are due; ``ManualClock/advance(by:)`` calls this after it has advanced.
     func fireTimers() {
         while let timer = bound.timers.removeDue(by: now) {
             timer.fire()
@@ -248,8 +250,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         setAlarm()
     }
 
-    /// What has arrived counts before what is late: timers fire after the sockets have been looked at, so that a
-    /// process which was held up does not take its own pause for its peer's.
+    /// Fires due timers after the loop has polled.
+    ///
+    /// Socket input is handled before expired timers, so that a process that was suspended does not mistake its own
+    /// pause for a timeout of its peer.
     private func polled() {
         readClock()
         guard bound.hasAlarmRung else { return }
@@ -264,7 +268,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             uv_timer_stop(alarm)
             return
         }
-        // libuv counts in milliseconds from the time of the turn: round up, so that an alarm is never early.
+        // libuv counts in milliseconds from the time of the turn: round up, so that the alarm never fires early.
         // Callers choose delays, so a deadline may be any number: below 0 the subtraction could overflow.
         let wait = max(0, max(0, deadline.nanoseconds) - Int64(uv_hrtime()))
         uv_update_time(loop)
@@ -291,11 +295,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         uv_run(loop, UV_RUN_DEFAULT)
         uv_loop_close(loop)
         runLateWork()
-        // Taken when the handles were set up.
+        // Balances `passRetained` in `init`.
         Unmanaged.passUnretained(self).release()
     }
 
-    /// Runs what came after the loop had closed, one after the other as before.
+    /// Runs work that was added after the loop had been closed, in order.
     private func runLateWork() {
         threadID.store(currentThreadID(), ordering: .relaxed)
         while true {
@@ -330,8 +334,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         bound.endingTurn.removeAll(keepingCapacity: true)
     }
 
-    /// Runs jobs, then the writes they caused, then the jobs those caused, until nothing is left or others must
-    /// have their turn.
+    /// Runs jobs and the end-of-turn actions that they register, repeatedly, until no work is left or the limit of
+    /// rounds is reached.
     private func finishTurn() {
         for _ in 0..<EventLoop.roundsPerTurn {
             let isStopping = inbox.withLock { inbox in
@@ -351,7 +355,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         uv_async_send(wakeUp)
     }
 
-    /// From here on nobody wakes the loop; false when somebody has just done so.
+    /// Prevents further wake-ups of the loop; returns false when work has just been added.
     private func close() -> Bool {
         inbox.withLock { inbox in
             inbox.isClosed = inbox.work.isEmpty
@@ -359,7 +363,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Closes every handle the loop still has, after which `uv_run` returns.
+    /// Closes every handle of the loop, after which `uv_run` returns.
     private func stop() {
         uv_walk(
             loop,
@@ -371,8 +375,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 }
 
-/// A peer that vanished must be an error of the write, not a signal that ends the process; and signals that the
-/// program waits for belong to its own threads.
+/// Blocks signals on the calling thread: a write to a closed connection must return an error instead of ending the
+/// process with `SIGPIPE`, and signals that the program waits for must be delivered to its own threads.
 private func blockSignals() {
     var all = sigset_t()
     sigfillset(&all)
@@ -380,7 +384,7 @@ private func blockSignals() {
     pthread_sigmask(SIG_BLOCK, &all, nil)
 }
 
-/// What a new thread of a loop begins with.
+/// The context of a new thread of a loop.
 private final class ThreadStart {
     let loop: EventLoop
     let body: (EventLoop) -> Void
@@ -391,7 +395,7 @@ private final class ThreadStart {
     }
 }
 
-/// The calling thread, as a number that can be compared.
+/// Returns an identifier of the calling thread that can be compared.
 private func currentThreadID() -> UInt {
     #if canImport(Glibc)
         UInt(pthread_self())
@@ -400,7 +404,7 @@ private func currentThreadID() -> UInt {
     #endif
 }
 
-/// libuv's words for one of its (negative) status codes.
+/// Returns libuv's message for one of its (negative) status codes.
 func uvMessage(_ status: CInt) -> String {
     uv_strerror(status).map { String(cString: $0) } ?? "error \(status)"
 }

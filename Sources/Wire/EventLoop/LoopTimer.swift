@@ -1,4 +1,4 @@
-/// One action at one time on an event loop; use it only there.
+/// An action that an event loop runs once at a deadline; use it only on that loop.
 package final class LoopTimer {
     let deadline: MonotonicTime
     private var action: (() -> Void)?
@@ -8,7 +8,7 @@ package final class LoopTimer {
         self.action = action
     }
 
-    /// Makes sure that the action does not run; does nothing when it has run.
+    /// Prevents the action from running; has no effect when it has run.
     package func cancel() {
         action = nil
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A clock that stands still until a test moves it, for every loop made with it.
+/// A clock that stands still until a test advances it, shared by every loop that was created with it.
 package final class ManualClock: Sendable {
     private struct State {
         var now = MonotonicTime.zero
@@ -9,10 +9,10 @@ package final class ManualClock: Sendable {
 
     private let state = Mutex(State())
 
-    /// A clock at its start.
+    /// Creates a clock at ``MonotonicTime/zero``.
     package init() {}
 
-    /// The time it shows.
+    /// The current time of the clock.
     package var now: MonotonicTime { state.withLock { $0.now } }
 
     func add(_ loop: EventLoop) {
@@ -23,7 +23,7 @@ package final class ManualClock: Sendable {
         state.withLock { $0.loops.removeAll { $0 === loop } }
     }
 
-    /// Moves the clock and returns when every loop has fired what came due.
+    /// Advances the clock and returns when every loop has fired the timers that became due.
     package func advance(by duration: Duration) async {
         let loops = state.withLock { state in
             state.now = state.now.advanced(by: duration)

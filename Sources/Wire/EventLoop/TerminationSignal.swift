@@ -6,14 +6,14 @@ internal import CLibuv
     internal import Darwin
 #endif
 
-/// Waits for the signals by which people and service managers end a program.
+/// The signals with which users and service managers stop a program.
 package enum TerminationSignal {
-    /// Returns when the process has been sent `SIGINT` or `SIGTERM`.
+    /// Returns when the process has received `SIGINT` or `SIGTERM`.
     ///
-    /// While this waits, the signals do not end the process by themselves; afterwards they do again, so that whoever
-    /// asks twice is obeyed at once.
+    /// During the wait the signals do not end the process; afterwards they do again, so that a second signal ends it
+    /// immediately.
     ///
-    /// - Throws: ``WireError`` of kind `.system` when the system gives no descriptor or thread.
+    /// - Throws: ``WireError`` of kind `.system` when the system provides no descriptor or thread.
     package static func received() async throws(WireError) {
         let loop = try EventLoop()
         await withCheckedContinuation { continuation in
@@ -29,18 +29,18 @@ package enum TerminationSignal {
     }
 }
 
-/// What people and service managers tell a service by signals.
+/// A signal with which a user or a service manager controls a service.
 package enum ServiceSignal: Sendable, Hashable {
-    /// It is to end: `SIGINT` or `SIGTERM`.
+    /// A request to shut down: `SIGINT` or `SIGTERM`.
     case end
-    /// It is to read its configuration anew: `SIGHUP`.
+    /// A request to reload the configuration: `SIGHUP`.
     case reload
 
-    /// Watches for signals from now on; none of them ends the process by itself when this returns.
+    /// Watches for signals from now on; when this returns, none of them ends the process.
     ///
-    /// - Returns: The signals. After ``end`` there are no more, and whoever asks for the end a second time is obeyed at
-    ///   once.
-    /// - Throws: ``WireError`` of kind `.system` when the system gives no descriptor or thread.
+    /// - Returns: The signals. The stream finishes after ``end``, and a second signal to stop ends the process
+    ///   immediately.
+    /// - Throws: ``WireError`` of kind `.system` when the system provides no descriptor or thread.
     package static func watch() async throws(WireError) -> AsyncStream<ServiceSignal> {
         let loop = try EventLoop()
         let (stream, continuation) = AsyncStream.makeStream(of: ServiceSignal.self)
@@ -52,7 +52,7 @@ package enum ServiceSignal: Sendable, Hashable {
                         return
                     }
                     watch.stop()
-                    // There is nothing to be read anew any more.
+                    // The service is shutting down, so it ignores requests to reload.
                     signal(SIGHUP, SIG_IGN)
                     continuation.yield(.end)
                     continuation.finish()
@@ -66,7 +66,7 @@ package enum ServiceSignal: Sendable, Hashable {
     }
 }
 
-/// libuv handles that tell of signals, and keep themselves alive until they are stopped.
+/// The libuv handles that watch signals; they keep this object alive until they are stopped.
 private final class SignalWatch {
     private let handles: UnsafeMutableBufferPointer<uv_signal_t>
     private let signals: [CInt]
@@ -85,7 +85,7 @@ private final class SignalWatch {
 
     func start() {
         for (index, number) in signals.enumerated() {
-            // Each handle keeps this object, whose memory it lies in, until the loop has closed it.
+            // Each handle retains this object, which owns the handle's memory, until the loop has closed the handle.
             handles[index].data = Unmanaged.passRetained(self).toOpaque()
             _ = ProcessExit.ifNotBegun {
                 uv_signal_start(
@@ -104,7 +104,7 @@ private final class SignalWatch {
     func stop() {
         for index in handles.indices {
             guard let handle = handles.baseAddress?.advanced(by: index) else { continue }
-            // To close it would stop it as well, which an exit does not allow.
+            // `uv_close` would also stop the handle, which is not allowed while the process exits.
             guard ProcessExit.ifNotBegun({ uv_signal_stop(handle) }) != nil else { return }
             handle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { handle in
                 uv_close(handle) { handle in

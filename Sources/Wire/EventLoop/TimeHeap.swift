@@ -1,17 +1,17 @@
-/// Things that are due at a time, the earliest first: a binary heap.
+/// A binary heap of elements ordered by due time, the earliest first.
 package struct TimeHeap<Element> {
     private var entries: [(due: MonotonicTime, element: Element)] = []
 
-    /// A heap with nothing in it.
+    /// Creates an empty heap.
     package init() {}
 
-    /// When the first of them is due.
+    /// The due time of the earliest element; nil when the heap is empty.
     package var earliest: MonotonicTime? { entries.first?.due }
 
-    /// All of them, in no order.
+    /// All elements, in no particular order.
     package var all: [Element] { entries.map(\.element) }
 
-    /// Adds an element.
+    /// Adds an element that is due at this time.
     package mutating func insert(_ element: Element, due: MonotonicTime) {
         entries.append((due, element))
         var child = entries.count - 1
@@ -21,7 +21,7 @@ package struct TimeHeap<Element> {
         }
     }
 
-    /// Takes out the earliest element when its time has come.
+    /// Removes and returns the earliest element when it is due; returns nil otherwise.
     package mutating func removeDue(by now: MonotonicTime) -> Element? {
         guard let first = entries.first, first.due <= now else { return nil }
         let last = entries.removeLast()
@@ -32,7 +32,7 @@ package struct TimeHeap<Element> {
         return first.element
     }
 
-    /// Takes out all of them.
+    /// Removes and returns all elements, in no particular order.
     package mutating func removeAll() -> [Element] {
         defer { entries = [] }
         return all

@@ -4,15 +4,15 @@
     internal import Darwin
 #endif
 
-/// The memory of an ``HTTPFields``: each field as a header of eight bytes, its name and its value.
+/// The storage of an ``HTTPFields``: for each field a header of eight bytes, its name and its value.
 final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
-    /// How much of the memory is in use.
+    /// The capacity and the part of it that is in use.
     struct Extent {
         var capacity: Int
         var used = 0
         var count = 0
 
-        /// The size of the fields as HTTP/2 counts it, with 32 bytes for each (RFC 9113 §6.5.2).
+        /// The size of the fields as HTTP/2 counts it, with an overhead of 32 bytes each (RFC 9113 §6.5.2).
         var listSize: Int { used + count * (32 - FieldHeader.byteCount) }
     }
 
@@ -25,21 +25,21 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         FieldHeader.byteCount + name + value
     }
 
-    /// How much is in use; read by its address, since the property `header` would have each look proved exclusive.
+    /// The part in use; read through a pointer, because `header` would check for exclusive access at every read.
     var extent: Extent { withUnsafeMutablePointerToHeader { $0.pointee } }
 
     var bytes: UnsafeRawBufferPointer {
         withUnsafeMutablePointers { UnsafeRawBufferPointer(start: $1, count: $0.pointee.used) }
     }
 
-    /// Writes a field behind the others; there must be room.
+    /// Appends a field; the capacity must suffice.
     func append(_ field: HTTPFields.Field) {
         append(field.name, valueLength: field.value.count, isIndexed: field.isIndexed) { value in
             value.copyMemory(from: UnsafeRawBufferPointer(field.value))
         }
     }
 
-    /// Writes a field whose value `write` puts in place; there must be room.
+    /// Appends a field whose value `write` copies into place; the capacity must suffice.
     func append(
         _ name: UnsafeBufferPointer<UInt8>,
         valueLength: Int,
@@ -62,7 +62,7 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
         }
     }
 
-    /// Writes so many fields, as they lie in another buffer, behind these; there must be room.
+    /// Appends the encoded fields of another buffer; the capacity must suffice.
     func append(_ fields: UnsafeRawBufferPointer, fieldCount: Int) {
         withUnsafeMutablePointers { extent, start in
             let room = UnsafeMutableRawBufferPointer(start: start + extent.pointee.used, count: fields.count)
@@ -73,7 +73,7 @@ final class FieldBuffer: ManagedBuffer<FieldBuffer.Extent, UInt8> {
     }
 }
 
-/// What stands before each field in the memory.
+/// The header before each field in the buffer.
 private struct FieldHeader {
     static let byteCount = 8
 
@@ -99,7 +99,7 @@ private struct FieldHeader {
 }
 
 extension HTTPFields {
-    /// One field as it lies in memory.
+    /// A field as pointers into the buffer.
     struct Field {
         var name: UnsafeBufferPointer<UInt8>
         var value: UnsafeBufferPointer<UInt8>
@@ -121,7 +121,7 @@ extension HTTPFields {
         }
     }
 
-    /// Walks the memory field by field.
+    /// An iterator over the fields in the buffer.
     struct FieldIterator: IteratorProtocol, Sequence {
         var remaining: UnsafeRawBufferPointer
 

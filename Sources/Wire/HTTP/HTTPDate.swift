@@ -1,8 +1,8 @@
-/// A date as HTTP writes it (RFC 9110 §5.6.7), in its one current form: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// An HTTP date (RFC 9110 §5.6.7) in the preferred format: `Sun, 06 Nov 1994 08:49:37 GMT`.
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Seconds since 1970; nil for text that is no such date.
+    /// Returns the seconds since 1970; nil for text that is not such a date.
     package static func seconds(_ text: String) -> Int64? {
         let words = text.split(separator: " ")
         guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: String(words[2])),
@@ -15,7 +15,7 @@ package enum HTTPDate {
         return days(year: year, month: Int64(month) + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
-    /// The text of a time after 1970, in seconds.
+    /// Returns the text of a time in seconds since 1970; earlier times are clamped to 1970.
     package static func text(secondsSince1970 seconds: Int64) -> String {
         let (day, second) = max(0, seconds).quotientAndRemainder(dividingBy: 86_400)
         var (year, month, dayOfMonth) = (1_970 + day / 366, Int64(12), Int64(31))
@@ -38,7 +38,7 @@ package enum HTTPDate {
         return number
     }
 
-    /// Days since 1970 of a date in the Gregorian calendar, counted in years that begin in March.
+    /// Returns the days since 1970 of a date in the Gregorian calendar, calculated in years that begin in March.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

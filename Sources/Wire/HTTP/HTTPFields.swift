@@ -1,40 +1,40 @@
-/// Header fields in the order they travel, pseudo fields included, in one piece of memory.
+/// Header fields, including pseudo-header fields, in the order of transmission and in one memory block.
 ///
-/// A push carries nine fields and is answered with two or more: one allocation for all of them, instead of two
-/// strings each, is what keeps the cost of a push low. Names are lower case, as HTTP/2 demands (RFC 9113 §8.2.1).
+/// A push has nine fields and its response two or more. One allocation for all of them, instead of two strings for
+/// each, keeps the cost of a push low. Names are lower case, as HTTP/2 requires (RFC 9113 §8.2.1).
 ///
-/// It is `@unchecked Sendable` because its memory is written to only by a value that is the sole owner of it.
+/// It is `@unchecked Sendable` because only a value that is the sole owner of the memory writes to it.
 package struct HTTPFields: @unchecked Sendable {
     private var buffer: FieldBuffer?
 
-    /// No fields.
+    /// Creates an empty list.
     package init() {}
 
-    /// No fields yet, with room for this many bytes of them.
+    /// Creates an empty list with capacity for this many bytes of fields.
     package init(capacity: Int) {
         buffer = FieldBuffer.make(capacity: capacity)
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     package var count: Int { buffer?.extent.count ?? 0 }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     package var isEmpty: Bool { count == 0 }
 
-    /// The number of bytes that the fields take in memory.
+    /// The number of bytes that the fields occupy in memory.
     package var byteCount: Int { buffer?.extent.used ?? 0 }
 
-    /// The size of the fields as HTTP/2 counts it: the bytes of each name and value, and 32 for each field (RFC 9113
+    /// The size of the fields as HTTP/2 counts it: the bytes of each name and value, plus 32 for each field (RFC 9113
     /// §6.5.2).
     package var listSize: Int { buffer?.extent.listSize ?? 0 }
 
-    /// Adds a field after the others.
+    /// Appends a field.
     ///
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - value: The value.
-    ///   - isIndexed: False for a value that is new in each message: in the peer's small compression table it would
-    ///     only push out what is worth keeping (RFC 7541 §6.2).
+    ///   - isIndexed: False for a value that differs in each message: in the peer's small compression table it would
+    ///     only evict entries that are used again (RFC 7541 §6.2).
     package mutating func append(_ name: String, _ value: String, isIndexed: Bool = true) {
         var name = name
         var value = value
@@ -45,14 +45,14 @@ package struct HTTPFields: @unchecked Sendable {
         }
     }
 
-    /// Adds a field whose value is written in place.
+    /// Appends a field whose value is written in place.
     ///
     /// - Parameters:
     ///   - name: The name, in lower case.
-    ///   - prefix: What the value begins with.
-    ///   - count: How many bytes follow it.
-    ///   - isIndexed: Whether the value is worth a place in the peer's compression table.
-    ///   - write: Writes those bytes, in place of zeros.
+    ///   - prefix: The beginning of the value.
+    ///   - count: The number of bytes after the prefix.
+    ///   - isIndexed: Whether the value may be added to the peer's compression table.
+    ///   - write: Writes those bytes, which are zero before.
     package mutating func append(
         _ name: StaticString,
         after prefix: StaticString = "",
@@ -78,13 +78,13 @@ package struct HTTPFields: @unchecked Sendable {
         buffer?.append(field)
     }
 
-    /// Adds all fields of another list after these.
+    /// Appends all fields of another list.
     package mutating func append(contentsOf other: HTTPFields) {
         makeRoom(for: other.byteCount)
         buffer?.append(other.bytes, fieldCount: other.count)
     }
 
-    /// Sees to it that the memory is this one's own, and has room for so many more bytes.
+    /// Makes this value the sole owner of its memory, with capacity for this many more bytes.
     private mutating func makeRoom(for bytes: Int) {
         let isOwner = isKnownUniquelyReferenced(&buffer)
         let extent = buffer?.extent ?? FieldBuffer.Extent(capacity: 0)
@@ -94,14 +94,14 @@ package struct HTTPFields: @unchecked Sendable {
         buffer = larger
     }
 
-    /// Lends the fields in order; their pointers are valid as long as this value is not changed or given up.
+    /// Calls `body` with the fields in order; their pointers are valid while this value exists unchanged.
     func withFields<Result>(_ body: (FieldIterator) -> Result) -> Result {
-        // Owned by this value meanwhile, so that it need not be owned once more.
+        // Keeps this value alive during the call without another retain.
         defer { withExtendedLifetime(self) {} }
         return body(FieldIterator(remaining: bytes))
     }
 
-    /// All fields as they lie in memory; valid as long as this value is not changed or given up.
+    /// The encoded fields; valid while this value exists unchanged.
     private var bytes: UnsafeRawBufferPointer { buffer?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0) }
 
     private func first<Result>(_ name: StaticString, _ read: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
@@ -113,18 +113,18 @@ package struct HTTPFields: @unchecked Sendable {
         }
     }
 
-    /// The bytes of the first field of this lower-case name.
+    /// Returns the bytes of the first field with this lower-case name; nil when there is none.
     package func bytes(of name: StaticString) -> [UInt8]? {
         first(name) { Array($0) }
     }
 
-    /// The text of the first field of this lower-case name; bytes that are not UTF-8 are replaced.
+    /// Returns the text of the first field with this lower-case name; bytes that are not UTF-8 are replaced.
     package subscript(name: StaticString) -> String? {
         first(name) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The text behind a beginning of the first field of this lower-case name; nil when the field is not there, or
-    /// begins with something else.
+    /// Returns the text after `prefix` in the first field with this lower-case name; nil when the field is missing or
+    /// has another prefix.
     package func text(of name: StaticString, after prefix: StaticString) -> String? {
         first(name) { value in
             let start = prefix.utf8CodeUnitCount
@@ -133,7 +133,7 @@ package struct HTTPFields: @unchecked Sendable {
         } ?? nil
     }
 
-    /// The number in `:status`; 0 when there is none.
+    /// The number in `:status`; 0 when it is missing or not a number of three digits.
     package var status: Int {
         first(":status") { digits in
             guard digits.count == 3, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
@@ -143,7 +143,7 @@ package struct HTTPFields: @unchecked Sendable {
         } ?? 0
     }
 
-    /// The first name with one of these beginnings that occurs more than once.
+    /// Returns the first name with one of these prefixes that occurs more than once; nil when there is none.
     package func firstDuplicate(startingWith one: StaticString, or other: StaticString) -> String? {
         withFields { fields in
             var rest = fields
@@ -160,7 +160,7 @@ package struct HTTPFields: @unchecked Sendable {
 }
 
 extension HTTPFields: Hashable {
-    /// Whether both have the same fields in the same order; how they are to be compressed does not count.
+    /// Returns whether both lists have the same fields in the same order; `isIndexed` is not compared.
     package static func == (left: HTTPFields, right: HTTPFields) -> Bool {
         guard left.count == right.count, left.byteCount == right.byteCount else { return false }
         return left.withFields { left in
@@ -170,7 +170,7 @@ extension HTTPFields: Hashable {
         }
     }
 
-    /// Part of `Hashable`.
+    /// Hashes the names and values; required by `Hashable`.
     package func hash(into hasher: inout Hasher) {
         withFields { fields in
             for field in fields {
@@ -184,7 +184,7 @@ extension HTTPFields: Hashable {
 }
 
 extension HTTPFields: Sequence {
-    /// The fields as text, in order.
+    /// Returns an iterator over the fields as text, in order.
     package func makeIterator() -> IndexingIterator<[(name: String, value: String)]> {
         withFields { fields in
             fields.map { field in
@@ -195,7 +195,7 @@ extension HTTPFields: Sequence {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// Fields from a literal, in its order.
+    /// Creates fields from a literal, in its order.
     package init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements {
             append(name, value)

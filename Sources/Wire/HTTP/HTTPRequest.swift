@@ -1,20 +1,20 @@
-/// A whole HTTP request, the same for HTTP/2 and HTTP/1.1: fields (`:method`, `:scheme`, `:authority` and `:path`
-/// among them, RFC 9113 §8.3.1) and a body.
+/// A complete HTTP request for HTTP/2 and HTTP/1.1: fields, including `:method`, `:scheme`, `:authority` and `:path`
+/// (RFC 9113 §8.3.1), and a body.
 package struct HTTPRequest: Sendable, Hashable {
-    /// All fields, pseudo fields first.
+    /// All fields, pseudo-header fields first.
     package var fields: HTTPFields
-    /// The whole body; empty when there is none.
+    /// The complete body; empty when there is none.
     package var body: [UInt8]
-    /// The client's address with its port; nil for a request that did not come over HTTP/1.1.
+    /// The client's address with its port; nil for a request that was not received over HTTP/1.1.
     package var peer: String?
 
-    /// A request from fields that already hold the pseudo fields.
+    /// Creates a request from fields that include the pseudo-header fields.
     package init(fields: HTTPFields, body: [UInt8] = []) {
         self.fields = fields
         self.body = body
     }
 
-    /// A request from its parts; `target` is the path with its query.
+    /// Creates a request from its parts; `target` is the path with its query.
     package init(
         method: String,
         scheme: String,
@@ -28,10 +28,10 @@ package struct HTTPRequest: Sendable, Hashable {
         self.init(fields: all, body: body)
     }
 
-    /// `GET`, `POST`, …; empty when the peer sent none.
+    /// The method, such as `GET` or `POST`; empty when it is missing.
     package var method: String { fields[":method"] ?? "" }
 
-    /// Path and query as they were sent.
+    /// The path and query as sent.
     package var target: String { fields[":path"] ?? "" }
 
     /// The target up to its `?`, still percent-encoded.
@@ -49,7 +49,7 @@ package struct HTTPRequest: Sendable, Hashable {
     }
 }
 
-/// Text with `%41` and `+` turned back into what they stand for; a broken escape stays as it is.
+/// Returns the text with percent escapes and `+` decoded; malformed escapes are left unchanged.
 private func percentDecoded(_ text: Substring) -> String {
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []
@@ -69,7 +69,7 @@ private func percentDecoded(_ text: Substring) -> String {
 }
 
 extension UInt8 {
-    /// What an ASCII hexadecimal digit stands for.
+    /// The value of an ASCII hexadecimal digit; nil for other characters.
     fileprivate var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

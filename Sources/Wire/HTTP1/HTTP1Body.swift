@@ -1,8 +1,8 @@
-/// The body of a request that is read while it arrives.
+/// A request body that is read while it arrives.
 ///
-/// Bytes that are not read stay with the client, through TCP's flow control, so a long body takes no memory.
+/// TCP flow control stops the client from sending bytes that are not read, so a long body does not fill memory.
 package struct HTTP1Body: AsyncSequence, Sendable {
-    /// An error that ends a body before its end: the client left, took too long, or broke a rule.
+    /// An error that ends a body early: the client closed the connection, took too long or violated HTTP/1.1.
     package struct Broken: Error {}
 
     private let piece: @Sendable () async throws(Broken) -> [UInt8]?
@@ -11,10 +11,10 @@ package struct HTTP1Body: AsyncSequence, Sendable {
         self.piece = piece
     }
 
-    /// Creates an iterator; a body has one reader.
+    /// Creates an iterator; a body supports a single reader.
     package func makeAsyncIterator() -> Iterator { Iterator(piece: piece) }
 
-    /// Reads the pieces of a body.
+    /// An iterator over the pieces of a body.
     package struct Iterator: AsyncIteratorProtocol {
         fileprivate let piece: @Sendable () async throws(Broken) -> [UInt8]?
 
@@ -28,12 +28,12 @@ package struct HTTP1Body: AsyncSequence, Sendable {
     }
 }
 
-/// The decision about a request by its head.
+/// The decision about a request, made from its head.
 package enum HTTP1Admission: Sendable {
-    /// The request is answered at once, and its body is not read.
+    /// Respond immediately without reading the body.
     case answer(HTTPResponse)
-    /// The handler gets the request with its body, once that is complete.
+    /// Pass the request to the handler when its body is complete.
     case whole
-    /// The handler gets the request at once, and reads the body while it arrives.
+    /// Pass the request to the handler immediately; the handler reads the body while it arrives.
     case streamed
 }

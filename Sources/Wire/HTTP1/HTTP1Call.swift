@@ -1,18 +1,18 @@
-/// Asks an HTTP/1.1 server for one thing, over a connection of its own.
+/// A client for HTTP/1.1 requests, each over its own connection.
 package struct HTTP1Call: Sendable {
-    /// Bytes that the body of an answer may have.
+    /// The maximum size of a response body in bytes.
     private static let longestBody = 4 << 20
 
     /// A host name or an address literal.
     package var host: String
     /// The port.
     package var port: UInt16
-    /// How the connection is encrypted; nil in the clear.
+    /// The TLS settings of the connection; nil for cleartext.
     package var tls: TLSContext?
-    /// Asked for each address that the name resolves to: only those are called that are admitted.
+    /// Returns whether the client may connect to an address that the name resolves to.
     package var admits: @Sendable (SocketAddress) -> Bool
 
-    /// A call to a server; by default to any address that its name resolves to.
+    /// Creates a client for a server, by default for any address that its name resolves to.
     package init(
         host: String,
         port: UInt16,
@@ -25,18 +25,18 @@ package struct HTTP1Call: Sendable {
         self.admits = admits
     }
 
-    /// Asks once.
+    /// Sends one request and waits for the response.
     ///
     /// - Parameters:
     ///   - method: The HTTP method.
-    ///   - path: The path, with a query if need be.
+    ///   - path: The path, optionally with a query.
     ///   - fields: The fields besides those that every request has.
     ///   - body: The body; empty for none.
-    ///   - bound: How long it may take altogether.
-    ///   - loop: Where it runs.
-    /// - Returns: The answer, redirects among them.
+    ///   - bound: The timeout of the whole call.
+    ///   - loop: The event loop that runs the call.
+    /// - Returns: The response; redirects are not followed.
     /// - Throws: ``WireError`` of kind `.nameNotResolved`, `.connectionRefused`, `.certificateRejected`,
-    ///   `.closedByPeer`, `.timedOut`, or `.protocolViolation` for an answer that is no HTTP/1 or too long.
+    ///   `.closedByPeer`, `.timedOut`, or `.protocolViolation` for a response that is too long or not HTTP/1.
     package func send(
         _ method: String,
         _ path: String,
@@ -59,7 +59,7 @@ package struct HTTP1Call: Sendable {
         return try result.get()
     }
 
-    /// One call on its way; lives on its loop, and as long as it takes.
+    /// The state of one call, used only on its loop and alive until the call completes.
     private final class CallRun {
         private let call: HTTP1Call
         private let loop: EventLoop
@@ -78,9 +78,9 @@ package struct HTTP1Call: Sendable {
             dialer = Dialer(host: call.host, port: call.port, on: loop)
         }
 
-        /// Asks; `completion` is called once.
+        /// Starts the call; `completion` is called once.
         ///
-        /// Dialer, timer and exchange keep this object until then.
+        /// Dialer, timer and exchange keep this object alive until then.
         func start(within bound: Duration, completion: @escaping (Result<HTTPResponse, WireError>) -> Void) {
             self.completion = completion
             timer = loop.schedule(after: bound) {

@@ -1,27 +1,28 @@
 extension HTTP1Connection {
-    /// The reports to the owner, and the questions that it answers at once.
+    /// The callbacks to the owner of a connection.
     struct Owner {
         /// Decides about a request by its head.
         var admit: (HTTPRequest) -> HTTP1Admission
-        /// Reserves memory for a piece of a body; false when there is none.
+        /// Reserves memory for a piece of a body; returns false when the limit is reached.
         var reserve: (Int) -> Bool
-        /// Gives such memory back.
+        /// Releases memory reserved with `reserve`.
         var release: (Int) -> Void
-        /// Takes a request, to be answered with ``HTTP1Connection/answer(_:)``; the body of a streamed one follows
-        /// through ``HTTP1Connection/readBody(_:)``.
+        /// Receives a request, to be answered with ``HTTP1Connection/answer(_:)``.
+        ///
+        /// The body of a streamed request is read with ``HTTP1Connection/readBody(_:)``.
         var received: (HTTPRequest, _ isStreamed: Bool) -> Void
-        /// The client has gone while its request was handled, or takes nothing any more.
+        /// Called when the client closes the connection or stops reading while its request is handled.
         var clientLeft: () -> Void
-        /// An answer is written, and the connection waits for the next request.
+        /// Called when a response has been written and the connection waits for the next request.
         var answered: () -> Void
-        /// The connection is closed: nothing follows.
+        /// Called when the connection is closed, as the last callback.
         var closed: () -> Void
     }
 }
 
-/// A body that the owner reads while it arrives.
+/// Streamed bodies, which the owner reads while they arrive.
 extension HTTP1Connection {
-    /// Reads the next piece of a streamed body, nil at its end.
+    /// Reads the next piece of a streamed body; nil at its end.
     func readBody(_ reader: @escaping (Result<[UInt8]?, HTTP1Body.Broken>) -> Void) {
         bodyReader = reader
         lastMoved = loop.now
@@ -30,7 +31,7 @@ extension HTTP1Connection {
         watch()
     }
 
-    /// Hands what has arrived of a streamed body to its reader.
+    /// Passes the received part of a streamed body to its reader.
     func passBody() {
         guard let reader = bodyReader else { return }
         let piece = body
@@ -49,7 +50,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// The rest of a streamed body will not arrive.
+    /// Marks a streamed body as incomplete: the rest will not arrive.
     func breakBody() {
         guard case .arriving = incoming else { return }
         incoming = .broken
@@ -63,7 +64,7 @@ extension HTTP1Connection {
 }
 
 extension HTTPResponse {
-    /// A response in plain text.
+    /// Creates a response in plain text.
     init(status: Int, text: String) {
         self.init(
             status: status,

@@ -1,7 +1,7 @@
-/// One client's connection to an HTTP/1.1 server; lives on its loop.
+/// A client's connection to an HTTP/1.1 server, used only on its loop.
 ///
-/// It reads one request at a time, hands it to its owner, and writes the answer. While the owner is at work it keeps
-/// reading a little ahead, which is how it notices that the client has gone.
+/// It reads one request at a time, passes it to its owner and writes the response. While the owner handles a request,
+/// the connection reads a limited amount ahead, which is how it detects that the client has closed the connection.
 final class HTTP1Connection {
     /// The phases of a connection.
     private enum State {
@@ -9,36 +9,36 @@ final class HTTP1Connection {
         case reading
         /// The owner has the request.
         case handling
-        /// The answer's pieces are written as they come.
+        /// The pieces of the response are written as they become available.
         case streaming(isChunked: Bool)
-        /// The answer is complete, and not all of it is written.
+        /// The response is complete but not fully written.
         case finishing
-        /// Everything is written; what the client still sends is dropped, because closing a socket with unread input
-        /// makes the kernel discard unsent output (RFC 9112 §9.6).
+        /// The response is written and further input is discarded, because closing a socket with unread input makes the
+        /// kernel discard unsent output (RFC 9112 §9.6).
         case draining
         case closed
     }
 
     /// The phases of a body that the owner reads while it arrives.
     enum Incoming {
-        /// There is no such body, or its end was read.
+        /// There is no such body, or it has been read to its end.
         case none
         case arriving
         case complete
         case broken
     }
 
-    /// Bytes that are read ahead of the request that is being handled.
+    /// The maximum number of bytes read ahead of the request that is being handled.
     private static let readAhead = 64 * 1024
-    /// Bytes of output that wait before ``write(_:then:)`` waits, too.
+    /// The number of bytes of pending output from which on ``write(_:then:)`` waits.
     private static let outputRoom = 64 * 1024
-    /// The same while the request's body still arrives: many clients read nothing before they have sent everything.
+    /// The same while the request's body is arriving: many clients read nothing before they have sent everything.
     private static let outputRoomAhead = 16 << 20
-    /// The time that a client has to close after the last answer.
+    /// The time within which a client has to close the connection after the last response.
     private static let drainingTime = Duration.seconds(2)
-    /// The time for which a streamed body may pause in a full server without being given up.
+    /// The time for which a streamed body may pause before a full server may close its connection.
     private static let longestPause = Duration.seconds(1)
-    /// Reads in a row before other connections have their turn.
+    /// The maximum number of consecutive reads before other connections are served.
     private static let readsPerTurn = 4
 
     let loop: EventLoop
@@ -56,7 +56,7 @@ final class HTTP1Connection {
     var body: [UInt8] = []
     /// The progress of a body that the owner reads while it arrives.
     var incoming = Incoming.none
-    /// Takes the next piece of such a body, once it is there.
+    /// Receives the next piece of such a body when it is available.
     var bodyReader: ((Result<[UInt8]?, HTTP1Body.Broken>) -> Void)?
     /// The connection options of the request that is being answered.
     private var keepsAlive = false
@@ -69,12 +69,12 @@ final class HTTP1Connection {
 
     private var output: [UInt8] = []
     private var written = 0
-    /// Called when there is room for output again, or none will be needed.
+    /// Called when there is capacity for more output, or the connection is closed.
     private var whenRoom: (() -> Void)?
 
-    /// The start of the request, or of its answer, or of the wait for the next request.
+    /// The start of the request, of its response, or of the wait for the next request.
     private var phaseBegan: MonotonicTime
-    /// The last time at which bytes moved.
+    /// The last time at which bytes were received or sent.
     var lastMoved: MonotonicTime
 
     init(
@@ -94,17 +94,18 @@ final class HTTP1Connection {
         watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
     }
 
-    /// Begins to read.
+    /// Starts reading.
     func start(for owner: Owner) {
         self.owner = owner
         watch()
         read()
     }
 
-    /// The time since which the server waits for the client, so that the connection can be closed for another client;
-    /// nil while a request is answered.
+    /// The time since which the server has been waiting for the client, so that the connection can be closed in favor
+    /// of another client; nil while a request is answered.
     ///
-    /// A streamed body counts once it pauses for ``longestPause``: a batch that is still arriving is not interrupted.
+    /// A streamed body counts after a pause of ``longestPause``, so that a batch that is still arriving is not
+    /// interrupted.
     var idleSince: MonotonicTime? {
         switch state {
         case .reading: phaseBegan
@@ -115,23 +116,23 @@ final class HTTP1Connection {
         }
     }
 
-    /// Bytes of a body that still arrives, and that nobody reads before it is complete.
+    /// The bytes of an arriving body that is not streamed.
     var arrivedByteCount: Int {
         if case .reading = state { body.count } else { 0 }
     }
 
-    /// Refuses a request whose body still arrives, because others need the memory.
+    /// Rejects a request whose body is still arriving, to free memory for other requests.
     func refuseForRoom() {
         refuse(.noRoom)
     }
 
-    /// Answers the request that the owner was given.
+    /// Answers the request that the owner received.
     func answer(_ response: HTTPResponse) {
         guard case .handling = state else { return }
         write(response)
     }
 
-    /// Begins an answer whose body follows with ``write(_:then:)`` and ends with ``finish()``.
+    /// Starts a response whose body follows with ``write(_:then:)`` and ends with ``finish()``.
     func begin(_ fields: HTTPFields) {
         guard case .handling = state else { return }
         if isHTTP10 { keepsAlive = false }
@@ -140,7 +141,8 @@ final class HTTP1Connection {
         flush()
     }
 
-    /// Writes a piece of the body, and calls `then` once there is room for another; at once when the client has gone.
+    /// Writes a piece of the body and calls `then` when there is capacity for another; immediately when the client has
+    /// gone.
     func write(_ piece: [UInt8], then: @escaping () -> Void) {
         guard case .streaming(let isChunked) = state else { return then() }
         if !piece.isEmpty {
@@ -152,7 +154,7 @@ final class HTTP1Connection {
         flush()
     }
 
-    /// Ends an answer in pieces.
+    /// Ends a streamed response.
     func finish() {
         guard case .streaming(let isChunked) = state else { return }
         if isChunked { output += Array("0\r\n\r\n".utf8) }
@@ -169,7 +171,7 @@ final class HTTP1Connection {
         if case .reading = state, head == nil { close() }
     }
 
-    /// Closes now.
+    /// Closes the connection immediately.
     func close() {
         if case .closed = state { return }
         state = .closed
@@ -183,7 +185,7 @@ final class HTTP1Connection {
         owner?.closed()
     }
 
-    /// Closes the connection if its client has taken too long.
+    /// Closes the connection if its client has exceeded a time limit.
     func checkTime() {
         let now = loop.now
         let idle = Duration.seconds(limits.idleSeconds)
@@ -219,7 +221,7 @@ final class HTTP1Connection {
         if ready.contains(.readable) { read() }
     }
 
-    /// Whether there is room for more input.
+    /// Whether there is capacity for more input.
     private var mayRead: Bool {
         switch state {
         case .reading, .draining: true
@@ -258,7 +260,7 @@ final class HTTP1Connection {
         watch()
     }
 
-    /// The client sends nothing more: it may still read an answer.
+    /// Handles the end of the client's input; the client may still read a response.
     private func inputEnded() {
         switch state {
         case .reading, .draining: close()
@@ -276,15 +278,15 @@ final class HTTP1Connection {
         }
     }
 
-    /// Closes a connection whose client has gone, takes nothing, or breaks a rule while it is answered.
+    /// Closes a connection whose client has closed it, stopped reading or violated HTTP/1.1 while it was answered.
     private func clientBroke() {
         owner?.clientLeft()
         close()
     }
 
-    /// Takes requests from what has arrived, as long as none is under way.
+    /// Parses the received bytes until a request is complete or more input is needed.
     func parse() {
-        // Answering at once would parse within parsing.
+        // An immediate response would call this method recursively.
         guard !isParsing else { return }
         isParsing = true
         defer { isParsing = false }
@@ -318,7 +320,7 @@ final class HTTP1Connection {
         isHEAD = head.request.method == "HEAD"
         switch owner?.admit(head.request) {
         case .answer(let response):
-            // The body of such a request is not read.
+            // The body of such a request is not read, so the next request cannot be found.
             if head.bodyLength != .known(0) { keepsAlive = false }
             self.head = nil
             return write(response)
@@ -364,7 +366,7 @@ final class HTTP1Connection {
 
     // MARK: Writing
 
-    /// Refuses what has arrived, and closes: nobody can tell where the next request begins.
+    /// Rejects the received request and closes the connection, because the start of the next request is unknown.
     private func refuse(_ violation: HTTP1Violation) {
         keepsAlive = false
         head = nil
@@ -425,10 +427,10 @@ final class HTTP1Connection {
         watch()
     }
 
-    /// The answer is written.
+    /// Handles the end of a response.
     private func answered() {
         output = []
-        // What is left of a body that nobody has read is not the next request.
+        // The unread rest of a body must not be parsed as the next request.
         if case .arriving = incoming { keepsAlive = false }
         incoming = .none
         dropBody()

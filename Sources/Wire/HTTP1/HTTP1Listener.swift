@@ -1,44 +1,48 @@
-/// Answers HTTP/1.1 in the clear for browsers, curl, Prometheus and services, on an event loop of its own.
+/// A server for HTTP/1.1 in cleartext, for browsers, curl, Prometheus and services, on its own event loop.
 ///
-/// A request is handed to the handler when it is complete. Waiting for the handler costs neither a thread nor another
-/// client's place, and the handler's task is cancelled when its client goes away.
+/// By default a request is passed to the handler when it is complete. Waiting for the handler blocks neither a thread
+/// nor other clients, and the handler's task is cancelled when its client disconnects.
 package final class HTTP1Listener: Sendable {
-    /// The bounds of what clients may do.
+    /// The limits for clients.
     package struct Limits: Sendable {
-        /// Bytes of one request's body; a longer one is answered 413.
+        /// The maximum size of a request body in bytes, by default 1 MiB; a longer one is answered 413.
         package var bodyBytes = 1 << 20
-        /// Bytes of the bodies of all requests that are under way; without room, the longest body that still arrives is
-        /// answered 503.
+        /// The maximum size in bytes of the bodies of all current requests, by default 64 MiB; when it is exceeded, the
+        /// longest body that is still arriving is answered 503.
         package var bodyBytesTogether = 64 << 20
-        /// Connections at once; for a further one, the client leaves that has been without a whole request for longest.
+        /// The maximum number of connections, by default 1,024.
+        ///
+        /// For a further connection the server closes the one that has been without a complete request for longest.
         package var connections = 1_024
-        /// Seconds that a connection may be idle, or a message be on its way without progress.
+        /// The maximum time in seconds without a request, or without progress of a message; by default 60.
         package var idleSeconds = 60
-        /// Seconds for a whole request, and for taking its answer, besides `idleSeconds`.
+        /// The maximum time in seconds for a whole request, and for sending its response, in addition to `idleSeconds`;
+        /// by default 120.
         package var requestSeconds = 120
 
-        /// The default bounds.
+        /// Creates the default limits.
         package init() {}
     }
 
     let server: HTTP1Server
 
-    /// The port that is listened on.
+    /// The port on which the listener accepts connections.
     package var port: UInt16 { server.port }
 
-    /// Answers a request; the body is empty but for a request that was admitted as `.streamed`.
+    /// A function that answers a request; the body is empty except for requests admitted as `.streamed`.
     package typealias Handler = @Sendable (HTTPRequest, HTTP1Body) async -> HTTP1Answer
 
-    /// Binds and begins to answer.
+    /// Binds the address and starts answering requests.
     ///
     /// - Parameters:
     ///   - host: An address literal.
-    ///   - port: The port, or 0 for any that is free.
-    ///   - limits: The bounds of what clients may do.
-    ///   - admission: Called on the listener's loop when a request's fields have arrived, so it must be quick.
-    ///   - handler: Answers one request; many may run at once.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is
-    ///   not one of this machine.
+    ///   - port: The port, or 0 for any free port.
+    ///   - limits: The limits for clients.
+    ///   - admission: Decides about a request when its fields have arrived. It runs on the listener's loop, so it must
+    ///     be fast.
+    ///   - handler: Answers one request; several calls may run at the same time.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
+    ///   not an address of this machine.
     package init(
         host: String,
         port: UInt16,
@@ -51,15 +55,15 @@ package final class HTTP1Listener: Sendable {
         server.loop.execute { server.assumeIsolated { $0.start() } }
     }
 
-    /// Binds and begins to answer requests with their whole bodies.
+    /// Binds the address and starts answering requests, each with its complete body.
     ///
     /// - Parameters:
     ///   - host: An address literal.
-    ///   - port: The port, or 0 for any that is free.
-    ///   - limits: The bounds of what clients may do.
-    ///   - handler: Answers one request; many may run at once.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is
-    ///   not one of this machine.
+    ///   - port: The port, or 0 for any free port.
+    ///   - limits: The limits for clients.
+    ///   - handler: Answers one request; several calls may run at the same time.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
+    ///   not an address of this machine.
     package convenience init(
         host: String,
         port: UInt16,
@@ -79,14 +83,15 @@ package final class HTTP1Listener: Sendable {
         stop()
     }
 
-    /// Stops listening, waits for the requests that are being handled to be answered, and closes all connections.
+    /// Stops listening, waits until the current requests have been answered, and closes all connections.
     ///
-    /// - Parameter limit: The time that the answers may take; connections that are busy then are closed.
+    /// - Parameter limit: The timeout, after which connections that are still busy are closed.
     package func stop(within limit: Duration) async {
         await server.stop(within: limit)
     }
 
-    /// Stops listening and cuts off the requests whose handlers still run; a second call does nothing.
+    /// Stops listening, answers the requests whose handlers still run with 503, and closes all connections; a second
+    /// call has no effect.
     package func stop() {
         let server = server
         server.loop.execute { server.assumeIsolated { $0.stop() } }

@@ -1,8 +1,8 @@
-/// A violation of HTTP/1.1, with the status that reports it.
+/// A violation of HTTP/1.1, with the status code that reports it.
 struct HTTP1Violation: Error, Equatable {
-    /// The status of the response.
+    /// The status code of the response.
     var status: Int
-    /// The rule that was broken, in words for the client.
+    /// The violated rule, as a message for the client.
     var message: String
 
     init(_ status: Int, _ message: String) {
@@ -10,13 +10,13 @@ struct HTTP1Violation: Error, Equatable {
         self.message = message
     }
 
-    /// The memory for bodies is taken.
+    /// The violation for a body that exceeds the memory for bodies.
     static let noRoom = HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
 }
 
-/// A request's line and fields, with what they say about the message that they belong to.
+/// The request line and fields, with the properties of the message that they declare.
 struct HTTP1RequestHead: Equatable {
-    /// The length of a body, as the fields declare it (RFC 9112 §6.3).
+    /// The length of the body that the fields declare (RFC 9112 §6.3).
     enum BodyLength: Equatable {
         case known(Int)
         case chunked
@@ -27,17 +27,17 @@ struct HTTP1RequestHead: Equatable {
     var bodyLength: BodyLength
     /// Whether the client can send another request on the connection after this one.
     var keepsAlive: Bool
-    /// Whether the client waits for a 100 before it sends the body (RFC 9110 §10.1.1).
+    /// Whether the client waits for status 100 before it sends the body (RFC 9110 §10.1.1).
     var expectsContinue: Bool
-    /// Whether the client speaks HTTP/1.0, which has no chunks.
+    /// Whether the client uses HTTP/1.0, which has no chunked coding.
     var isHTTP10: Bool
 }
 
 extension HTTP1RequestHead {
-    /// A head that is being read, line by line.
+    /// A head that is parsed line by line.
     ///
-    /// Everything that two servers could understand differently is refused, because the difference between a proxy and
-    /// this server is how requests are smuggled past the proxy (RFC 9112 §11.2).
+    /// Everything that two servers could interpret differently is rejected, because a difference between a proxy and
+    /// this server allows request smuggling (RFC 9112 §11.2).
     struct Draft {
         private let method: String
         private let target: String
@@ -51,7 +51,7 @@ extension HTTP1RequestHead {
         private var asksForKeepAlive = false
         private var expectsContinue = false
 
-        /// Reads a request line (RFC 9112 §3).
+        /// Parses a request line (RFC 9112 §3).
         ///
         /// - Throws: ``HTTP1Violation`` with status 400, or 505 for another version.
         init(requestLine line: ArraySlice<UInt8>) throws(HTTP1Violation) {
@@ -81,9 +81,9 @@ extension HTTP1RequestHead {
             }
         }
 
-        /// Adds a field line (RFC 9112 §5).
+        /// Parses a field line and adds the field (RFC 9112 §5).
         ///
-        /// - Throws: ``HTTP1Violation`` with status 400, 417 or 501.
+        /// - Throws: ``HTTP1Violation`` with status 400, 413, 417 or 501.
         mutating func add(_ line: ArraySlice<UInt8>) throws(HTTP1Violation) {
             let (name, value) = try HTTP1RequestHead.field(line)
             switch name {
@@ -108,7 +108,7 @@ extension HTTP1RequestHead {
         private mutating func addHost(_ value: String) throws(HTTP1Violation) {
             hostCount += 1
             guard hostCount == 1 else { throw HTTP1Violation(400, "The field Host occurs more than once.") }
-            // Neither a list nor a path nor user information (RFC 9110 §7.2).
+            // The value must not be a list or contain a path or user information (RFC 9110 §7.2).
             guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !",/\\@?#".utf8.contains($0) }) else {
                 throw HTTP1Violation(400, "The field Host is not a host name with an optional port.")
             }
@@ -134,7 +134,7 @@ extension HTTP1RequestHead {
             isChunked = true
         }
 
-        /// Returns the head once the empty line has come.
+        /// Returns the head when the empty line has been read.
         ///
         /// - Throws: ``HTTP1Violation`` with status 400 when fields are missing or contradict each other.
         func head() throws(HTTP1Violation) -> HTTP1RequestHead {
@@ -162,7 +162,7 @@ extension HTTP1RequestHead {
         }
     }
 
-    /// The lower-case name and the value of a field line.
+    /// Returns the lower-case name and the value of a field line.
     ///
     /// - Throws: ``HTTP1Violation`` with status 400.
     static func field(_ line: ArraySlice<UInt8>) throws(HTTP1Violation) -> (name: String, value: String) {
@@ -179,7 +179,7 @@ extension HTTP1RequestHead {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes without spaces and tabs at their ends.
+    /// The bytes without leading and trailing spaces and tabs.
     fileprivate var trimmed: ArraySlice {
         let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         let rest = drop(while: isSpace)
@@ -188,7 +188,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension UInt8 {
-    /// Whether the byte may stand in a method or in a field's name (RFC 9110 §5.6.2).
+    /// Whether the byte is allowed in a method or in a field's name (RFC 9110 §5.6.2).
     var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -198,6 +198,6 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte may stand in a field's value (RFC 9110 §5.5).
+    /// Whether the byte is allowed in a field's value (RFC 9110 §5.5).
     var isFieldValueByte: Bool { self >= 0x20 && self != 0x7F || self == UInt8(ascii: "\t") }
 }

@@ -1,15 +1,15 @@
-/// Reads the requests of a connection in HTTP/1.1 (RFC 9112): a value without I/O.
+/// A parser for the HTTP/1.1 requests of a connection (RFC 9112), a value without I/O.
 ///
-/// The driver appends bytes as they arrive and takes events until there are none. A message that breaks a rule throws,
-/// after which the connection has to end, since nobody can tell where the next message begins.
+/// The driver appends bytes as they arrive and calls ``next()`` until it returns nil. When `next()` throws, the driver
+/// has to close the connection, because the start of the next message is unknown.
 struct HTTP1RequestParser {
-    /// The bounds of a head.
+    /// The limits for a head.
     struct Limits: Sendable {
-        /// Bytes of the request line.
+        /// The maximum size of the request line in bytes.
         var requestLine = 16 * 1024
-        /// Bytes of the whole head, and again of the trailer fields after chunks.
+        /// The maximum size in bytes of all field lines, and also of the trailer fields after chunks.
         var head = 64 * 1024
-        /// The number of field lines.
+        /// The maximum number of field lines.
         var fields = 128
     }
 
@@ -21,7 +21,7 @@ struct HTTP1RequestParser {
         case end
     }
 
-    /// The part that the next bytes belong to.
+    /// The part to which the next bytes belong.
     private enum Phase {
         /// Before or in the request line; one empty line before it is skipped (RFC 9112 §2.2).
         case requestLine(hasSkippedLine: Bool)
@@ -36,21 +36,21 @@ struct HTTP1RequestParser {
 
     private static let carriageReturn = UInt8(ascii: "\r")
     private static let lineFeed = UInt8(ascii: "\n")
-    /// Bytes of the line with a chunk's size and extensions.
+    /// The maximum length in bytes of a line with a chunk's size and extensions.
     private static let chunkLine = 1_024
-    /// Digits of a chunk's size, few enough to fit an integer.
+    /// The maximum number of digits of a chunk's size, few enough to fit an integer.
     private static let sizeDigits = 15
 
     private let limits: Limits
     private var phase = Phase.requestLine(hasSkippedLine: false)
-    /// The head that is being read.
+    /// The head that is being parsed.
     private var draft: HTTP1RequestHead.Draft?
     private var buffer: [UInt8] = []
-    /// The first byte that has not been read.
+    /// The index of the first byte that has not been parsed.
     private var start = 0
-    /// The first byte that has not been searched for the end of a line.
+    /// The index of the first byte that has not been searched for the end of a line.
     private var searched = 0
-    /// Bytes and lines of the head, or of the trailer, that have been read.
+    /// The bytes and lines of the head, or of the trailer, that have been parsed.
     private var headBytes = 0
     private var fieldCount = 0
 
@@ -58,7 +58,7 @@ struct HTTP1RequestParser {
         self.limits = limits
     }
 
-    /// The number of bytes that were appended and not read.
+    /// The number of bytes that have not been parsed.
     var unreadByteCount: Int { buffer.count - start }
 
     /// Whether nothing of the next request has arrived.
@@ -78,7 +78,7 @@ struct HTTP1RequestParser {
 
     /// Returns the next part of a request; nil until more bytes arrive.
     ///
-    /// - Throws: ``HTTP1Violation``.
+    /// - Throws: ``HTTP1Violation`` with status 400, 413, 414, 417, 431, 501 or 505.
     mutating func next() throws(HTTP1Violation) -> Event? {
         while true {
             switch phase {
@@ -116,13 +116,13 @@ struct HTTP1RequestParser {
                     phase = .end
                 } else {
                     try count(line)
-                    // Checked and dropped: no field of this server's interfaces may come this late (RFC 9110 §6.5.1).
+                    // Validated and dropped: no interface of this server uses trailer fields (RFC 9110 §6.5.1).
                     _ = try HTTP1RequestHead.field(line)
                 }
             case .end:
                 phase = .requestLine(hasSkippedLine: false)
                 if start == buffer.count {
-                    // An idle connection holds no memory.
+                    // Frees the memory of an idle connection.
                     buffer = []
                     (start, searched) = (0, 0)
                 }
@@ -150,10 +150,10 @@ struct HTTP1RequestParser {
         }
     }
 
-    /// Takes a line without its CRLF; nil until it is whole.
+    /// Takes a line without its CRLF; nil until it is complete.
     ///
-    /// A line that ends with LF alone is refused, though a reader may accept it (RFC 9112 §2.2): a proxy that does not
-    /// would see another message.
+    /// A line that ends with LF alone is rejected, although a recipient may accept it (RFC 9112 §2.2): a proxy that
+    /// does not accept it would parse another message.
     private mutating func line(within limit: Int, status: Int) throws(HTTP1Violation) -> ArraySlice<UInt8>? {
         guard let end = buffer[searched...].firstIndex(of: HTTP1RequestParser.lineFeed) else {
             searched = buffer.count
@@ -173,7 +173,7 @@ struct HTTP1RequestParser {
         return line
     }
 
-    /// Takes some of the bytes of a body; nil until there are any.
+    /// Takes available bytes of a body; nil until there are any.
     private mutating func piece(upTo limit: Int) -> [UInt8]? {
         let piece = Array(buffer[start...].prefix(limit))
         start += piece.count
@@ -181,7 +181,7 @@ struct HTTP1RequestParser {
         return piece.isEmpty ? nil : piece
     }
 
-    /// Skips the CRLF after a chunk; false until it is whole.
+    /// Skips the CRLF after a chunk; returns false until both bytes have arrived.
     private mutating func skipChunkEnd() throws(HTTP1Violation) -> Bool {
         let end = [HTTP1RequestParser.carriageReturn, HTTP1RequestParser.lineFeed]
         let found = buffer[start...].prefix(end.count)
@@ -192,7 +192,7 @@ struct HTTP1RequestParser {
         return true
     }
 
-    /// Reads a chunk's size, and skips its extensions (RFC 9112 §7.1).
+    /// Parses a chunk's size and skips its extensions (RFC 9112 §7.1).
     private static func chunkSize(_ line: ArraySlice<UInt8>) throws(HTTP1Violation) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") }
         guard (1...sizeDigits).contains(digits.count), digits.allSatisfy(\.isHexadecimalDigit),
@@ -203,7 +203,7 @@ struct HTTP1RequestParser {
 }
 
 extension HTTP1Violation {
-    /// The violation of a line that is longer than its limit.
+    /// Returns the violation of a line that is longer than its limit.
     fileprivate static func tooLong(_ status: Int) -> HTTP1Violation {
         switch status {
         case 414: HTTP1Violation(status, "The request line is too long.")

@@ -1,29 +1,29 @@
-/// A status line and fields as they travel (RFC 9112 §4).
+/// A status line and fields, and their encoding (RFC 9112 §4).
 struct HTTP1ResponseHead {
-    /// The way in which the client learns where the body ends.
+    /// The method by which the client finds the end of the body.
     enum Framing {
-        /// There is no body by the status (RFC 9110 §6.4.1).
+        /// The status allows no body (RFC 9110 §6.4.1).
         case none
         case length(Int)
         case chunked
-        /// The body ends with the connection, for clients without chunks.
+        /// The end of the connection ends the body, for clients without chunked coding.
         case close
     }
 
     var status: Int
     var fields: HTTPFields
     var framing: Framing
-    /// Whether the connection serves another request afterwards.
+    /// Whether the connection stays open for another request.
     var keepsAlive: Bool
-    /// Whether the client has to be told that the connection stays open.
+    /// Whether the client uses HTTP/1.0 and has to be told that the connection stays open.
     var isHTTP10: Bool
-    /// The value of `date`.
+    /// The value of the `date` field.
     var date: String
 
-    /// The status line, the fields and the empty line.
+    /// The encoded status line and fields, with the empty line.
     var bytes: [UInt8] {
         var text = "HTTP/1.1 \(status) \(HTTP1ResponseHead.phrases[status] ?? "")\r\ndate: \(date)\r\n"
-        // The framing is this server's to decide.
+        // The server chooses the framing, so a handler's fields for it are dropped.
         for (name, value) in fields where !name.hasPrefix(":") && !HTTP1ResponseHead.ownFields.contains(name) {
             text += "\(name): \(value)\r\n"
         }
@@ -36,7 +36,7 @@ struct HTTP1ResponseHead {
         return Array((text + "\r\n").utf8)
     }
 
-    /// Whether a response can be written (RFC 9110 §5.1, §5.5 and §15).
+    /// Returns whether a response can be encoded (RFC 9110 §5.1, §5.5 and §15).
     static func canCarry(_ response: HTTPResponse) -> Bool {
         (200...599).contains(response.status)
             && response.fields.allSatisfy { name, value in

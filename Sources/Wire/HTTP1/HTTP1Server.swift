@@ -4,20 +4,20 @@
     internal import Foundation
 #endif
 
-/// The connections of an ``HTTP1Listener``, and the requests that its handler is at work on.
+/// The connections of an ``HTTP1Listener`` and the tasks that handle their requests.
 actor HTTP1Server {
-    /// The time that a full server waits before it looks for idle connections again.
+    /// The time that a full server waits before it searches for idle connections again.
     private static let acceptPause = Duration.milliseconds(20)
-    /// The interval between checks for clients that take too long.
+    /// The interval between checks for timed-out clients.
     private static let patrolInterval = Duration.seconds(1)
 
-    /// A connection, with the request that is being handled on it.
+    /// A connection and the task that handles its current request.
     private struct Client {
         let connection: HTTP1Connection
         /// The client's address without its port.
         let host: String
         var task: Task<Void, Never>?
-        /// Counts requests, so that an answer that comes too late reaches no other request.
+        /// The number of requests so far, so that a late response is not written for another request.
         var request = 0
     }
 
@@ -62,7 +62,7 @@ actor HTTP1Server {
         loop = try EventLoop()
     }
 
-    /// Begins to accept connections.
+    /// Starts accepting connections.
     func start() {
         guard !isStopping else { return }
         watcher = try? SocketWatcher(socket.value, on: loop) { [weak self] _ in
@@ -89,7 +89,7 @@ actor HTTP1Server {
         loop.shutdown()
     }
 
-    /// Stops accepting, and closes each connection once its request is answered.
+    /// Stops accepting, and closes each connection when its request has been answered, at the latest after `limit`.
     func stop(within limit: Duration) async {
         guard !isStopping else { return }
         acceptWaiting()
@@ -116,7 +116,7 @@ actor HTTP1Server {
         while let watcher {
             let isFull = clients.count >= slots.limit
             let victim = isFull ? takeVictim() : nil
-            // Further clients wait in the system's queue until a connection is idle or closed.
+            // Further clients wait in the kernel's accept queue until a connection is idle or closed.
             if isFull, victim == nil { return pauseAccepting(watcher) }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
@@ -139,7 +139,7 @@ actor HTTP1Server {
         }
     }
 
-    /// Takes an idle connection to be closed for a new one; nil when there is none.
+    /// Returns an idle connection to be closed for a new one; nil when there is none.
     private func takeVictim() -> Int? {
         while let id = slots.victim(at: loop.now, among: { idleConnections }) {
             if clients[id]?.connection.idleSince != nil { return id }
@@ -191,7 +191,9 @@ actor HTTP1Server {
         if isClosing, clients.isEmpty { allClosed() }
     }
 
-    /// Reserves memory for a piece of a client's body; without room, longer ones that still arrive are refused for it.
+    /// Reserves memory for a piece of a client's body.
+    ///
+    /// When the limit is reached, longer bodies that are still arriving are rejected to free memory.
     private func reserve(_ count: Int, for id: Int) -> Bool {
         guard let connection = clients[id]?.connection else { return false }
         while bodyBytes + count > limits.bodyBytesTogether {
@@ -237,7 +239,7 @@ actor HTTP1Server {
         }
     }
 
-    /// The connection of a request that has not been answered and whose client is there.
+    /// Returns the connection of a request; nil when it is closed or handles a later request.
     private func connection(_ id: Int, _ number: Int) -> HTTP1Connection? {
         guard let client = clients[id], client.request == number else { return nil }
         return client.connection
@@ -259,7 +261,7 @@ actor HTTP1Server {
         return connection(id, number) != nil
     }
 
-    /// Writes a piece, and returns when there is room for another; false when the client has gone.
+    /// Writes a piece and returns when there is capacity for another; returns false when the client has disconnected.
     private func write(_ id: Int, _ number: Int, _ piece: [UInt8]) async -> Bool {
         guard let connection = connection(id, number) else { return false }
         await withCheckedContinuation { continuation in connection.write(piece) { continuation.resume() } }
@@ -270,7 +272,7 @@ actor HTTP1Server {
         connection(id, number)?.finish()
     }
 
-    /// The text of the field `date`, made once a second.
+    /// Returns the value of the `date` field, formatted once per second.
     private func dateText() -> String {
         let second = Int64(Date().timeIntervalSince1970)
         if second != date.second { date = (second, HTTPDate.text(secondsSince1970: second)) }
@@ -279,7 +281,7 @@ actor HTTP1Server {
 }
 
 extension HTTPResponse {
-    /// The answer to requests that are being handled when the listener stops.
+    /// The response to requests that are being handled when the listener stops.
     fileprivate static var unavailable: HTTPResponse {
         HTTPResponse(status: 503, text: "The server is stopping.")
     }

@@ -1,6 +1,6 @@
 internal import CNghttp2
 
-/// Turns the fields of a server's answers into nghttp2's form.
+/// Converts the fields of a server's responses to nghttp2's representation.
 final class FieldList {
     private static let inPlace = UInt8(
         NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
@@ -9,11 +9,12 @@ final class FieldList {
 
     @exclusivity(unchecked) private var hasSentFields = false
 
-    /// Lends the fields in nghttp2's form, which points into their memory: they have to live, unchanged, until their
-    /// frame has been written.
+    /// Calls `body` with the fields in nghttp2's representation, which points into their memory.
     ///
-    /// The first message puts the names of its unindexed fields into the peer's table once; from then on only their
-    /// values travel.
+    /// The fields must exist unchanged until their frame has been written.
+    ///
+    /// The first message adds its unindexed fields to the peer's table, so that later messages send only their values
+    /// and refer to the names.
     func withNameValues(
         of fields: HTTPFields,
         _ body: (UnsafeBufferPointer<nghttp2_nv>) -> CInt

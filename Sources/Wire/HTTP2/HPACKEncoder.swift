@@ -1,16 +1,16 @@
-/// Encodes the fields of a connection's requests in HPACK, the compression of HTTP/2 (RFC 7541).
+/// Encodes the request headers of a connection with HPACK, the header compression of HTTP/2 (RFC 7541).
 ///
-/// What requests have in common goes into the peer's table with the first of them and is one octet in those that
-/// follow, the provider token included: "Establishing a connection to APNs" lets it be indexed, though the page on
-/// requests would have it sent without. nghttp2's own encoder spells it out in each request: 190 octets, packed bit by
-/// bit, would be a tenth of what a push costs.
+/// Fields that requests have in common are added to the peer's table with the first request and take one octet in later
+/// ones. This includes the provider token: "Establishing a connection to APNs" permits indexing it, although "Sending
+/// notification requests to APNs" recommends sending it without. nghttp2's encoder writes the token in each request:
+/// 190 octets, encoded bit by bit, would be a tenth of the cost of a push.
 ///
-/// Other values are sent as they are: the Huffman code (§5.2) would make them a quarter shorter, and take more time
+/// Other values are sent without the Huffman code (§5.2), which would make them a quarter shorter but take more time
 /// than their encryption.
 final class HPACKEncoder {
     @exclusivity(unchecked) private var table = HPACKTable()
 
-    /// Takes note of changes of the table's size, as a block announces them (§6.3).
+    /// Applies the changes of the table's size that a block announces (§6.3).
     func resizeTable(_ changes: ArraySlice<UInt8>) {
         var octets = changes.makeIterator()
         while let first = octets.next() {
@@ -29,9 +29,10 @@ final class HPACKEncoder {
         }
     }
 
-    /// Adds the block of a request to the output.
+    /// Appends the header block of a request to the output.
     func encode(_ fields: HTTPFields, to output: inout [UInt8]) {
-        // Each has eight octets beside its name and value in memory, and rarely as many for two lengths and an index.
+        // In memory each field has eight octets besides its name and value; two lengths and an index rarely take as
+        // many.
         output.append(addingCapacity: 2 * fields.byteCount) { span in
             span.withUnsafeMutableBufferPointer { memory, count in
                 guard let start = UnsafeMutableRawPointer(memory.baseAddress) else { return }
@@ -47,8 +48,9 @@ final class HPACKEncoder {
     private func encode(_ field: HTTPFields.Field, at place: Int, to writer: inout HPACKWriter) {
         let match = table.match(field, at: place)
         guard !match.isWhole else { return writer.write(match.index, prefixBits: 7, pattern: 0x80) }
-        // A name that the table lacks gets there with its first value, so that only values travel from then on
-        // ("Sending notification requests to APNs"). What takes most of the table would push out what is worth more.
+        // A name that is not in the table is added with its first value, so that only values are sent from then on
+        // ("Sending notification requests to APNs"). A field that takes most of the table would evict more useful
+        // entries.
         let isToStay =
             (field.isIndexed || match.index == 0) && HPACKTable.size(of: field) <= table.capacity / 4 * 3
         if isToStay {
@@ -62,11 +64,11 @@ final class HPACKEncoder {
     }
 }
 
-/// Writes the parts of a block, one behind the other.
+/// Writes the parts of a header block, one after the other.
 private struct HPACKWriter {
     var position: UnsafeMutableRawPointer
 
-    /// Writes a number, of which the first octet has so many bits beside the pattern (§5.1).
+    /// Writes an integer whose first octet has this many bits besides the pattern (§5.1).
     mutating func write(_ number: Int, prefixBits: Int, pattern: UInt8) {
         let limit = 1 << prefixBits - 1
         guard number >= limit else { return write(octet: pattern | UInt8(truncatingIfNeeded: number)) }
@@ -79,7 +81,7 @@ private struct HPACKWriter {
         write(octet: UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Writes text behind its length (§5.2).
+    /// Writes a string after its length (§5.2).
     mutating func write(_ text: UnsafeBufferPointer<UInt8>) {
         write(text.count, prefixBits: 7, pattern: 0)
         guard let start = text.baseAddress else { return }

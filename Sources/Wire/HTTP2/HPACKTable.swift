@@ -4,19 +4,19 @@
     internal import Darwin
 #endif
 
-/// The fields that a block can name by a number: those that are the same for everybody, and those that earlier blocks
-/// have brought (RFC 7541 §2.3).
+/// The indexing tables of HPACK: the static table, and the dynamic table with the fields of earlier blocks (RFC 7541
+/// §2.3).
 struct HPACKTable {
-    /// What was found of a field.
+    /// The result of a search for a field.
     struct Match {
-        /// The number of a field with the same name; 0 without any.
+        /// The index of a field with the same name; 0 when there is none.
         var index = 0
-        /// Whether that field has the same value, too.
+        /// Whether that field also has the same value.
         var isWhole = false
     }
 
     private struct Entry {
-        /// Where among the octets its name is, with its value behind it.
+        /// The position of the name in `octets`, followed by the value.
         var start: Int
         var nameLength: Int
         var valueLength: Int
@@ -29,19 +29,19 @@ struct HPACKTable {
         (1, ":authority", ""), (2, ":method", "GET"), (3, ":method", "POST"), (4, ":path", "/"), (6, ":scheme", "http"),
         (7, ":scheme", "https"), (23, "authorization", ""), (31, "content-type", ""),
     ]
-    /// How many fields the static table has; the newest of the dynamic table has the next number (§2.3.3).
+    /// The number of fields in the static table; the newest of the dynamic table has the next index (§2.3.3).
     private static let staticCount = 61
-    /// What a field of the dynamic table counts for beside its octets (§4.1).
+    /// The size of a field in the dynamic table in addition to its octets (§4.1).
     private static let overhead = 32
 
-    /// The most that the fields of the dynamic table may count for: the same everywhere at first (RFC 9113 §6.5.2).
+    /// The maximum size of the dynamic table, initially the default of every peer (RFC 9113 §6.5.2).
     private(set) var capacity = 4_096
     private var used = 0
-    /// Static fields, and then those of the dynamic table, the oldest first.
+    /// The static fields, followed by those of the dynamic table, the oldest first.
     private var entries: [Entry] = []
     private var octets: [UInt8] = []
     private let staticIndexes = staticFields.map(\.index)
-    /// Where the fields of the last block were found, which those of the next resemble.
+    /// The positions at which the fields of the last block were found; the next block is usually similar.
     private var lastPositions = [Int](repeating: 0, count: 16)
 
     init() {
@@ -53,12 +53,12 @@ struct HPACKTable {
         }
     }
 
-    /// What a field would count for.
+    /// Returns the size of a field in the dynamic table.
     static func size(of field: HTTPFields.Field) -> Int { field.name.count + field.value.count + overhead }
 
-    /// Looks for a field, the one at this place of its block.
+    /// Searches for a field, the one at this position of its block.
     ///
-    /// Of one that is not to be indexed only the name is looked for: its value is new.
+    /// Only the name is compared for a field that is not to be indexed, because its value is new.
     mutating func match(_ field: HTTPFields.Field, at place: Int) -> Match {
         let place = place % lastPositions.count
         if isMatch(field, at: lastPositions[place]) { return found(at: lastPositions[place], isWhole: field.isIndexed) }
@@ -70,7 +70,7 @@ struct HPACKTable {
         return namesake.map { found(at: $0, isWhole: false) } ?? Match()
     }
 
-    /// Adds a field that the capacity allows, for which the oldest have to make room (§4.4).
+    /// Adds a field that fits the capacity, and evicts the oldest as needed (§4.4).
     mutating func insert(_ field: HTTPFields.Field) {
         let size = HPACKTable.size(of: field)
         removeOldest(until: capacity - size)
@@ -80,7 +80,7 @@ struct HPACKTable {
         used += size
     }
 
-    /// Changes the capacity, for which the oldest may have to go (§4.3).
+    /// Changes the capacity, and evicts the oldest as needed (§4.3).
     mutating func resize(to capacity: Int) {
         self.capacity = capacity
         removeOldest(until: capacity)
@@ -96,7 +96,7 @@ struct HPACKTable {
         }
     }
 
-    // MARK: Looking
+    // MARK: Lookup
 
     private func found(at position: Int, isWhole: Bool) -> Match {
         let isStatic = position < staticIndexes.count
@@ -116,7 +116,7 @@ struct HPACKTable {
         return entry.nameLength == field.name.count && has(field.name, at: entry.start)
     }
 
-    /// Whether these octets are there; so many are.
+    /// Returns whether these octets are at this position, which must be in bounds.
     private func has(_ text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
         octets.withUnsafeBufferPointer { octets in
             guard let base = octets.baseAddress, let first = text.baseAddress else { return text.isEmpty }

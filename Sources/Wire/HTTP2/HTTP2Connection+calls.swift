@@ -1,86 +1,88 @@
-/// What owners ask about a connection, and what they have it send at the end of the turn.
+/// The operations and statistics of a connection; output is written at the end of the turn.
 extension HTTP2Connection {
-    /// How many streams are open.
+    /// The number of open streams.
     package var openStreamCount: Int { session.openStreamCount }
 
-    /// The number of streams of the peer that were refused because too many were open (servers only).
+    /// The number of the peer's streams that were refused because a limit was reached (servers only).
     package var refusedStreamCount: Int { session.refusedStreamCount }
 
     /// The number of streams that the peer has reset.
     package var resetStreamCount: Int { session.resetStreamCount }
 
-    /// The last GOAWAY frame that was written to the peer; nil when there was none.
+    /// The last GOAWAY frame that was written to the peer; nil when none was written.
     package var goAwaySent: HTTP2GoAway? { session.goAwaySent }
 
-    /// Streams the peer allows at once, by its last settings.
+    /// The maximum number of concurrent streams that the peer allows, by its last settings.
     package var peerConcurrentStreams: UInt32 { session.peerConcurrentStreams }
 
-    /// Ends a stream that is no longer wanted, which is reported as any other end, with a failure.
+    /// Cancels a stream; its end is reported as a failure.
     package func cancel(_ stream: HTTP2Stream) {
         reset(stream, .cancel)
     }
 
-    /// Answers a request (servers only); does nothing when its stream has gone.
+    /// Answers a request (servers only); has no effect when its stream has ended.
     package func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
         stream.began = loop.now
         session.answer(stream, with: response)
         scheduleFlush()
     }
 
-    /// Ends a stream with a code.
+    /// Resets a stream with an error code.
     package func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         session.reset(stream, code)
         scheduleFlush()
     }
 
-    /// Changes how many streams the peer may open at once.
+    /// Changes the maximum number of concurrent streams of the peer.
     package func allow(concurrentStreams: UInt32) {
         session.allow(concurrentStreams: concurrentStreams)
         scheduleFlush()
     }
 
-    /// Asks the peer for a sign of life, which is reported as ``Event/pong``.
+    /// Sends a PING; its acknowledgement is reported as ``Event/pong``.
     package func ping() {
         session.ping()
         scheduleFlush()
     }
 
-    /// Changes how many octets the peer may send on a stream before it has to wait for more room.
+    /// Changes the flow-control window of streams, in octets.
     package func allow(octetsPerStream: UInt32) {
         session.allow(octetsPerStream: octetsPerStream)
         scheduleFlush()
     }
 
-    /// Takes no more streams from the peer and closes when those up to `lastStreamID` are over, by default all it has.
+    /// Sends a GOAWAY and closes the connection when the streams up to `lastStreamID`, by default all existing ones,
+    /// have ended.
     package func goAway(_ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
         flushAnswers()
         session.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
         scheduleFlush()
     }
 
-    /// Shuts down gracefully (servers only; RFC 9113 §6.8): announces a GOAWAY, and sends it when the client has
-    /// answered a PING, so that no stream under way is left out; closes when the open streams are over.
+    /// Shuts down gracefully (servers only; RFC 9113 §6.8): announces a GOAWAY, sends the final one when the client has
+    /// answered a PING, so that it includes every stream that was being opened, and closes when the open streams have
+    /// ended.
     ///
-    /// - Parameter debugData: The debug data of the last GOAWAY.
+    /// - Parameter debugData: The debug data of the final GOAWAY.
     package func shutDown(debugData: [UInt8]) {
         guard announcedDebugData == nil else { return }
         announcedDebugData = debugData
         flushAnswers()
         session.announceGoAway()
-        // The PING has to follow the GOAWAY, and nghttp2 writes waiting PINGs first.
+        // The PING must follow the GOAWAY, but nghttp2 writes queued PINGs first.
         flush()
         ping()
         loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finishShutdown() }
     }
 
-    /// Writes the answers that wait for the end of the turn (servers only).
+    /// Writes the responses that wait for the end of the turn (servers only).
     ///
-    /// nghttp2 writes a GOAWAY before their DATA, and some clients read nothing after a GOAWAY.
+    /// nghttp2 would write a GOAWAY before their DATA, and some clients stop reading after a GOAWAY.
     private func flushAnswers() {
         if role == .server { flush() }
     }
 
-    /// Sends the last GOAWAY of a graceful shutdown.
+    /// Sends the final GOAWAY of a graceful shutdown.
     func finishShutdown() {
         guard isOpen, let debugData = announcedDebugData.take() else { return }
         goAway(debugData: debugData)

@@ -1,37 +1,39 @@
 extension HTTP2Connection {
-    /// What a connection reports to its owner.
+    /// An event that a connection reports to its owner.
     package enum Event {
-        /// The TLS handshake is done and requests may be sent.
+        /// The TLS handshake is complete and requests may be sent.
         case ready
-        /// A client asks (servers only): the whole request is in the stream, see ``HTTP2Stream/isBodyTooLong``.
+        /// A client has sent a complete request (servers only), or a body that is too long; see
+        /// ``HTTP2Stream/isBodyTooLong``.
         case request(HTTP2Stream)
-        /// The stream of a request has ended (clients only): each has this once, with whoever sent it.
+        /// The stream of a request has ended (clients only); reported once per request, with the sender passed to
+        /// ``send(_:body:for:)``.
         case ended(HTTP2Stream, sender: AnyObject?, StreamOutcome)
-        /// The stream of a request has ended (servers only), before ``closed(_:)``; `isAnswered` tells whether all of
-        /// an answer was written to the connection.
+        /// The stream of a request has ended (servers only); reported before ``closed(_:)``. `isAnswered` states
+        /// whether a complete response was written to the connection.
         ///
-        /// A request that is not ``HTTP2Stream/isReported`` ended without ``request(_:)``, because it is malformed, or
-        /// because its fields were too long, which is answered with status 431.
+        /// A request that is not ``HTTP2Stream/isReported`` ended without ``request(_:)``: it was malformed, or its
+        /// fields were too long, which is answered with status 431.
         case served(HTTP2Stream, isAnswered: Bool)
         /// The peer's settings have arrived or changed; see ``peerConcurrentStreams``.
         case settings
-        /// The peer takes no more streams.
+        /// The peer accepts no further streams.
         case goAway(HTTP2GoAway)
-        /// The peer answered ``ping()``.
+        /// The peer has answered ``ping()``.
         case pong
-        /// The connection is over, in order or by an error; what was open on it ends right after.
+        /// The connection is closed, in order or by an error; the ends of its open requests follow immediately.
         case closed(WireError)
-        /// All has been told that arrived together, always the last event, also after `closed`: the time to act on many
-        /// ends of streams at once.
+        /// All events that arrived together have been reported. This is always the last event, also after `closed`, at
+        /// which the owner can handle many ended streams at once.
         case caughtUp
     }
 
-    /// Reports an event of the session.
+    /// Reports an event of the session to the owner.
     ///
     /// - Parameters:
     ///   - event: The event.
-    ///   - isWritten: Whether all output that led to it has been written.
-    ///   - owner: The handler at the time of the event: the owner may end the connection on the way.
+    ///   - isWritten: Whether all output that led to the event has been written.
+    ///   - owner: The event handler at the start of reporting; the owner may close the connection in between.
     func report(_ event: HTTP2Event, _ isWritten: Bool, to owner: ((Event) -> Void)?) {
         switch event {
         case .request(let stream):
@@ -59,6 +61,6 @@ extension HTTP2Connection {
         }
     }
 
-    /// Request Header Fields Too Large (RFC 6585 §5), the answer that RFC 9113 §10.5.1 suggests.
+    /// Request Header Fields Too Large (RFC 6585 §5), the response that RFC 9113 §10.5.1 suggests.
     private static let fieldsTooLong = HTTPResponse(status: 431)
 }

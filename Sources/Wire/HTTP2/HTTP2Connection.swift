@@ -1,14 +1,16 @@
-/// One HTTP/2 connection, client or server: moves bytes between its transport and its session, gathers what many
-/// callers send in a turn of the loop into few writes, and reports what happens.
+/// An HTTP/2 connection of a client or a server.
 ///
-/// It lives on its loop: every call and every report is there. The transport decides nothing but TLS, the session
-/// decides everything that HTTP/2 decides, and the owner the rest.
+/// It moves bytes between its transport and its session, batches the frames of one turn of the loop into few writes,
+/// and reports events.
+///
+/// All calls and events are on its loop. The transport handles TLS, the session the HTTP/2 protocol, and the owner the
+/// requests.
 package final class HTTP2Connection {
-    /// Reads before other connections of the loop get their turn.
+    /// The maximum number of consecutive reads before other connections of the loop are served.
     private static let readsPerTurn = 64
-    /// Frames for a client that may gather before they are written and more of what it sends is read.
+    /// The number of queued frames for a client from which on they are written before more of its input is read.
     private static let outputFrames = 1_000
-    /// How long a server waits for a client that it has left to leave, too.
+    /// The time that a server waits for a client to close the connection after the server has finished.
     static let partingLimit = Duration.seconds(2)
 
     private enum State {
@@ -17,7 +19,7 @@ package final class HTTP2Connection {
         case tunnelling(ProxyTunnel)
         case handshaking
         case open
-        /// Everything has been said, and the client has not gone yet (servers only).
+        /// All output has been sent, and the client has not closed the connection yet (servers only).
         case parting
         case closed
     }
@@ -26,10 +28,10 @@ package final class HTTP2Connection {
     let role: HTTP2Session.Role
     private let timeout: Duration
     private let endpoint: Endpoint?
-    /// Who is at the other end, as an address with its port (servers), or by the name that was asked for.
+    /// The peer: an address with its port (servers), or the host name of the endpoint (clients).
     package let peer: String
     let session: HTTP2Session
-    /// A server's notes on how long its client keeps it waiting.
+    /// The timeout state for a server's client.
     var watch: HTTP2Watch?
     @exclusivity(unchecked) private var transport: Box<Transport>?
     private var watcher: SocketWatcher?
@@ -39,25 +41,25 @@ package final class HTTP2Connection {
     @exclusivity(unchecked) private var isFlushScheduled = false
     private var coalescing = ReadCoalescing()
     private var readTimer: LoopTimer?
-    /// What the transport has not taken yet.
+    /// The output that the transport has not accepted yet.
     @exclusivity(unchecked) private var output = HTTP2Output()
-    /// Whether the socket takes no output for now.
+    /// Whether the socket currently accepts no output.
     private var isStalled = false
-    /// Memory for the next list of events.
+    /// Reusable storage for the next list of events.
     private var spareEvents: [HTTP2Event] = []
-    /// The debug data of the GOAWAY that ends a graceful shutdown, from its announcement on (servers only).
+    /// The debug data of the GOAWAY that ends a graceful shutdown, set when the shutdown is announced (servers only).
     var announcedDebugData: [UInt8]?
-    /// Why the connection will close once its last output is written.
+    /// The reason with which the connection closes when its last output has been written.
     @exclusivity(unchecked) private var ending: WireError?
 
-    /// A client's connection, which ``start(onEvent:)`` opens.
+    /// Creates a client's connection, which ``start(onEvent:)`` opens.
     ///
     /// - Parameters:
-    ///   - endpoint: Where to connect to.
-    ///   - limits: What the server is allowed.
-    ///   - timeout: Bound on name resolution, connecting and TLS together.
-    ///   - loop: The loop to live on.
-    /// - Throws: ``WireError`` of kind `.system` without memory.
+    ///   - endpoint: The server to connect to.
+    ///   - limits: The limits for the server.
+    ///   - timeout: The timeout of name resolution, connecting and the TLS handshake together.
+    ///   - loop: The event loop of the connection.
+    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
     package init(
         to endpoint: Endpoint,
         limits: HTTP2Limits,
@@ -72,7 +74,7 @@ package final class HTTP2Connection {
         session = try HTTP2Session(.client, limits: limits)
     }
 
-    /// A server's connection on a socket it has accepted.
+    /// Creates a server's connection on an accepted socket.
     init(
         accepting socket: Box<Socket>,
         from peer: String,
@@ -92,7 +94,7 @@ package final class HTTP2Connection {
         watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
     }
 
-    /// Begins: dials (a client) and shakes hands; reports everything that happens to `onEvent`.
+    /// Connects (a client) and performs the TLS handshake; events are reported to `onEvent`.
     package func start(onEvent: @escaping (Event) -> Void) {
         guard case .idle = state else { return }
         self.onEvent = onEvent
@@ -120,20 +122,20 @@ package final class HTTP2Connection {
         isConnected && ending == nil
     }
 
-    /// What the certificate that the peer has shown says about itself; nil when it has shown none.
+    /// The properties of the peer's certificate; nil when it has presented none.
     package var peerCertificate: CertificateFacts? { transport?.value.peerCertificate }
 
-    /// What was agreed on in the TLS handshake; nil in the clear, and once the connection is closed.
+    /// The parameters negotiated in the TLS handshake; nil in cleartext, and when the connection is closed.
     package var security: TransportSecurity? { transport?.value.security }
 
     /// Sends a request (clients only).
     ///
     /// - Parameters:
-    ///   - fields: All fields, pseudo fields first.
+    ///   - fields: All fields, pseudo-header fields first.
     ///   - body: The body.
-    ///   - sender: Whoever the stream's ``Event/ended(_:sender:_:)`` will name.
-    /// - Returns: The stream, to ``cancel(_:)`` it.
-    /// - Throws: ``WireError`` when the connection takes no more requests.
+    ///   - sender: The object that the stream's ``Event/ended(_:sender:_:)`` carries.
+    /// - Returns: The stream, which can be passed to ``cancel(_:)``.
+    /// - Throws: ``WireError`` when the connection accepts no more requests.
     @discardableResult
     package func send(
         _ fields: consuming HTTPFields,
@@ -148,13 +150,13 @@ package final class HTTP2Connection {
         return stream
     }
 
-    /// Ends the connection with a TCP reset, without a word before it.
+    /// Closes the connection with a TCP reset, without sending a GOAWAY.
     package func abort(_ reason: WireError = WireError(.closedLocally, "the connection was reset")) {
         transport?.value.resetOnClose()
         finish(reason)
     }
 
-    /// Closes now, after writing what the socket takes at once; open streams end as broken.
+    /// Closes the connection after writing what the socket accepts immediately; open streams end as broken.
     package func close(_ reason: WireError) {
         if isConnected {
             flush()
@@ -169,12 +171,13 @@ package final class HTTP2Connection {
         if case .open = state { true } else { false }
     }
 
-    /// Whether everything has been said, and the client has not gone yet (servers only).
+    /// Whether all output has been sent, and the client has not closed the connection yet (servers only).
     var isParting: Bool {
         if case .parting = state { true } else { false }
     }
 
-    /// Who does not read is not read from: the answers to more would only pile up here.
+    /// A server stops reading from a client that does not read its output, because further responses would only be
+    /// queued.
     private var mayRead: Bool { isParting || isOpen && (!isStalled || role == .client) }
 
     private func dialed(_ result: Result<Box<Socket>, WireError>, _ endpoint: Endpoint) {
@@ -236,7 +239,7 @@ package final class HTTP2Connection {
             watcher?.wait(for: .readable)
             scheduleFlush()
             onEvent?(.ready)
-            // The peer's first frames may have come with its last handshake message.
+            // The peer's first frames may have arrived with its last handshake message.
             read()
         case .mustWait(let toWrite):
             watcher?.wait(for: toWrite ? .writable : .readable)
@@ -266,7 +269,7 @@ package final class HTTP2Connection {
                 return
             }
         }
-        // There may be more in OpenSSL's buffer, of which the socket will not tell.
+        // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
         loop.atEndOfTurn { [weak self] in self?.read() }
     }
 
@@ -282,9 +285,9 @@ package final class HTTP2Connection {
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
     }
 
-    /// Leaves in order, and goes on reading what the client still sends.
+    /// Closes the sending side and continues to read what the client still sends.
     ///
-    /// Who closes a socket with something unread in it has the kernel forget what was written last (RFC 9112 §9.6).
+    /// Closing a socket with unread input makes the kernel discard unsent output (RFC 9112 §9.6).
     private func part(_ reason: WireError) {
         guard role == .server, let transport else { return finish(reason) }
         ending = reason
@@ -294,7 +297,7 @@ package final class HTTP2Connection {
         read()
     }
 
-    /// Gives the connection up because nothing can be written; what the peer said before it went counts still.
+    /// Closes the connection because its output cannot be written; a client first processes the received input.
     private func hearOut(_ reason: WireError) {
         guard role == .client else { return finish(ending ?? reason) }
         while let transport {
@@ -323,17 +326,17 @@ package final class HTTP2Connection {
         }
     }
 
-    /// Has requests leave the session as they come, and the transport take them record by record.
+    /// Encodes requests immediately, and passes full TLS records to the transport.
     ///
-    /// What waited for the end of the turn would be cold in the processor's caches by then. With TLS the transport
-    /// keeps what it has until it is flushed, or full.
+    /// Output encoded at the end of the turn would no longer be in the processor's caches. With TLS the transport
+    /// buffers its output until it is flushed, or full.
     private func writeEarly() {
         guard isConnected else { return }
         output.gatherMany(from: session)
         if output.isFull, !isStalled, let transport { _ = writeOutput(to: transport) }
     }
 
-    /// Hands the transport what has been gathered; false when it takes no more for now.
+    /// Passes the encoded output to the transport; returns false when it accepts no more for now.
     private func writeOutput(to transport: Box<Transport>) -> Bool {
         switch output.write(to: transport.value) {
         case .moved:
@@ -359,7 +362,7 @@ package final class HTTP2Connection {
         watch?.moved()
     }
 
-    /// Sees to it that everything the transport has taken goes out.
+    /// Writes everything that the transport has buffered.
     private func flushTransport(_ transport: Box<Transport>) {
         switch transport.value.flush() {
         case .mustWait(let toWrite):
@@ -375,7 +378,7 @@ package final class HTTP2Connection {
         }
     }
 
-    /// Asks the kernel to wake a busy client once for many answers.
+    /// Makes the kernel wake a busy client once for several responses.
     private func coalesceReads() {
         guard role == .client, let transport else { return }
         if let mark = coalescing.openStreams(session.openStreamCount) { transport.value.setLowWaterMark(mark) }
@@ -391,7 +394,7 @@ package final class HTTP2Connection {
     // MARK: Reporting
 
     private func reportEvents() {
-        // Reporting may bring more events, by closing the connection for one: they get a list of their own.
+        // Reporting may cause more events, for example by closing the connection; they use a separate list.
         var events: [HTTP2Event] = []
         swap(&events, &spareEvents)
         session.takeEvents(&events)
@@ -399,9 +402,9 @@ package final class HTTP2Connection {
             events.removeAll(keepingCapacity: true)
             swap(&events, &spareEvents)
         }
-        // The owner may end the connection on the way, and is still told how its requests ended.
+        // The owner may close the connection in between, and still receives the ends of its requests.
         let owner = onEvent
-        // A server takes the ends of its streams once all output has been written, or when the connection has ended.
+        // A server receives the ends of its streams when all output has been written, or when the connection has ended.
         let isWritten = if case .closed = state { false } else { true }
         for event in events { report(event, isWritten, to: owner) }
         if !events.isEmpty { owner?(.caughtUp) }

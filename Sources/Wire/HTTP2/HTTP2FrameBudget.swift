@@ -1,34 +1,35 @@
-/// Bounds the frames of a client that cost the server time and change nothing: a value without a clock.
+/// A limit on a client's frames that cost the server time without any effect, a value without a clock.
 ///
-/// Neither flow control nor a bound on output holds back empty DATA, WINDOW_UPDATE, PRIORITY and the like
-/// (RFC 9113 §10.5). Each request and each DATA frame of the server gives a client reason to send a few of them; beyond
-/// that a client has a number of frames that grows with time. The frames are counted here since nghttp2 does not report
-/// those that it ignores.
+/// Neither flow control nor a limit on output restricts empty DATA, WINDOW_UPDATE, PRIORITY and similar frames (RFC
+/// 9113 §10.5). Each request and each DATA frame of the server is a reason for a client to send a few of them; beyond
+/// that a client has a budget of frames that grows with time. The frames are counted here because nghttp2 does not
+/// report frames that it ignores.
 struct HTTP2FrameBudget {
-    /// The frames that a client may send at once.
+    /// The maximum size of the budget.
     static let burst = 10_000
-    /// The time in which the budget grows by a frame, up to ``burst``.
+    /// The time in which the budget grows by one frame, up to ``burst``.
     static let interval = Duration.milliseconds(1)
-    /// The error for a client that has sent too many.
+    /// The error message for a client that has sent too many.
     static let complaint = "too many empty DATA, WINDOW_UPDATE, PRIORITY or unknown frames"
-    /// The frames that a request, or a DATA frame of the server, adds: one for its stream, one for the connection.
+    /// The number of frames added for a request or a DATA frame of the server: one for its stream, one for the
+    /// connection.
     private static let perCause = 2
-    /// The octets of the shortest DATA frame that is not counted, unless it ends its stream.
+    /// The length in octets of the shortest DATA frame that is not counted, unless it ends its stream.
     private static let leastData = 16
-    /// The octets before the first frame (RFC 9113 §3.4).
+    /// The length in octets of the client preface before the first frame (RFC 9113 §3.4).
     private static let prefaceLength = 24
 
     private var left = HTTP2FrameBudget.burst
     private var updatedAt = MonotonicTime.zero
-    /// The octets up to the next frame.
+    /// The number of octets before the next frame.
     private var octetsToSkip = HTTP2FrameBudget.prefaceLength
-    /// The start of a frame whose length, type and flags have not all come yet.
+    /// The beginning of a frame whose length, type and flags have not been received completely.
     private var start: [UInt8] = []
 
-    /// Notes a DATA frame that was sent to the client.
+    /// Increases the budget for a DATA frame that was sent to the client.
     mutating func sentData() { earn() }
 
-    /// Counts the frames in the octets that come next; false when the client has sent too many.
+    /// Counts the frames in the next octets; returns false when the client has sent too many.
     mutating func admits(_ octets: UnsafeRawBufferPointer, at now: MonotonicTime) -> Bool {
         var index = 0
         while true {
@@ -43,7 +44,7 @@ struct HTTP2FrameBudget {
             let length = Int(start[0]) << 16 | Int(start[1]) << 8 | Int(start[2])
             let (type, flags) = (start[3], start[4])
             start.removeAll(keepingCapacity: true)
-            // The stream's number follows, and the payload.
+            // The stream identifier and the payload follow.
             octetsToSkip = 4 + length
             guard count(RawFrame(type: type, flags: flags, length: length), at: now) else { return false }
         }

@@ -1,19 +1,19 @@
 internal import CNghttp2
 
-/// A HEADERS frame at the end of some output, whose block grows behind it (RFC 9113 §6.2).
+/// A HEADERS frame at the end of an output buffer, whose header block is appended to it (RFC 9113 §6.2).
 struct HTTP2HeadersFrame {
-    /// Octets of a frame before its content (§4.1).
+    /// The length in octets of a frame header (§4.1).
     private static let headerLength = 9
-    /// No peer may demand shorter frames (§6.5.2).
+    /// The maximum frame size that every peer accepts (§6.5.2).
     private static let longestContent = 16_384
 
     private let start: Int
-    /// Whose fields it carries.
+    /// The identifier of the frame's stream.
     let streamID: Int32
 
-    /// A frame that is about to be put here; nil for one of another kind.
+    /// Creates a frame that is about to be appended at this position; nil for a frame of another type.
     init?(_ frame: UnsafeRawBufferPointer, at start: Int) {
-        // What a client says before its first frame has a space there (§3.4).
+        // The client preface, which precedes the first frame, has a space at this position (§3.4).
         guard frame.count >= HTTP2HeadersFrame.headerLength, frame[3] == UInt8(NGHTTP2_HEADERS.rawValue) else {
             return nil
         }
@@ -21,10 +21,11 @@ struct HTTP2HeadersFrame {
         streamID = Int32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: Int32.self))
     }
 
-    /// Where its block begins.
+    /// The position at which the header block begins.
     var blockStart: Int { start + HTTP2HeadersFrame.headerLength }
 
-    /// Writes the block's length into the header; what one frame cannot hold goes on in others (§6.10).
+    /// Writes the block's length into the frame header; the rest of a longer block is moved to CONTINUATION frames
+    /// (§6.10).
     func complete(in output: inout [UInt8]) {
         let length = output.count - blockStart
         guard length > HTTP2HeadersFrame.longestContent else { return setLength(length, at: start, in: &output) }

@@ -1,17 +1,17 @@
 internal import CNghttp2
 
-/// What nghttp2's callbacks write to: the open streams and what happened on them.
+/// The state that nghttp2's callbacks update: the open streams and their events.
 final class HTTP2Inbox {
-    /// The octets of answers that wait for the client before further streams are refused: enough for those to 1 000
-    /// pushes.
+    /// The limit in octets for pending responses of a client, enough for those to 1,000 pushes; when it is exceeded,
+    /// further streams are refused.
     static let answerBytesLimit = 1 << 20
 
     let role: HTTP2Session.Role
     let limits: HTTP2Limits
     @exclusivity(unchecked) var events: [HTTP2Event] = []
-    /// When the bytes arrived that nghttp2 is looking at.
+    /// The arrival time of the bytes that nghttp2 is parsing.
     @exclusivity(unchecked) var now = MonotonicTime.zero
-    /// Bytes of the longest fields so far: what the next message's will fit into, without growing on the way.
+    /// The size in bytes of the largest fields so far, used as the initial capacity for the next message.
     @exclusivity(unchecked) private var usualFieldBytes = 256
     /// The last error that nghttp2 reported, or the reason why the session was terminated.
     private var complaint = "no details"
@@ -19,39 +19,41 @@ final class HTTP2Inbox {
     private var isTerminated = false
     /// The size of the fields that are coming in, as RFC 9113 §6.5.2 counts it (servers only).
     @exclusivity(unchecked) private var blockSize = 0
-    /// What the peer did against the rules, so that the connection had to be ended.
+    /// The peer's violation of the protocol that ended the connection.
     private(set) var violation: String?
-    /// The last stream that something went out on; a client's go out in the order of their numbers.
+    /// The last stream on which a HEADERS frame was sent; a client sends in the order of stream identifiers.
     @exclusivity(unchecked) private(set) var lastSentStreamID: Int32 = 0
     /// The last GOAWAY frame that was written.
     private(set) var goAwaySent: HTTP2GoAway?
-    /// The number of streams that the peer may have open at once (servers only).
+    /// The limit on the number of streams that the peer may have open at once (servers only).
     var streamLimit = HTTP2StreamLimit()
-    /// The last of the peer's streams that is acted on; what a GOAWAY leaves out, the peer sends elsewhere.
+    /// The last of the peer's streams that is processed; the peer retries streams that a GOAWAY excludes elsewhere.
     var lastTakenStreamID = Int32.max
-    /// The stream that fields are coming in for, one by one: nghttp2 would search for it each time.
+    /// The stream whose fields are being received, kept here because nghttp2 would search for it for each field.
     ///
-    /// It is among the open ones, which own it.
+    /// The list of open streams owns it.
     @exclusivity(unchecked) private var receiving: Unmanaged<HTTP2Stream>?
-    /// Whether the fields that are coming in are trailers (servers only).
+    /// Whether the fields being received are trailers (servers only).
     @exclusivity(unchecked) private var isReceivingTrailers = false
-    /// The frames without effect that the client may still send (servers only).
+    /// The budget of frames without effect that the client may still send (servers only).
     @exclusivity(unchecked) var frameBudget = HTTP2FrameBudget()
-    /// The highest number of a stream that the client has opened (servers only).
+    /// The highest identifier of a stream that the client has opened (servers only).
     private var lastOpenedStreamID: Int32 = 0
-    /// The last streams that ended before the client had sent all of its request (servers only).
+    /// The last streams that ended before the client had sent the complete request (servers only).
     private var endedEarly: [Int32] = []
-    /// The number of streams of the client that were refused because too many were open, or too many answers waited.
+    /// The number of the client's streams that were refused because too many were open, or too many responses were
+    /// pending.
     private(set) var refusedStreamCount = 0
-    /// The number of requests that the owner has been given and has not answered (servers only).
+    /// The number of requests that were reported to the owner and have not been answered (servers only).
     @exclusivity(unchecked) private(set) var requestsInProgress = 0
-    /// The octets of the bodies of answers whose streams are open, as the client has not taken them (servers only).
+    /// The size in octets of the response bodies whose streams are open because the client has not read them (servers
+    /// only).
     @exclusivity(unchecked) private var answerBytes = 0
-    /// The highest number of a stream whose request the owner has been given (servers only).
+    /// The highest identifier of a stream whose request was reported to the owner (servers only).
     @exclusivity(unchecked) private(set) var lastReportedStreamID: Int32 = 0
     /// The number of streams that the peer has reset.
     private(set) var resetStreamCount = 0
-    /// Every open stream, each knowing its place, so that adding and removing cost no search.
+    /// The open streams; each stores its index, so that adding and removing need no search.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
 
     init(role: HTTP2Session.Role, limits: HTTP2Limits) {
@@ -59,9 +61,9 @@ final class HTTP2Inbox {
         self.limits = limits
     }
 
-    /// Calls `body` with the inbox that a callback was given; 0 without one.
+    /// Calls `body` with the inbox in a callback's context; returns 0 when there is none.
     ///
-    /// The session owns it while it calls back, so that it need not be owned once more for each callback.
+    /// The session retains the inbox during the callback, so that no further retain is needed for each callback.
     static func with(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Inbox) -> CInt) -> CInt {
         guard let context else { return 0 }
         return Unmanaged<HTTP2Inbox>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
@@ -69,7 +71,7 @@ final class HTTP2Inbox {
 
     var openStreamCount: Int { open.count }
 
-    /// Notes that the owner is given a request (servers only).
+    /// Records that a request is reported to the owner (servers only).
     func reported(_ stream: HTTP2Stream) {
         stream.isReported = true
         stream.isInProgress = true
@@ -77,14 +79,14 @@ final class HTTP2Inbox {
         lastReportedStreamID = max(lastReportedStreamID, stream.id)
     }
 
-    /// Notes that a request is answered with a body of this size (servers only).
+    /// Records that a request is answered with a body of this size (servers only).
     func answered(_ stream: HTTP2Stream, bodyBytes: Int) {
         settle(stream)
         stream.heldBytes = bodyBytes
         answerBytes += bodyBytes
     }
 
-    /// Notes that a request is answered, or that its stream has ended without an answer (servers only).
+    /// Records that a request is answered, or that its stream has ended without a response (servers only).
     private func settle(_ stream: HTTP2Stream) {
         guard stream.isInProgress else { return }
         stream.isInProgress = false
@@ -96,13 +98,13 @@ final class HTTP2Inbox {
         open.append(stream)
     }
 
-    /// The stream is over: it is no longer among the open ones, and among the events instead.
+    /// Removes a stream that has ended from the open ones, and adds the event.
     func closed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed, stream.place < open.count else { return }
         stream.isClosed = true
         settle(stream)
         answerBytes -= stream.heldBytes
-        // Fields may come in pieces, and other streams end in between.
+        // A header block can be split into several pieces, and its stream can end in between.
         if receiving?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { receiving = nil }
         if role == .server, !stream.isMessageComplete { noteEarlyEnd(of: stream.id) }
         let place = stream.place
@@ -138,7 +140,7 @@ final class HTTP2Inbox {
         }
     }
 
-    /// Keeps an error message of nghttp2's, unless the session was already terminated for another reason.
+    /// Stores an error message of nghttp2, unless the session was already terminated for another reason.
     func complain(_ message: String) {
         if !isTerminated { complaint = message }
     }
@@ -150,16 +152,16 @@ final class HTTP2Inbox {
         nghttp2_session_terminate_session(session, code.rawValue)
     }
 
-    /// Remembers a stream on which more frames of the client's may be under way; a hundred at most.
+    /// Stores one of the last hundred streams on which the client may still be sending frames.
     private func noteEarlyEnd(of id: Int32) {
         if endedEarly.count == 100 { endedEarly.removeFirst() }
         endedEarly.append(id)
     }
 
-    /// Ends the connection when HEADERS name a stream that is neither open nor new (RFC 9113 §5.1.1): nghttp2 ignores
-    /// such a frame.
+    /// Ends the connection when a HEADERS frame is for a stream that is neither open nor new (RFC 9113 §5.1.1), because
+    /// nghttp2 ignores such a frame.
     ///
-    /// A stream that ended before its request was complete is an exception: the client may not know yet.
+    /// A stream that ended before its request was complete is an exception, because the client may not know yet.
     func began(_ session: OpaquePointer?, _ header: nghttp2_frame_hd) {
         guard role == .server, header.type == UInt8(NGHTTP2_HEADERS.rawValue), !header.stream_id.isMultiple(of: 2)
         else { return }
@@ -179,8 +181,8 @@ final class HTTP2Inbox {
         blockSize = 0
         isReceivingTrailers = role == .server && frame.headers.cat != NGHTTP2_HCAT_REQUEST
         if role == .server, frame.headers.cat == NGHTTP2_HCAT_REQUEST {
-            // A client that takes no answers is not held back otherwise: the server must go on reading, as the
-            // WINDOW_UPDATE frames come on the same connection.
+            // Nothing else limits a client that does not read responses: the server must continue to read, because the
+            // WINDOW_UPDATE frames arrive on the same connection.
             guard open.count < streamLimit.current, answerBytes <= HTTP2Inbox.answerBytesLimit else {
                 refusedStreamCount += 1
                 events.append(.refused)
@@ -192,7 +194,7 @@ final class HTTP2Inbox {
                     frame.hd.stream_id,
                     HTTP2ErrorCode.refusedStream.rawValue
                 )
-                // Makes nghttp2 decode the rest of the fields for its table, and report nothing of the stream.
+                // Makes nghttp2 decode the remaining fields for its table, and report nothing about the stream.
                 return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
             }
             let stream = HTTP2Stream()
@@ -205,7 +207,7 @@ final class HTTP2Inbox {
         } else {
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 receiving = Unmanaged.passUnretained(stream)
-                // The final response replaces an informational one (RFC 9110 §15.2).
+                // The final response replaces an interim response (RFC 9110 §15.2).
                 if role == .client, (100..<200).contains(stream.incomingFields.status) {
                     stream.incomingFields = HTTPFields()
                 }
@@ -216,14 +218,14 @@ final class HTTP2Inbox {
 
     /// Ends the connection of a client whose header block is far larger than the limit (servers only).
     ///
-    /// A reference to a table entry is one octet, but its field is decoded and validated in full, so a block of 15 kB
-    /// can take as long as one of 60 MB (RFC 7541 §7.3, RFC 9113 §10.5.1). A field with an illegal value is not
-    /// counted, as nghttp2 resets its stream, and validates nothing in the rest of the block.
+    /// A reference to a table entry takes one octet, but its field is decoded and validated in full, so a block of 15
+    /// kB can take as long as one of 60 MB (RFC 7541 §7.3, RFC 9113 §10.5.1). A field with an illegal value is not
+    /// counted, because nghttp2 resets its stream and validates nothing in the rest of the block.
     ///
-    /// - Returns: The status for nghttp2, which decodes no more of the block when the connection ends.
+    /// - Returns: The status for nghttp2, which stops decoding the block when the connection ends.
     func count(_ session: OpaquePointer?, fieldBytes: Int) -> CInt {
         guard role == .server else { return 0 }
-        // Each field counts 32 bytes more (RFC 9113 §6.5.2).
+        // Each field counts as 32 bytes more (RFC 9113 §6.5.2).
         blockSize += fieldBytes + 32
         guard blockSize > 2 * limits.fieldBytes else { return 0 }
         let reason = """
@@ -247,7 +249,7 @@ final class HTTP2Inbox {
         }
     }
 
-    /// Notes a field, and forgets all of a request that has too many: it is answered with status 431.
+    /// Adds a field; when a request has too many, discards all of them, and the request is answered with status 431.
     private func receivedByServer(_ field: HTTPFields.Field, on stream: HTTP2Stream) {
         guard !isReceivingTrailers else {
             if stream.trailers.listSize < limits.fieldBytes { stream.trailers.append(field) }
@@ -261,7 +263,8 @@ final class HTTP2Inbox {
     }
 
     func received(_ bytes: UnsafeBufferPointer<UInt8>, on stream: HTTP2Stream) {
-        // Its answer waits for the end of the request, as clients fail when they are answered and reset before.
+        // The response is sent at the end of the request, because clients fail when they are answered and reset
+        // earlier.
         guard !stream.areFieldsTooLong else { return }
         let room = limits.bodyBytes - stream.body.count
         stream.body.append(contentsOf: UnsafeBufferPointer(rebasing: bytes.prefix(room)))
@@ -279,7 +282,7 @@ final class HTTP2Inbox {
             HTTP2Session.withStream(session, frame.hd.stream_id) { stream in
                 stream.isMessageComplete = true
                 usualFieldBytes = max(usualFieldBytes, stream.incomingFields.byteCount)
-                // It has heard of a too long message already.
+                // The event was already added when the body became too long.
                 if role == .server, !stream.isBodyTooLong { events.append(.request(stream)) }
             }
         case NGHTTP2_SETTINGS:

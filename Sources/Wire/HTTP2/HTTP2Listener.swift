@@ -1,25 +1,25 @@
-/// Accepts HTTP/2 connections on one address, with TLS or in the clear; lives on its loop.
+/// A server socket that accepts HTTP/2 connections on one address, with TLS or in cleartext; used only on its loop.
 package final class HTTP2Listener {
-    /// The time that a full server waits before it looks for idle connections again.
+    /// The time that a full server waits before it searches for idle connections again.
     private static let acceptPause = Duration.milliseconds(20)
-    /// How often it looks for clients that it has waited for long enough: one timer for all, not several for each.
+    /// The interval between checks for timed-out clients; one timer serves all connections.
     private static let patrolInterval = Duration.seconds(1)
 
-    /// How a listener treats its connections.
+    /// The settings of a listener for its connections.
     package struct Configuration: Sendable {
-        /// The TLS settings; nil for HTTP/2 in the clear with prior knowledge (RFC 9113 §3.3).
+        /// The TLS settings; nil for HTTP/2 in cleartext with prior knowledge (RFC 9113 §3.3).
         package var tls: TLSContext?
-        /// What each client is allowed.
+        /// The limits for each client.
         package var limits: HTTP2Limits
-        /// How long clients are waited for.
+        /// The timeouts for clients.
         package var patience: HTTP2Patience
-        /// Connections at once.
+        /// The maximum number of connections.
         ///
-        /// For a further one the server closes one to which it owes no answer, see ``ConnectionSlots``; when it owes
-        /// one on each, further ones wait in the system's queue.
+        /// For a further connection the server closes one without a request in progress, see ``ConnectionSlots``. When
+        /// all have one, further connections wait in the kernel's accept queue.
         package var connections: Int
 
-        /// A configuration from its parts.
+        /// Creates a configuration from its parts.
         package init(
             tls: TLSContext?,
             limits: HTTP2Limits,
@@ -44,20 +44,21 @@ package final class HTTP2Listener {
     private var patrol: LoopTimer?
     private var onDrained: (() -> Void)?
 
-    /// The port that is listened on.
+    /// The port on which the listener accepts connections.
     package let port: UInt16
 
-    /// Binds and begins to accept.
+    /// Binds the address and starts accepting connections.
     ///
     /// - Parameters:
     ///   - host: An address literal.
-    ///   - port: The port, or 0 for any that is free.
-    ///   - configuration: How connections are treated.
-    ///   - loop: The loop to live on, with all connections.
-    ///   - admits: Asked for each client that connects; one that is not admitted is dropped before the TLS handshake.
-    ///   - onEvent: Told what happens on each connection.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken, or `.addressNotAvailable` when it is
-    ///   none of this machine's.
+    ///   - port: The port, or 0 for any free port.
+    ///   - configuration: The settings for connections.
+    ///   - loop: The event loop of the listener and all connections.
+    ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
+    ///     handshake.
+    ///   - onEvent: Called for each event of each connection.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
+    ///   not an address of this machine.
     package init(
         host: String,
         port: UInt16,
@@ -81,7 +82,7 @@ package final class HTTP2Listener {
         watcher?.wait(for: .readable)
     }
 
-    /// Shows other TLS settings to whoever connects from now on.
+    /// Changes the TLS settings of connections that are accepted from now on.
     package func use(_ tls: TLSContext) {
         configuration.tls = tls
     }
@@ -91,15 +92,15 @@ package final class HTTP2Listener {
         configuration.limits.concurrentStreams = concurrentStreams
     }
 
-    /// Stops accepting, asks every client to leave, and calls `completion` when the last has gone.
+    /// Stops accepting, sends a GOAWAY to every client, and calls `completion` when all connections are closed.
     ///
     /// - Parameters:
-    ///   - grace: How long open streams may still take; what is open then is cut off.
+    ///   - grace: The time after which connections with open streams are closed.
     ///   - completion: Called once.
     package func close(grace: Duration, completion: @escaping () -> Void) {
         watcher?.close()
         watcher = nil
-        // Whoever closes may let go at once; the last client has to find somebody to tell.
+        // Keeps the listener alive until all connections are closed, because the caller may release it immediately.
         onDrained = { withExtendedLifetime(self) { completion() } }
         for connection in connections.values { connection.goAway() }
         loop.schedule(after: grace) { [weak self] in
@@ -115,7 +116,8 @@ package final class HTTP2Listener {
         while let watcher {
             let isFull = connections.count >= slots.limit
             let victim = isFull ? takeVictim() : nil
-            // Further clients wait in the system's queue until a connection has no request in progress, or is closed.
+            // Further clients wait in the kernel's accept queue until a connection has no request in progress, or is
+            // closed.
             if isFull, victim == nil { return pauseAccepting(watcher) }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
@@ -139,7 +141,7 @@ package final class HTTP2Listener {
         }
     }
 
-    /// Takes a connection without a request in progress to be closed for a new one; nil when there is none.
+    /// Returns a connection without a request in progress to be closed for a new one; nil when there is none.
     private func takeVictim() -> ObjectIdentifier? {
         while let id = slots.victim(at: loop.now, among: { idleConnections }) {
             if connections[id]?.idleSince != nil { return id }
@@ -154,7 +156,7 @@ package final class HTTP2Listener {
     }
 
     private func serve(_ socket: Box<Socket>, from peer: SocketAddress) {
-        // A client that cannot be served is dropped with its socket; the others do not notice.
+        // A client that cannot be served is dropped with its socket; other clients are not affected.
         guard
             let connection = try? HTTP2Connection(
                 accepting: socket,

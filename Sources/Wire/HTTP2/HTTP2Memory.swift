@@ -6,12 +6,12 @@ internal import CNghttp2
     internal import Darwin
 #endif
 
-/// Where an nghttp2 session has its memory from: it gives out again what it was given back.
+/// The allocator of an nghttp2 session, which reuses freed blocks.
 ///
-/// A push takes a session a dozen small blocks. Answers that come together give theirs back together, more than the C
-/// library keeps at hand, and the requests that follow take as many again.
+/// A push takes a dozen small blocks of a session. Responses that arrive together free their blocks together, more than
+/// the C library caches, and the requests that follow allocate as many again.
 ///
-/// Nobody may use a block when this goes.
+/// No block may be used after this value is destroyed.
 struct HTTP2Memory: ~Copyable {
     let shelves = HTTP2Shelves()
 
@@ -19,7 +19,7 @@ struct HTTP2Memory: ~Copyable {
         shelves.clear()
     }
 
-    /// The memory as nghttp2 asks for it; valid as long as this is.
+    /// The allocation functions for nghttp2; valid while this value exists.
     var functions: nghttp2_mem {
         nghttp2_mem(
             mem_user_data: shelves.start,
@@ -35,9 +35,9 @@ struct HTTP2Memory: ~Copyable {
     }
 }
 
-/// Blocks by their sizes, lent by the ``HTTP2Memory`` that owns them.
+/// The free lists of an ``HTTP2Memory``, by block size; the ``HTTP2Memory`` owns the storage.
 struct HTTP2Shelves {
-    /// Blocks of a size that wait to be given out again, each beginning with the address of the next.
+    /// A free list of blocks of one size; each block begins with the address of the next.
     private struct Shelf {
         var first: UnsafeMutableRawPointer?
         var count = 0
@@ -56,17 +56,17 @@ struct HTTP2Shelves {
         }
     }
 
-    /// The sizes of blocks are multiples of this power of two.
+    /// The binary logarithm of the granularity: the sizes of blocks are multiples of 32 bytes.
     private static let granuleBits = 5
     private static let count = 16
-    /// Larger blocks are not kept.
+    /// The largest size of blocks that are reused.
     static let largestSize = count << granuleBits
-    /// Blocks of a size that are kept: as many as the answers take that are read together, however many streams have
-    /// been open.
+    /// The maximum number of free blocks of one size: as many as the responses that are read together need, however
+    /// many streams have been open.
     static let limit = 128
-    /// What stands before each block: the number of its shelf; the number after the last means that it has none.
+    /// The length of the header before each block, which holds the index of its free list, or `count` when it has none.
     private static let headerLength = 16
-    /// What can be asked for: C's sizes go further than Swift's numbers.
+    /// The sizes that can be allocated; C's `size_t` exceeds Swift's `Int`.
     private static let sizes = 0...Int.max - headerLength
 
     private let shelves: UnsafeMutablePointer<Shelf>
@@ -90,10 +90,10 @@ struct HTTP2Shelves {
         shelves.deallocate()
     }
 
-    /// How many blocks wait to be given out again.
+    /// The number of free blocks.
     var keptCount: Int { UnsafeBufferPointer(start: shelves, count: HTTP2Shelves.count).reduce(0) { $0 + $1.count } }
 
-    /// Memory for this many bytes; nil without any.
+    /// Returns memory for this many bytes; nil when none is available.
     func block(of size: Int) -> UnsafeMutableRawPointer? {
         guard HTTP2Shelves.sizes.contains(size) else { return nil }
         let shelf = max(0, size &- 1) &>> HTTP2Shelves.granuleBits
@@ -101,7 +101,7 @@ struct HTTP2Shelves {
         return shelves[shelf].pop() ?? fresh(malloc(room(on: shelf) + HTTP2Shelves.headerLength), shelf)
     }
 
-    /// Takes a block back, if it is one.
+    /// Frees a block; nil is ignored.
     func take(back block: UnsafeMutableRawPointer?) {
         guard let block else { return }
         let shelf = shelf(of: block)
@@ -112,7 +112,7 @@ struct HTTP2Shelves {
         }
     }
 
-    /// A block with the same content, as far as it goes, and room for this many bytes; nil without memory.
+    /// Returns a block with the same content and a capacity of this many bytes; nil when no memory is available.
     func resize(_ block: UnsafeMutableRawPointer?, to size: Int) -> UnsafeMutableRawPointer? {
         guard let block else { return self.block(of: size) }
         guard HTTP2Shelves.sizes.contains(size) else { return nil }

@@ -1,28 +1,29 @@
-/// Frames on their way from a session to its transport, gathered so that they fill TLS records.
+/// Encoded frames between a session and its transport, collected so that they fill TLS records.
 struct HTTP2Output {
-    /// Size of one TLS record (RFC 8446 §5.1).
+    /// The size of a TLS record in bytes (RFC 8446 §5.1).
     private static let recordLength = 16 * 1024
-    /// Frames of a client that are gathered together: what they are made from is at hand still.
+    /// The number of queued frames from which on a client encodes them early, while their data is in the processor's
+    /// caches.
     private static let gatheredFrames = 12
 
     private var bytes: [UInt8] = []
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Whether there is enough to fill a record.
+    /// Whether the frames fill a record.
     var isFull: Bool { bytes.count >= HTTP2Output.recordLength }
 
-    /// Takes frames from the session, as many as fill one record.
+    /// Takes frames from the session until they fill a record.
     mutating func gather(from session: borrowing HTTP2Session) {
         while !isFull, session.writeFrame(to: &bytes) {}
     }
 
-    /// The same, but only when `gatheredFrames` wait.
+    /// Takes frames from the session when at least `gatheredFrames` are queued.
     mutating func gatherMany(from session: borrowing HTTP2Session) {
         if session.outputFrameCount >= HTTP2Output.gatheredFrames { gather(from: session) }
     }
 
-    /// Hands the transport as much as it takes.
+    /// Writes as much to the transport as it accepts.
     mutating func write(to transport: borrowing Transport) -> Transport.Outcome {
         let outcome = bytes.withUnsafeBytes { transport.write($0) }
         if case .moved(let count) = outcome {

@@ -1,15 +1,17 @@
-/// How long a server waits for a client, so that nobody holds memory and a place for nothing.
+/// The timeouts of a server's clients, which keep unresponsive clients from occupying memory and connections.
 package struct HTTP2Patience: Sendable, Hashable {
-    /// For the TLS handshake and the client's first SETTINGS together, from when it has connected.
+    /// The timeout of the TLS handshake and the client's first SETTINGS together, from the connection's start.
     package var handshake: Duration
-    /// For a whole request, from its first byte, and again for room for its answer; then its stream is reset.
+    /// The timeout of a whole request, from its first byte, and of the delivery of its response; then its stream is
+    /// reset.
     package var request: Duration
-    /// For a client that does not read to take any of what it is sent.
+    /// The timeout for a client that reads none of its output.
     package var output: Duration
-    /// For anything at all on a connection, be it a PING.
+    /// The timeout for a connection on which nothing is received, not even a PING.
     package var idle: Duration
 
-    /// By default 30 seconds each for the handshake, a request and output, and an hour of silence.
+    /// Creates timeouts, by default 30 seconds each for the handshake, a request and output, and one hour without
+    /// input.
     package init(
         handshake: Duration = .seconds(30),
         request: Duration = .seconds(30),
@@ -23,9 +25,9 @@ package struct HTTP2Patience: Sendable, Hashable {
     }
 }
 
-/// Decides when a server has waited for a client long enough, from what it is told about it.
+/// The timeout state of a server's client, updated by events and without I/O.
 struct HTTP2Watch {
-    /// What a client took too long for.
+    /// The timeout that a client has exceeded.
     enum Overdue {
         case handshake
         case output
@@ -34,57 +36,57 @@ struct HTTP2Watch {
 
     private let patience: HTTP2Patience
     private let accepted: MonotonicTime
-    /// When something came from the client last.
+    /// The time of the last input from the client.
     private(set) var heard: MonotonicTime
     private var isGreeted = false
     private var stalled: MonotonicTime?
 
-    /// The client has connected.
+    /// Starts with an accepted connection.
     init(_ patience: HTTP2Patience, at now: MonotonicTime) {
         self.patience = patience
         accepted = now
         heard = now
     }
 
-    /// Something has come from the client.
+    /// Records input from the client.
     mutating func heard(at now: MonotonicTime) {
         heard = now
     }
 
-    /// The client's SETTINGS are there: it speaks HTTP/2.
+    /// Records the client's SETTINGS, which complete the handshake.
     mutating func greeted() {
         isGreeted = true
     }
 
-    /// The client takes no more output for now.
+    /// Records that the client accepts no more output for now.
     mutating func stalled(at now: MonotonicTime) {
         if stalled == nil { stalled = now }
     }
 
-    /// The client takes output again.
+    /// Records that the client accepts output again.
     mutating func moved() {
         stalled = nil
     }
 
-    /// What the connection is to be given up for, if anything.
+    /// Returns the timeout that the client has exceeded; nil when there is none.
     func overdue(at now: MonotonicTime) -> Overdue? {
         guard isGreeted else { return now >= accepted.advanced(by: patience.handshake) ? .handshake : nil }
         if let stalled, now >= stalled.advanced(by: patience.output) { return .output }
         return now >= heard.advanced(by: patience.idle) ? .idle : nil
     }
 
-    /// Requests that began at this time or before are to be given up when they are not complete.
+    /// Returns the time at or before which an incomplete request must have started to exceed its timeout.
     func requestDeadline(at now: MonotonicTime) -> MonotonicTime {
         now.advanced(by: .zero - patience.request)
     }
 }
 
 extension HTTP2Connection {
-    /// The time since which nothing has come from a client to which the server owes no answer (servers only); nil when
-    /// it owes one.
+    /// The time of the last input from a client without a request in progress (servers only); nil when a request is in
+    /// progress.
     ///
-    /// A request whose end has not come, and an answer that the client does not take, do not count: a client could keep
-    /// its connection with them. A connection that the server has ended makes room first.
+    /// An incomplete request, and a response that the client does not read, do not count as in progress: a client could
+    /// keep its connection with them. A connection that the server has finished is the first to be closed.
     var idleSince: MonotonicTime? {
         if isParting { return .zero }
         return session.requestsInProgress == 0 ? watch?.heard : nil
@@ -93,15 +95,15 @@ extension HTTP2Connection {
     /// The client's address without its port (servers only).
     var peerHost: String { String(peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]) }
 
-    /// Closes in order, for another client (servers only).
+    /// Closes the connection in order to accept another client (servers only).
     ///
-    /// The GOAWAY frame leaves out requests that are not complete, so that their client can send them again.
+    /// The GOAWAY frame excludes incomplete requests, so that their client can send them again.
     func makeRoom() {
         goAway(lastStreamID: session.lastReportedStreamID)
         close(WireError(.closedLocally, "another client needed the place"))
     }
 
-    /// Gives up what the client has kept waiting for too long: a request, or the connection (servers only).
+    /// Resets requests, or closes the connection, that have exceeded a timeout (servers only).
     func giveUpWaiting() {
         guard let watch else { return }
         switch watch.overdue(at: loop.now) {

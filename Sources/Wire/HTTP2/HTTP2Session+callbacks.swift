@@ -1,6 +1,6 @@
 internal import CNghttp2
 
-/// What nghttp2 calls while it reads or writes frames: each callback notes what happened and returns.
+/// The callbacks of nghttp2, which it calls while it reads or writes frames. Each records an event and returns.
 ///
 /// The user data of each stream in nghttp2 is its `HTTP2Stream`, which the inbox owns until the stream closes.
 extension HTTP2Session {
@@ -87,15 +87,15 @@ extension HTTP2Session {
         }
     }
 
-    /// Calls `body` with the stream of this number, if there is one.
+    /// Calls `body` with the stream of this identifier, if there is one.
     ///
-    /// The inbox owns it, so that it need not be owned once more for each callback.
+    /// The inbox owns the stream, so that no retain is needed for each callback.
     static func withStream(_ session: OpaquePointer?, _ id: Int32, _ body: (HTTP2Stream) -> Void) {
         guard let context = nghttp2_session_get_stream_user_data(session, id) else { return }
         Unmanaged<HTTP2Stream>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
-    /// Notes a request whose stream nghttp2 resets because the request is malformed (RFC 9113 §8.1.1).
+    /// Records a request whose stream nghttp2 resets because the request is malformed (RFC 9113 §8.1.1).
     private static func noteMalformed(_ session: OpaquePointer?, _ frame: nghttp2_frame) {
         guard frame.hd.type == UInt8(NGHTTP2_RST_STREAM.rawValue),
             frame.rst_stream.error_code == HTTP2ErrorCode.protocolError.rawValue
@@ -105,7 +105,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Notes the end of an answer; of a request that is not complete the rest is not wanted (RFC 9113 §8.1).
+    /// Records the end of a response; the rest of an incomplete request is then cancelled (RFC 9113 §8.1).
     private static func noteAnswer(_ session: OpaquePointer?, _ frame: nghttp2_frame_hd) {
         let endsStream = frame.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         let isAnswer = frame.type == UInt8(NGHTTP2_HEADERS.rawValue) || frame.type == UInt8(NGHTTP2_DATA.rawValue)
@@ -123,7 +123,7 @@ extension HTTP2Session {
     }
 }
 
-/// nghttp2's words for one of its (negative) status codes.
+/// Returns nghttp2's message for one of its (negative) status codes.
 func nghttp2Message(_ status: CInt) -> String {
     nghttp2_strerror(status).map { String(cString: $0) } ?? "error \(status)"
 }

@@ -1,28 +1,28 @@
 internal import CNghttp2
 
-/// What a session tells its owner, in the order of arrival.
+/// An event that a session reports to its owner, in the order of arrival.
 enum HTTP2Event {
-    /// A client's request is complete, or its body passed the bound (see `isBodyTooLong`).
+    /// A client's request is complete, or its body exceeds the limit (see `isBodyTooLong`).
     case request(HTTP2Stream)
-    /// The stream is over.
+    /// A stream has ended.
     case closed(HTTP2Stream, HTTP2ErrorCode)
-    /// The peer will take no more streams, and has acted on none above the last one it names (RFC 9113 §6.8).
+    /// The peer accepts no further streams, and has processed none above the last one in the frame (RFC 9113 §6.8).
     case goAway(HTTP2GoAway)
-    /// A stream of the client's was refused, because too many are open.
+    /// A stream of the client was refused because too many were open, or too many responses were pending.
     case refused
     /// The peer's settings have changed.
     case settings
-    /// The peer answered a PING.
+    /// The peer has answered a PING.
     case pong
 }
 
 /// A GOAWAY frame.
 package struct HTTP2GoAway: Sendable, Hashable {
-    /// The highest stream the peer may have acted on.
+    /// The highest stream that the peer may have processed.
     package var lastStreamID: Int32
-    /// Why it goes.
+    /// The error code.
     package var errorCode: HTTP2ErrorCode
-    /// Whatever the peer added; APNs puts a JSON object with a `reason` here.
+    /// The peer's additional data; APNs sends a JSON object with a `reason`.
     package var debugData: [UInt8]
 
     init(_ frame: nghttp2_goaway) {
@@ -31,7 +31,7 @@ package struct HTTP2GoAway: Sendable, Hashable {
         debugData = Array(UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
     }
 
-    /// A frame from its parts.
+    /// Creates a frame from its parts.
     package init(lastStreamID: Int32, errorCode: HTTP2ErrorCode, debugData: [UInt8]) {
         self.lastStreamID = lastStreamID
         self.errorCode = errorCode
@@ -39,18 +39,19 @@ package struct HTTP2GoAway: Sendable, Hashable {
     }
 }
 
-/// What a session allows its peer.
+/// The limits of a session for its peer.
 package struct HTTP2Limits: Sendable {
-    /// Streams the peer may have open at once.
+    /// The maximum number of streams that the peer may have open at once.
     package var concurrentStreams: UInt32
-    /// Bytes of one message's body that are kept; a longer one is cut off and marked.
+    /// The maximum size in bytes of a message's body; a longer one is truncated and marked.
     package var bodyBytes: Int
-    /// The size of one message's fields (RFC 9113 §6.5.2), as SETTINGS_MAX_HEADER_LIST_SIZE tells the peer: a request
-    /// with more is answered with status 431, one with more than twice as much ends the connection, and the stream of
-    /// an answer is reset.
+    /// The maximum size of a message's fields (RFC 9113 §6.5.2), sent to the peer as SETTINGS_MAX_HEADER_LIST_SIZE.
+    ///
+    /// A request that exceeds it is answered with status 431, a request with more than twice as much ends the
+    /// connection, and the stream of a response that exceeds it is reset.
     package var fieldBytes: Int
 
-    /// Limits with these values.
+    /// Creates limits with these values.
     package init(concurrentStreams: UInt32, bodyBytes: Int, fieldBytes: Int) {
         self.concurrentStreams = concurrentStreams
         self.bodyBytes = bodyBytes
@@ -58,27 +59,28 @@ package struct HTTP2Limits: Sendable {
     }
 }
 
-/// One side of an HTTP/2 connection without any I/O: bytes in, events and bytes out; owns an `nghttp2_session`.
+/// One side of an HTTP/2 connection without I/O, based on an `nghttp2_session`: it consumes the peer's bytes, and
+/// produces events and output.
 ///
-/// nghttp2 calls back only while ``receive(_:)`` or ``writeFrame(to:)`` runs. The callbacks do nothing but note what
-/// happened in the inbox, so nothing can enter the session a second time.
+/// nghttp2 calls back only while ``receive(_:at:)`` or ``writeFrame(to:)`` runs. The callbacks only record events in
+/// the inbox, so the session is never entered recursively.
 struct HTTP2Session: ~Copyable {
-    /// Which side of the connection this is.
+    /// The side of the connection.
     enum Role {
         case client
         case server
     }
 
-    /// Octets both sides may have in flight on the whole connection; the protocol's 65 535 would stall a server
-    /// after sixteen large payloads.
+    /// The flow-control window of the connection in octets; the protocol's default of 65,535 would stall a server after
+    /// sixteen large payloads.
     private static let connectionWindow: Int32 = 1 << 20
 
     private let raw: OpaquePointer
-    /// Held only to live as long as nghttp2's session, whose blocks it owns.
+    /// Retained because it owns the memory blocks of nghttp2's session.
     private let memory: HTTP2Memory
     private let inbox: HTTP2Inbox
     private let fieldList = FieldList()
-    /// What encodes a client's requests; nghttp2 encodes a server's answers by itself.
+    /// The encoder of a client's requests; a server's responses are encoded by nghttp2.
     private let encoder: HPACKEncoder?
 
     init(_ role: Role, limits: HTTP2Limits) throws(WireError) {
@@ -92,10 +94,10 @@ struct HTTP2Session: ~Copyable {
             nghttp2_option_del(option)
         }
         HTTP2Session.setCallbacks(callbacks)
-        // Closed streams are kept only for a priority scheme that APNs ignores.
+        // Closed streams would be retained only for a priority scheme that APNs ignores.
         nghttp2_option_set_no_closed_streams(option, 1)
-        // Beyond this nghttp2 ends the connection. The connection stops reading earlier, when 1 000 frames wait for the
-        // peer; one more read holds up to 910 empty SETTINGS.
+        // The limit above which nghttp2 ends the connection. The connection stops reading earlier, when 1,000 frames
+        // are queued for the peer; one more read holds up to 910 empty SETTINGS.
         nghttp2_option_set_max_outbound_ack(option, 2_000)
 
         let inbox = HTTP2Inbox(role: role, limits: limits)
@@ -145,10 +147,10 @@ struct HTTP2Session: ~Copyable {
 
     // MARK: Bytes
 
-    /// Takes in bytes from the peer; what they meant is then in ``takeEvents(_:)``.
+    /// Processes bytes from the peer; their events are then available from ``takeEvents(_:)``.
     ///
-    /// - Throws: ``WireError`` of kind `.protocolViolation` when the connection cannot go on. A violation that
-    ///   HTTP/2 has an answer for does not throw: the answer is among the output, and then ``isOver`` is true.
+    /// - Throws: ``WireError`` of kind `.protocolViolation` when the connection cannot continue. A violation that
+    ///   HTTP/2 answers with a frame does not throw: the frame is added to the output, and then ``isOver`` is true.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) throws(WireError) {
         inbox.now = now
         guard inbox.role == .client || inbox.frameBudget.admits(bytes, at: now) else {
@@ -160,12 +162,12 @@ struct HTTP2Session: ~Copyable {
         }
     }
 
-    /// What happened since the last call, in exchange for an empty list whose memory is used again.
+    /// Returns the events since the last call, in exchange for an empty list whose storage is reused.
     func takeEvents(_ events: inout [HTTP2Event]) {
         swap(&inbox.events, &events)
     }
 
-    /// Adds the next frame to write to the output; false when there is none.
+    /// Appends the next frame to the output; returns false when there is none.
     func writeFrame(to output: inout [UInt8]) -> Bool {
         var pointer: UnsafePointer<UInt8>?
         let count = nghttp2_session_mem_send(raw, &pointer)
@@ -181,8 +183,10 @@ struct HTTP2Session: ~Copyable {
         return true
     }
 
-    /// Completes the frame of a request, which nghttp2 has made without fields: there is nothing in its block but
-    /// changes of the table's size, if the peer wants any.
+    /// Completes the HEADERS frame of a request.
+    ///
+    /// nghttp2 has created it without fields: its block contains only changes of the table's size, if the peer
+    /// requested any.
     private func writeFields(
         into frame: HTTP2HeadersFrame,
         with encoder: HPACKEncoder,
@@ -190,7 +194,7 @@ struct HTTP2Session: ~Copyable {
     ) {
         if output.count > frame.blockStart { encoder.resizeTable(output[frame.blockStart...]) }
         HTTP2Session.withStream(raw, frame.streamID) { stream in
-            // They are not needed any more, while it may be long until the request is answered.
+            // The fields are released now, because the response may take a long time.
             var fields = HTTPFields()
             swap(&fields, &stream.outgoingFields)
             encoder.encode(fields, to: &output)
@@ -198,15 +202,15 @@ struct HTTP2Session: ~Copyable {
         frame.complete(in: &output)
     }
 
-    /// How many frames wait to be written.
+    /// The number of frames in the output queue.
     var outputFrameCount: Int { nghttp2_session_get_outbound_queue_size(raw) }
 
-    /// Whether neither side has anything more to say.
+    /// Whether both sides have finished.
     var isOver: Bool {
         nghttp2_session_want_read(raw) == 0 && nghttp2_session_want_write(raw) == 0
     }
 
-    /// What the peer did against the rules, in nghttp2's words, if it did.
+    /// The peer's violation of the protocol with nghttp2's message; nil when there is none.
     var violation: WireError? {
         inbox.violation.map { WireError(.protocolViolation, "HTTP/2 was broken: \($0)") }
     }
@@ -215,10 +219,10 @@ struct HTTP2Session: ~Copyable {
 
     /// Opens a stream for the request.
     ///
-    /// - Throws: ``WireError`` when the session takes no more streams.
+    /// - Throws: ``WireError`` when the session accepts no more streams.
     func open(_ stream: HTTP2Stream) throws(WireError) {
         let context = Unmanaged.passUnretained(stream).toOpaque()
-        // The fields follow when it is written.
+        // The fields are added when the frame is written.
         let id: Int32
         if stream.outgoingBody.isEmpty {
             id = nghttp2_submit_request(raw, nil, nil, 0, nil, context)
@@ -233,52 +237,52 @@ struct HTTP2Session: ~Copyable {
         inbox.add(stream)
     }
 
-    /// How many streams are open.
+    /// The number of open streams.
     var openStreamCount: Int { inbox.openStreamCount }
 
-    /// What became of a request whose stream the peer has closed (clients only).
+    /// Returns the outcome of a request whose stream the peer has closed (clients only).
     func outcome(of stream: HTTP2Stream, closedWith code: HTTP2ErrorCode) -> StreamOutcome {
-        // A server may answer in full and then ask, without an error, for the rest of the request to be left out.
+        // A server may answer completely and then reset the stream without an error to stop the rest of the request.
         if stream.isMessageComplete { return .answered }
         let cause = WireError(.closedByPeer, "the peer reset the stream (\(code))")
         return code == .refusedStream
             ? .broken(StreamFailure(isUnprocessed: true, cause: cause)) : outcome(of: stream, brokenBy: cause)
     }
 
-    /// What became of a request whose connection has ended, or that was reset (clients only).
+    /// Returns the outcome of a request whose connection has ended, or that was reset (clients only).
     func outcome(of stream: HTTP2Stream, brokenBy cause: WireError) -> StreamOutcome {
         let hasSent = stream.id <= inbox.lastSentStreamID
         return .broken(StreamFailure(isUnprocessed: !hasSent, cause: cause))
     }
 
-    /// The streams that are open, which the session forgets: its end is theirs.
+    /// Removes and returns the open streams, which end with the session.
     func takeOpenStreams() -> [HTTP2Stream] {
         inbox.takeOpenStreams()
     }
 
-    /// Requests that began at this time or before and are not complete, and those that were answered then and whose
-    /// answer the client has not made room for (servers only).
+    /// Returns the requests that began at this time or before and are not complete, and those that were answered by
+    /// then and whose response the client has not accepted (servers only).
     func requestsUnfinished(since time: MonotonicTime) -> [HTTP2Stream] {
         inbox.requestsUnfinished(since: time)
     }
 
-    /// The number of requests that the owner has been given and has not answered (servers only).
+    /// The number of requests that were reported to the owner and have not been answered (servers only).
     var requestsInProgress: Int { inbox.requestsInProgress }
 
-    /// The highest number of a stream whose request the owner has been given (servers only).
+    /// The highest identifier of a stream whose request was reported to the owner (servers only).
     var lastReportedStreamID: Int32 { inbox.lastReportedStreamID }
 
-    /// Notes that the owner is given a request (servers only).
+    /// Records that a request is reported to the owner (servers only).
     func reported(_ stream: HTTP2Stream) { inbox.reported(stream) }
 
-    /// Answers the request of a stream; one that has closed in the meantime is let go.
+    /// Answers the request of a stream; has no effect when the stream has closed in the meantime.
     func answer(_ stream: HTTP2Stream, with response: HTTPResponse) {
         guard !stream.isClosed else { return }
         inbox.answered(stream, bodyBytes: response.body.count)
         stream.outgoingFields = response.fields
         stream.outgoingBody = response.body
         let status = fieldList.withNameValues(of: stream.outgoingFields) { fields in
-            // A response to HEAD has no content, whatever it describes (RFC 9110 §9.3.2).
+            // A response to HEAD has no content, whatever its fields describe (RFC 9110 §9.3.2).
             guard !response.body.isEmpty, stream.incomingFields[":method"] != "HEAD" else {
                 return nghttp2_submit_response(raw, stream.id, fields.baseAddress, fields.count, nil)
             }
@@ -288,7 +292,7 @@ struct HTTP2Session: ~Copyable {
         if status != 0 { reset(stream, .internalError) }
     }
 
-    /// Ends a stream at once.
+    /// Resets a stream.
     func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard !stream.isClosed else { return }
         nghttp2_submit_rst_stream(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
@@ -296,34 +300,35 @@ struct HTTP2Session: ~Copyable {
 
     // MARK: Connection
 
-    /// The last GOAWAY frame that was written, whoever asked for it; nil when there was none.
+    /// The last GOAWAY frame that was written, also by nghttp2 itself; nil when there was none.
     var goAwaySent: HTTP2GoAway? { inbox.goAwaySent }
 
-    /// The number of streams of the peer that were refused because too many were open, or too many answers waited
-    /// (servers only).
+    /// The number of the peer's streams that were refused because too many were open, or too many responses were
+    /// pending (servers only).
     var refusedStreamCount: Int { inbox.refusedStreamCount }
 
     /// The number of streams that the peer has reset.
     var resetStreamCount: Int { inbox.resetStreamCount }
 
-    /// Whether a stream of the peer's is acted on: no GOAWAY has left it out.
+    /// Returns whether the peer's stream is processed: no GOAWAY has excluded it.
     func takes(_ stream: HTTP2Stream) -> Bool { stream.id <= inbox.lastTakenStreamID }
 
-    /// Streams the peer allows at once.
+    /// The maximum number of concurrent streams that the peer allows.
     var peerConcurrentStreams: UInt32 {
         nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
     }
 
-    /// Changes how many streams the peer may have open at once (servers only); further ones are refused.
+    /// Changes the maximum number of streams that the peer may have open at once (servers only); further ones are
+    /// refused.
     ///
-    /// Sends nothing when the last SETTINGS frame allows the same number.
+    /// Sends nothing when the last SETTINGS frame has the same number.
     func allow(concurrentStreams: UInt32) {
         guard concurrentStreams != inbox.streamLimit.latest else { return }
         inbox.streamLimit.sent(concurrentStreams)
         submit(HTTP2StreamLimit.entry(concurrentStreams))
     }
 
-    /// Changes how many octets the peer may send on a stream before it has to wait for more room.
+    /// Changes the flow-control window of the peer's streams, in octets.
     func allow(octetsPerStream: UInt32) {
         let entry = nghttp2_settings_entry(
             settings_id: CInt(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue),
@@ -333,7 +338,7 @@ struct HTTP2Session: ~Copyable {
         submit(entry)
     }
 
-    /// Sends a SETTINGS frame, or ends the connection when the peer acknowledges none (RFC 9113 §6.5.3).
+    /// Sends a SETTINGS frame, or ends the connection when the peer does not acknowledge them (RFC 9113 §6.5.3).
     private func submit(_ entry: nghttp2_settings_entry) {
         guard inbox.streamLimit.isOverdue else {
             nghttp2_submit_settings(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
@@ -342,16 +347,16 @@ struct HTTP2Session: ~Copyable {
         inbox.terminate(raw, .settingsTimeout, because: "the peer does not acknowledge SETTINGS frames")
     }
 
-    /// Asks the peer for a sign of life.
+    /// Sends a PING.
     func ping() {
         nghttp2_submit_ping(raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
-    /// Tells the peer that no more streams are taken; those up to `lastStreamID` still end in order, by default all it
-    /// has opened so far.
+    /// Sends a GOAWAY; streams up to `lastStreamID`, by default all that the peer has opened so far, are still
+    /// processed.
     func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8] = [], lastStreamID: Int32? = nil) {
         let last = min(lastStreamID ?? nghttp2_session_get_last_proc_stream_id(raw), inbox.lastTakenStreamID)
-        // nghttp2 lets streams begin until the frame has gone out.
+        // nghttp2 accepts new streams until the frame has been written.
         inbox.lastTakenStreamID = last
         nghttp2_submit_goaway(
             raw,
@@ -363,15 +368,15 @@ struct HTTP2Session: ~Copyable {
         )
     }
 
-    /// Announces a GOAWAY, with the highest stream there can be, while streams of the peer may be under way (servers
+    /// Announces a GOAWAY with the highest possible stream identifier, because the peer may be opening streams (servers
     /// only; RFC 9113 §6.8).
     func announceGoAway() {
         nghttp2_submit_shutdown_notice(raw)
     }
 
-    // MARK: nghttp2's forms
+    // MARK: Conversion for nghttp2
 
-    /// What nghttp2 calls for the next piece of a stream's body.
+    /// Returns the callback from which nghttp2 reads a stream's body.
     private func bodyProvider(_ stream: UnsafeMutableRawPointer) -> nghttp2_data_provider {
         var provider = nghttp2_data_provider()
         provider.source.ptr = stream

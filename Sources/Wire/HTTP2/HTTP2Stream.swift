@@ -1,57 +1,57 @@
-/// One request with its response on an HTTP/2 connection, as far as it has come; lives on the connection's loop.
+/// A request and its response on an HTTP/2 connection; used only on the connection's loop.
 ///
-/// A client's stream sends the request and gathers the response, a server's the other way round.
+/// A client's stream sends the request and collects the response, a server's the reverse.
 package final class HTTP2Stream {
-    /// The number on the wire (RFC 9113 §5.1.1); 0 before it has one.
+    /// The stream identifier (RFC 9113 §5.1.1); 0 before it is assigned.
     @exclusivity(unchecked) package internal(set) var id: Int32 = 0
-    /// The fields that have arrived, pseudo fields first.
+    /// The fields received so far, pseudo-header fields first.
     package var fields: HTTPFields { incomingFields }
-    /// The body that has arrived, up to the session's bound.
+    /// The body received so far, up to the session's limit.
     @exclusivity(unchecked) package internal(set) var body: [UInt8] = []
-    /// Whether more body arrived than the session's bound, and was dropped.
+    /// Whether the body exceeded the session's limit and was truncated.
     @exclusivity(unchecked) package internal(set) var isBodyTooLong = false
-    /// Whether the peer has sent all of its message.
+    /// Whether the peer has sent its complete message.
     @exclusivity(unchecked) package internal(set) var isMessageComplete = false
-    /// Whether nothing more can happen on the stream.
+    /// Whether the stream has ended.
     @exclusivity(unchecked) package internal(set) var isClosed = false
 
-    /// A number of the owner's, by which it recognizes the stream when it has ended (servers only).
+    /// A number by which the owner identifies the stream when it has ended (servers only).
     @exclusivity(unchecked) package var tag = 0
-    /// The status of the answer; 0 before there is one (servers only).
+    /// The status of the response; 0 before there is one (servers only).
     package var answerStatus: Int { outgoingFields.status }
-    /// The names of the trailer fields that have arrived (servers only).
+    /// The names of the trailer fields received so far (servers only).
     package var trailerNames: [String] { trailers.isEmpty ? [] : trailers.map(\.name) }
 
-    /// Stored under a name of their own, since other modules would have each look proved exclusive.
+    /// The storage of ``fields``, a separate property because other modules would check each access for exclusivity.
     @exclusivity(unchecked) var incomingFields = HTTPFields()
     /// The trailer fields of a request, which have no effect on its meaning (RFC 9110 §6.5.1; servers only).
     @exclusivity(unchecked) var trailers = HTTPFields()
     /// Whether the fields of the request exceed the limit (servers only).
     @exclusivity(unchecked) var areFieldsTooLong = false
-    /// Whether the owner has been given the request (servers only).
+    /// Whether the request was reported to the owner (servers only).
     @exclusivity(unchecked) package internal(set) var isReported = false
-    /// Whether the owner has been given the request and has not answered it (servers only).
+    /// Whether the request was reported to the owner and has not been answered (servers only).
     @exclusivity(unchecked) var isInProgress = false
-    /// Whether the request broke the rules for messages (RFC 9113 §8.1.1), so that its stream was reset (servers only).
+    /// Whether the request was malformed (RFC 9113 §8.1.1), so that its stream was reset (servers only).
     @exclusivity(unchecked) package internal(set) var isMalformed = false
-    /// Whether the last frame of the answer has been written (servers only).
+    /// Whether the last frame of the response has been written (servers only).
     @exclusivity(unchecked) var isAnswerWritten = false
-    /// The fields to send, which are read here when their frame is written.
+    /// The fields to send, which are encoded when their frame is written.
     @exclusivity(unchecked) var outgoingFields: HTTPFields
-    /// The body to send and how much of it has been handed to nghttp2.
+    /// The body to send, and the number of its bytes that were passed to nghttp2.
     @exclusivity(unchecked) var outgoingBody: [UInt8]
     @exclusivity(unchecked) var outgoingOffset = 0
-    /// The octets of the answer's body that count as waiting for the client (servers only).
+    /// The octets of the response's body that count as pending for the client (servers only).
     @exclusivity(unchecked) var heldBytes = 0
-    /// When the first of a request arrived, and from its answer on, when it was answered (servers only).
+    /// The arrival time of the first part of a request, and later the time at which it was answered (servers only).
     @exclusivity(unchecked) var began = MonotonicTime.zero
-    /// Whether it is the client's turn: its request is not complete, or its answer waits to be taken (servers only).
+    /// Whether the client has to act: its request is not complete, or its response is pending (servers only).
     var isClientsTurn: Bool { !isMessageComplete || !outgoingFields.isEmpty }
-    /// Whether the stream carried a request whose end the owner is told (servers only).
+    /// Whether the stream carried a request whose end is reported to the owner (servers only).
     var isCounted: Bool { isReported || isMalformed || areFieldsTooLong }
-    /// Where the session keeps it among its open streams.
+    /// The index in the session's list of open streams.
     @exclusivity(unchecked) var place = 0
-    /// Whoever is told how it ended, until then (clients only).
+    /// The object to report with the stream's end, until it has ended (clients only).
     @exclusivity(unchecked) var sender: AnyObject?
 
     init(sending fields: HTTPFields = HTTPFields(), body: [UInt8] = [], for sender: AnyObject? = nil) {
@@ -60,9 +60,9 @@ package final class HTTP2Stream {
         self.sender = sender
     }
 
-    /// Copies as much of the rest of the body as there is room for.
+    /// Copies as much of the remaining body as fits.
     ///
-    /// - Returns: How many bytes, and whether they are the last.
+    /// - Returns: The number of bytes, and whether they are the last.
     func takeBody(into room: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {
         let count = min(room.count, outgoingBody.count - outgoingOffset)
         outgoingBody.withUnsafeBytes { bytes in
@@ -73,45 +73,45 @@ package final class HTTP2Stream {
     }
 }
 
-/// How a client's stream ended.
+/// The result of a client's stream.
 package enum StreamOutcome: Sendable {
-    /// The server answered in full.
+    /// The server has answered completely.
     case answered
-    /// The server, or the end of the connection, cut the stream off.
+    /// The stream was reset, or the connection ended.
     case broken(StreamFailure)
 }
 
-/// Why a stream ended without a full answer.
+/// The reason why a stream ended without a complete response.
 package struct StreamFailure: Error, Sendable, Hashable {
-    /// Whether the peer provably did not act on the request (RFC 9113 §8.7): it may be sent again.
+    /// Whether the peer certainly did not process the request (RFC 9113 §8.7), so that it may be sent again.
     package var isUnprocessed: Bool
-    /// What ended it.
+    /// The error that ended the stream.
     package var cause: WireError
 }
 
-/// An error code of HTTP/2, RFC 9113 §7.
+/// An HTTP/2 error code (RFC 9113 §7).
 package struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The number on the wire.
+    /// The numeric code.
     package let rawValue: UInt32
 
-    /// Any code, known or not.
+    /// Creates an error code, known or not.
     package init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// Graceful end.
+    /// A graceful shutdown.
     package static let noError = HTTP2ErrorCode(rawValue: 0)
-    /// The peer broke the protocol.
+    /// A protocol violation by the peer.
     package static let protocolError = HTTP2ErrorCode(rawValue: 1)
-    /// A fault on the sender's own side.
+    /// An error in the sender's implementation.
     package static let internalError = HTTP2ErrorCode(rawValue: 2)
     /// The peer does not acknowledge SETTINGS frames.
     package static let settingsTimeout = HTTP2ErrorCode(rawValue: 4)
-    /// The stream was not processed and may be tried again.
+    /// A stream that was not processed and may be retried.
     package static let refusedStream = HTTP2ErrorCode(rawValue: 7)
-    /// The stream is no longer wanted.
+    /// A stream that is no longer needed.
     package static let cancel = HTTP2ErrorCode(rawValue: 8)
-    /// The peer makes too much work.
+    /// Excessive load caused by the peer.
     package static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
 
     private static let names = [

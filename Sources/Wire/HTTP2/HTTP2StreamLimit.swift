@@ -1,42 +1,43 @@
 internal import CNghttp2
 
-/// The number of streams that a server's client may have open, kept from nghttp2.
+/// The limit on the number of streams that a server's client may have open, hidden from nghttp2.
 ///
-/// A limit counts from its acknowledgement on: a client that opens streams before it has read the server's SETTINGS
-/// acts in good faith (RFC 9113 §6.5.3), and clients in daily use send hundreds of requests that early.
+/// A limit applies from its acknowledgement on: a client that opens streams before it has read the server's SETTINGS
+/// violates nothing (RFC 9113 §6.5.3), and common clients send hundreds of requests that early.
 ///
 /// nghttp2 ends the connection when a client exceeds a limit that it has acknowledged. RFC 9113 §5.1.2 also permits
-/// REFUSED_STREAM for the one stream, after which the client may retry. So nghttp2 gets the limit under an identifier
-/// that means nothing to it, the frame is written with the real one, and the session refuses streams by itself.
+/// REFUSED_STREAM for the one stream, after which the client may retry. Therefore nghttp2 gets the limit under an
+/// identifier that it does not know, the real identifier is written into the encoded frame, and the session refuses
+/// streams itself.
 struct HTTP2StreamLimit {
-    /// The limit before the first acknowledgement: as many streams as APNs allows a client with a valid token.
+    /// The limit before the first acknowledgement: the number of streams that APNs allows a client with a valid token.
     private static let initial: UInt32 = 1_000
 
-    /// The limits of SETTINGS frames that were sent and not acknowledged, from the oldest.
+    /// The limits of unacknowledged SETTINGS frames, the oldest first.
     private var pending: [UInt32] = []
     private var acknowledged = initial
     /// The limit in the last SETTINGS frame.
     private(set) var latest = initial
 
-    /// The number of unacknowledged SETTINGS frames that a client may leave behind.
+    /// The maximum number of unacknowledged SETTINGS frames.
     ///
-    /// A server changes the limit at most once per answer, and a client that reads acknowledges in order, so no more
-    /// than the answers to all of its streams can be under way. Twice as many also cover changes of other settings.
+    /// A server changes the limit at most once per response, and a client that reads acknowledges in order, so at most
+    /// the responses to all of its streams can be pending. Twice as many also cover changes of other settings.
     private static let pendingLimit = 2_000
 
     /// Whether the client has left too many SETTINGS frames unacknowledged (RFC 9113 §6.5.3).
     var isOverdue: Bool { pending.count > HTTP2StreamLimit.pendingLimit }
 
-    /// The number of streams from which on a further one is refused.
+    /// The number of open streams from which on a further one is refused.
     var current: UInt32 { pending.reduce(acknowledged, max) }
 
-    /// Notes a SETTINGS frame, with a new limit or with other settings.
+    /// Records a SETTINGS frame, with a new limit or with other settings.
     mutating func sent(_ limit: UInt32? = nil) {
         latest = limit ?? latest
         if !isOverdue { pending.append(latest) }
     }
 
-    /// Notes that the client has acknowledged the oldest SETTINGS frame.
+    /// Records that the client has acknowledged the oldest SETTINGS frame.
     mutating func acknowledge() {
         guard !pending.isEmpty else { return }
         acknowledged = pending.removeFirst()
@@ -44,11 +45,11 @@ struct HTTP2StreamLimit {
 
     /// An identifier that no specification assigns (RFC 9113 §11.3).
     private static let placeholder: UInt16 = 0xFA03
-    /// Octets of a frame before its content (§4.1), and of an entry (§6.5.1).
+    /// The length in octets of a frame header (§4.1), and of an entry (§6.5.1).
     private static let headerLength = 9
     private static let entryLength = 6
 
-    /// The entry to submit to nghttp2.
+    /// Returns the entry to submit to nghttp2.
     static func entry(_ limit: UInt32) -> nghttp2_settings_entry {
         nghttp2_settings_entry(settings_id: Int32(placeholder), value: limit)
     }
@@ -56,8 +57,8 @@ struct HTTP2StreamLimit {
     /// Writes the real identifier into a SETTINGS frame.
     ///
     /// - Parameters:
-    ///   - output: The output, which ends with a whole frame of any type.
-    ///   - start: Where the frame begins.
+    ///   - output: The output, which ends with a complete frame of any type.
+    ///   - start: The position at which the frame begins.
     static func writeIdentifier(into output: inout [UInt8], from start: Int) {
         guard output.count >= start + headerLength, output[start + 3] == UInt8(NGHTTP2_SETTINGS.rawValue) else {
             return

@@ -1,28 +1,28 @@
-/// Decides how many bytes have to arrive before a busy client looks at its socket again.
+/// The number of bytes that have to arrive before a busy client reads its socket again.
 ///
-/// A client with hundreds of requests in flight that woke for each single answer would spend most of its time on
-/// system calls and write its next requests one by one. With a low-water mark the kernel wakes it once for many; a
-/// look after ``delayLimit`` at the latest bounds what that may cost in time.
+/// A client with hundreds of requests in flight that woke for each response would spend most of its time on system
+/// calls and write its next requests one by one. With a low-water mark the kernel wakes it once for several responses.
+/// A read after at most ``delayLimit`` limits the added latency.
 struct ReadCoalescing {
-    /// With fewer streams each answer is looked at when it comes.
+    /// The number of open streams below which each response is read when it arrives.
     static let streamThreshold = 64
-    /// Bytes to wait for per open stream: no answer is shorter, so that the mark is always reached.
+    /// The number of bytes to wait for per open stream; every response is longer, so the mark is always reached.
     static let bytesPerStream = 10
-    /// No mark is higher.
+    /// The highest mark in bytes.
     static let byteLimit = 16_384
-    /// The longest an answer may lie unread.
+    /// The maximum time for which a response may stay unread.
     static let delayLimit = Duration.milliseconds(1)
 
-    /// The mark that the socket has now.
+    /// The current mark of the socket, in bytes.
     private(set) var mark = 1
 
-    /// Whether a look after ``delayLimit`` is needed.
+    /// Whether a read after ``delayLimit`` is needed.
     var isActive: Bool { mark > 1 }
 
-    /// So many streams are open now.
+    /// Updates the mark for this number of open streams.
     ///
-    /// - Returns: The mark to set on the socket; nil when it may stay. It changes by powers of two, so that it is not
-    ///   set anew for each stream.
+    /// - Returns: The mark to set on the socket; nil when it is unchanged. Marks are powers of two, so that they do not
+    ///   change with each stream.
     mutating func openStreams(_ count: Int) -> Int? {
         var wanted = 1
         if count >= ReadCoalescing.streamThreshold {

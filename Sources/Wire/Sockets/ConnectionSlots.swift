@@ -1,9 +1,9 @@
-/// Decides which idle connection of a full server gives way to a new one: a value without I/O.
+/// The choice of idle connections that a full server closes to accept new ones, a value without I/O.
 ///
-/// Hosts share the connections: the host with the most idle connections gives one up first, and of those the one that
-/// has been idle for longest. A flood from one host closes that host's own connections.
+/// The host with the most idle connections loses one first, and of those the one that has been idle for longest. A
+/// flood from one host therefore closes that host's own connections.
 struct ConnectionSlots<ID> {
-    /// A connection on which the server owes no answer.
+    /// A connection on which no request is in progress.
     struct Idle {
         var id: ID
         /// The client's address without its port.
@@ -11,12 +11,12 @@ struct ConnectionSlots<ID> {
         var since: MonotonicTime
     }
 
-    /// The time between two looks at all connections, so that a flood does not cause one for each connection.
+    /// The time between two scans of all connections, so that a flood does not cause a scan for each connection.
     static var scanInterval: Duration { .milliseconds(10) }
 
-    /// The number of connections that a server accepts.
+    /// The maximum number of connections of the server.
     let limit: Int
-    /// The connections that give way, the next one last.
+    /// The connections to close, the next one last.
     private var victims: [ID] = []
     private var nextScan = MonotonicTime.zero
 
@@ -24,11 +24,12 @@ struct ConnectionSlots<ID> {
         self.limit = limit
     }
 
-    /// Takes a connection that was idle recently; nil when there is none, or it is too early to look again.
+    /// Returns a connection that was idle in the last scan; nil when there is none, or it is too early for another
+    /// scan.
     ///
     /// - Parameters:
-    ///   - now: The time.
-    ///   - idle: All connections that are idle.
+    ///   - now: The current time.
+    ///   - idle: Returns all idle connections.
     /// - Returns: The connection.
     mutating func victim(at now: MonotonicTime, among idle: () -> [Idle]) -> ID? {
         if now >= nextScan {
@@ -38,14 +39,14 @@ struct ConnectionSlots<ID> {
         return victims.popLast()
     }
 
-    /// Takes a connection back that did not have to give way.
+    /// Returns a connection that was not closed to the list.
     mutating func putBack(_ id: ID) {
         victims.append(id)
     }
 
     private static func ordered(_ idle: [Idle]) -> [ID] {
         var counts: [String: Int] = [:]
-        // The newest connection of a host counts as its first, the oldest as its last.
+        // Within a host, the newest connection has the first rank and the oldest the last.
         let ranked = idle.sorted { $0.since > $1.since }.map { connection in
             counts[connection.host, default: 0] += 1
             return (connection, rank: counts[connection.host, default: 0])

@@ -4,21 +4,21 @@
     internal import Darwin
 #endif
 
-/// The number of files and sockets that the process may have open.
+/// The limit on the number of open files and sockets of the process.
 package enum DescriptorLimit {
-    /// The most that ``raise()`` asks for: macOS refuses more for want of a limit.
+    /// The highest limit that ``raise()`` requests; macOS rejects higher ones even without a hard limit.
     private static let most: rlim_t = 1 << 20
 
-    /// The limit now.
+    /// The current limit.
     package static var current: Int {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return 256 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Raises the limit as far as the process may.
+    /// Raises the limit as far as the process is permitted to.
     ///
-    /// Shells and service managers start programs with a low limit for the sake of programs that use `select`.
+    /// Shells and service managers start programs with a low limit for compatibility with programs that use `select`.
     package static func raise() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return }

@@ -1,41 +1,42 @@
-/// Decides in which order and when the addresses of a host are tried: "happy eyeballs" (RFC 8305) without the
-/// sorting, which the system's resolver has done.
+/// The order and timing of connection attempts to the addresses of a host: "Happy Eyeballs" (RFC 8305) without sorting,
+/// which the system's resolver does.
 ///
-/// Facts go in, orders come out; whoever carries them out owns the sockets and the timer.
+/// Events go in and actions come out; the caller performs the actions, and owns the sockets and the timer.
 struct DialPlan {
-    /// What to do next.
+    /// The next action of the caller.
     enum Order: Equatable {
         /// Connect to the address at this index.
         case attempt(Int)
-        /// Call ``delayPassed()`` after ``DialPlan/attemptDelay``, unless the dialing is over by then.
+        /// Call ``delayPassed()`` after ``DialPlan/attemptDelay``, unless an attempt has succeeded or all have failed
+        /// by then.
         case startTimer
         /// Every address has failed.
         case fail(String)
     }
 
-    /// How long an address may stay silent before the next is tried beside it (RFC 8305 §5).
+    /// The time without a result after which the next address is tried in parallel (RFC 8305 §5).
     static let attemptDelay = Duration.milliseconds(250)
 
     private let addressCount: Int
     private var nextIndex = 0
     private var failures: [String] = []
 
-    /// A plan for this many addresses, at least one.
+    /// Creates a plan for this many addresses, at least one.
     init(addressCount: Int) {
         self.addressCount = addressCount
     }
 
-    /// The addresses are there: begin.
+    /// Starts the first attempt.
     mutating func start() -> [Order] {
         attemptNext()
     }
 
-    /// The last attempt has been silent for a while: try the next address beside it.
+    /// Starts an attempt with the next address in parallel, because the last attempt has had no result yet.
     mutating func delayPassed() -> [Order] {
         attemptNext()
     }
 
-    /// An attempt has failed: try the next address at once.
+    /// Records that an attempt has failed, and starts one with the next address immediately.
     mutating func attemptFailed(_ why: String) -> [Order] {
         failures.append(why)
         if failures.count == addressCount { return [.fail(failures.joined(separator: "; "))] }

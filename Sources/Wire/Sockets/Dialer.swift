@@ -1,7 +1,7 @@
-/// Opens a TCP connection to a host: resolves its name, tries every address as ``DialPlan`` says, and hands over the
-/// first socket that connects; lives on its loop.
+/// A TCP connector: it resolves a host name, tries the addresses in the order of ``DialPlan``, and returns the first
+/// socket that connects; used only on its loop.
 final class Dialer {
-    /// One address being tried.
+    /// A connection attempt in progress.
     private struct Attempt {
         var socket: Box<Socket>
         var watcher: SocketWatcher
@@ -17,18 +17,18 @@ final class Dialer {
     private var attempts: [Int: Attempt] = [:]
     private var timer: LoopTimer?
 
-    /// A dialer at rest.
+    /// Creates a dialer, which ``start(admits:completion:)`` starts.
     init(host: String, port: UInt16, on loop: EventLoop) {
         self.host = host
         self.port = port
         self.loop = loop
     }
 
-    /// Begins; `completion` is called once, unless ``cancel()`` comes first.
+    /// Starts connecting; `completion` is called once, unless ``cancel()`` is called before.
     ///
     /// - Parameters:
-    ///   - admits: Asked for each address of the host; by default all are tried.
-    ///   - completion: Told of the socket that connects first.
+    ///   - admits: Returns whether an address of the host may be tried; by default all are.
+    ///   - completion: Receives the first socket that connects.
     func start(
         admits: @escaping (SocketAddress) -> Bool = { _ in true },
         completion: @escaping (Result<Box<Socket>, WireError>) -> Void
@@ -38,7 +38,7 @@ final class Dialer {
         Resolver.resolve(host, port: port, on: loop) { [weak self] result in self?.resolved(result) }
     }
 
-    /// Gives up without a word.
+    /// Cancels the attempts without calling `completion`.
     func cancel() {
         completion = nil
         release()
@@ -95,7 +95,7 @@ final class Dialer {
         guard let attempt = attempts.removeValue(forKey: index) else { return }
         attempt.watcher.close()
         if let why = attempt.socket.value.connectError {
-            // The error names the host and the port already.
+            // The error text already contains the host and the port.
             let address = "\(addresses[index])"
             carryOut(plan.attemptFailed(address == "\(host):\(port)" ? why : "\(address): \(why)"))
         } else {

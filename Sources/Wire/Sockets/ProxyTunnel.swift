@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// A proxy that passes connections on (RFC 9110 §9.3.6, CONNECT).
+/// An HTTP proxy for tunnels (CONNECT, RFC 9110 §9.3.6).
 package struct HTTPProxy: Sendable, Hashable {
     /// A host name or an address literal.
     package var host: String
@@ -13,13 +13,13 @@ package struct HTTPProxy: Sendable, Hashable {
     /// The value of `Proxy-Authorization`; nil for none.
     package var authorization: String?
 
-    /// A proxy from its parts.
+    /// Creates a proxy from its parts.
     ///
     /// - Parameters:
     ///   - host: A host name or an address literal.
     ///   - port: The port.
-    ///   - user: The name to give with the basic scheme (RFC 7617); nil to give none.
-    ///   - password: The password that belongs to it.
+    ///   - user: The user name for basic authentication (RFC 7617); nil for none.
+    ///   - password: The password of the user.
     package init(host: String, port: UInt16, user: String? = nil, password: String = "") {
         self.host = host
         self.port = port
@@ -27,23 +27,23 @@ package struct HTTPProxy: Sendable, Hashable {
     }
 }
 
-/// Asks a proxy for a connection to a host, over a socket that is connected to the proxy; lives on its loop.
+/// A request to an HTTP proxy for a tunnel, over a socket that is connected to the proxy; used only on its loop.
 final class ProxyTunnel {
-    /// Bytes of an answer that are read before it counts as none.
+    /// The maximum size of the proxy's response in bytes.
     private static let answerLimit = 16 * 1024
 
     private let exchange: TransportExchange
     private let proxyName: String
     private var verdict: WireError?
 
-    /// A tunnel that has not been asked for yet.
+    /// Creates a tunnel, which ``start(_:on:completion:)`` requests.
     ///
     /// - Parameters:
     ///   - socket: A socket connected to the proxy.
     ///   - proxy: The proxy.
-    ///   - host: The host to reach through it.
-    ///   - port: The port to reach.
-    /// - Throws: ``WireError`` of kind `.system` without memory.
+    ///   - host: The target host.
+    ///   - port: The target port.
+    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
     init(over socket: Box<Socket>, to proxy: HTTPProxy, host: String, port: UInt16) throws(WireError) {
         proxyName = "\(proxy.host):\(proxy.port)"
         let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -57,7 +57,7 @@ final class ProxyTunnel {
         )
     }
 
-    /// Asks; `completion` is told once, with nil when the tunnel is there.
+    /// Requests the tunnel; `completion` is called once, with nil when the tunnel is established.
     func start(_ socket: Box<Socket>, on loop: EventLoop, completion: @escaping (WireError?) -> Void) {
         exchange.start(
             socket,
@@ -67,7 +67,7 @@ final class ProxyTunnel {
         )
     }
 
-    /// Gives up without a word.
+    /// Cancels the request without calling the completion handler.
     func cancel() {
         exchange.cancel()
     }
@@ -83,14 +83,14 @@ final class ProxyTunnel {
         return true
     }
 
-    /// Why the answer is none that opens the tunnel; nil when it does.
+    /// Returns the reason why the response does not establish the tunnel; nil when it does.
     private func problem(with head: String, hasMore: Bool) -> WireError? {
         let line = head.prefix { $0 != "\r\n" }
         let words = line.split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].count == 3 else {
             return WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one")
         }
-        // The server says nothing before it is spoken to: what comes with the answer is not from it.
+        // The target server sends nothing before the client does, so further bytes are not from it.
         guard words[1].hasPrefix("2"), !hasMore else {
             return WireError(.connectionRefused, "the proxy \(proxyName) answered \(line)")
         }

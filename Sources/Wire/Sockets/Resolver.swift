@@ -6,10 +6,10 @@ internal import CLibuv
     internal import Darwin
 #endif
 
-/// Turns names into addresses through the system's resolver, never cached here: Apple asks for a fresh query before
-/// each connection, so that load spreads over its servers ("Sending notification requests to APNs").
+/// The resolution of host names with the system's resolver, without a cache: Apple asks for a new query before each
+/// connection, so that load spreads over its servers ("Sending notification requests to APNs").
 enum Resolver {
-    /// What one query needs until its answer is there.
+    /// The state of a query until its completion.
     private final class Query {
         let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
         let host: String
@@ -27,8 +27,8 @@ enum Resolver {
 
     /// Calls `completion` on the loop with every address of the host, in the resolver's order.
     ///
-    /// The query itself runs on libuv's thread pool and cannot be stopped: a bound on time is the caller's. Once the
-    /// process exits there is no answer.
+    /// The query runs on libuv's thread pool and cannot be cancelled; the caller is responsible for a timeout. While
+    /// the process exits, `completion` is not called.
     static func resolve(
         _ host: String,
         port: UInt16,

@@ -6,16 +6,16 @@ internal import CLibuv
     internal import Darwin
 #endif
 
-/// Tells systemd how a service is (sd_notify(3)): a datagram for each piece of news, which is all of the protocol.
+/// A client of systemd's notification protocol (sd_notify(3)), which sends one datagram per notification.
 package struct ServiceManager: Sendable {
-    /// The socket's name; a leading `@` stands for the zero byte of an abstract one.
+    /// The path of the socket; a leading `@` stands for the zero byte of an abstract socket's name.
     private let path: String
-    /// How long the service may be silent before it counts as hung; nil for as long as it likes.
+    /// The watchdog timeout, after which a service without notifications counts as hung; nil for none.
     package let patience: Duration?
 
-    /// The service manager that started this process; nil when none did that wants to be told.
+    /// Creates a client for the service manager that started this process; nil when it expects no notifications.
     ///
-    /// - Parameter environment: The variables that it has set, `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
+    /// - Parameter environment: The environment variables `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
     package init?(environment: [String: String]) {
         guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         self.path = path
@@ -24,12 +24,12 @@ package struct ServiceManager: Sendable {
         patience = isMeant && time > 0 ? .microseconds(time) : nil
     }
 
-    /// Tells assignments, such as `READY=1`; a manager that is busy has ten seconds to take them.
+    /// Sends assignments, such as `READY=1`; waits up to ten seconds for a busy service manager.
     package func tell(_ assignments: String...) {
         send(assignments, within: 10)
     }
 
-    /// Tells what is told again soon, such as `WATCHDOG=1`, without waiting for anybody.
+    /// Sends an assignment that is repeated soon, such as `WATCHDOG=1`, without waiting.
     package func mention(_ assignment: String) {
         send([assignment], within: 0)
     }
@@ -53,7 +53,7 @@ package struct ServiceManager: Sendable {
         let isAbstract = path.hasPrefix("@")
         if isAbstract { withUnsafeMutableBytes(of: &address.sun_path) { $0[0] = 0 } }
         let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 0
-        // The name of an abstract socket is as long as it says, that of a file ends with a zero byte.
+        // The length of the address includes a terminating zero byte for a file name, but not for an abstract name.
         let length = socklen_t(offset + name.count + (isAbstract ? 0 : 1))
         let text = Array(assignments.joined(separator: "\n").utf8)
         withUnsafePointer(to: &address) { pointer in
@@ -63,7 +63,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Tells that the service reads its configuration anew; `READY=1` says that it has.
+    /// Notifies the service manager that the service is reloading its configuration; `READY=1` ends the reload.
     package func tellReloading() {
         tell("RELOADING=1", "MONOTONIC_USEC=\(uv_hrtime() / 1_000)")
     }

@@ -6,11 +6,11 @@ internal import CLibuv
     internal import Darwin
 #endif
 
-/// Owns one non-blocking TCP socket and closes it when it goes.
+/// A non-blocking TCP socket, closed when the value is destroyed.
 struct Socket: ~Copyable {
     let descriptor: CInt
 
-    /// A socket that was accepted or made elsewhere.
+    /// Takes ownership of a socket, and makes it non-blocking.
     init(adopting descriptor: CInt) throws(WireError) {
         self.descriptor = descriptor
         guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0,
@@ -18,11 +18,11 @@ struct Socket: ~Copyable {
         else {
             throw Socket.systemError("cannot prepare a socket")
         }
-        // Frames are gathered before they are written: waiting for more would only add delay.
+        // Frames are batched before they are written, so Nagle's algorithm would only add latency.
         Socket.set(IPPROTO_TCP, TCP_NODELAY, of: descriptor)
     }
 
-    /// A fresh socket of the family that `address` needs.
+    /// Creates a socket of the address family of `address`.
     init(for address: SocketAddress) throws(WireError) {
         #if canImport(Glibc)
             let stream = CInt(SOCK_STREAM.rawValue)
@@ -38,7 +38,7 @@ struct Socket: ~Copyable {
         close(descriptor)
     }
 
-    /// Begins to connect; the socket becomes writable when that has ended, then ``connectError`` tells how.
+    /// Starts connecting; the socket becomes writable when the attempt has ended, and ``connectError`` has the result.
     func startConnecting(to address: SocketAddress) throws(WireError) {
         let status = address.withPointer { connect(descriptor, $0, $1) }
         guard status == 0 || errno == EINPROGRESS else {
@@ -46,7 +46,7 @@ struct Socket: ~Copyable {
         }
     }
 
-    /// Why the connection attempt failed, or nil when it has succeeded.
+    /// The reason why the connection attempt failed; nil when it has succeeded.
     var connectError: String? {
         var code: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
@@ -56,7 +56,7 @@ struct Socket: ~Copyable {
         return code == 0 ? nil : Socket.message(code)
     }
 
-    /// Binds to the address and listens.
+    /// Binds the socket to the address and listens.
     func listen(on address: SocketAddress) throws(WireError) {
         Socket.set(SOL_SOCKET, SO_REUSEADDR, of: descriptor)
         let bound = address.withPointer { bind(descriptor, $0, $1) }
@@ -70,7 +70,7 @@ struct Socket: ~Copyable {
         }
     }
 
-    /// The error for an address that cannot be bound, from the system's number (`errno`).
+    /// Returns the error for an address that cannot be bound, from the system's error number (`errno`).
     static func listenError(_ address: SocketAddress, _ number: CInt) -> WireError {
         let isForeign = number == EADDRNOTAVAIL
         let advice =
@@ -83,15 +83,15 @@ struct Socket: ~Copyable {
         )
     }
 
-    /// What came of one look at a listening socket.
+    /// The result of accepting from a listening socket.
     enum Acceptance: ~Copyable {
         case accepted(Socket, from: SocketAddress)
         case nobodyWaits
-        /// No descriptors or memory are left: looking again at once would only burn time.
+        /// No descriptors or memory are available, so an immediate retry would fail again.
         case exhausted
     }
 
-    /// Takes the next waiting connection.
+    /// Accepts the next connection in the kernel's queue.
     func accept() -> Acceptance {
         while true {
             var peer = sockaddr_storage()
@@ -117,19 +117,19 @@ struct Socket: ~Copyable {
         }
     }
 
-    /// Has the socket count as readable only when this many bytes are there.
+    /// Makes the socket readable only when this many bytes have arrived.
     func setLowWaterMark(_ bytes: Int) {
         var bytes = CInt(clamping: bytes)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &bytes, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Has the peer see a reset instead of an end in order when this is closed.
+    /// Makes closing the socket send a reset to the peer instead of an orderly end.
     func resetOnClose() {
         var atOnce = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// The address the socket is bound to.
+    /// The address to which the socket is bound.
     var localAddress: SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -139,7 +139,7 @@ struct Socket: ~Copyable {
         return status == 0 ? SocketAddress(storage: storage, length: length) : nil
     }
 
-    /// The system's words for one of its error numbers.
+    /// Returns the system's message for one of its error numbers.
     static func message(_ number: CInt) -> String {
         uvMessage(-number)
     }

@@ -24,7 +24,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address that a literal such as `127.0.0.1` or `::1` names; nil for anything else.
+    /// Creates an address from a literal such as `127.0.0.1` or `::1`; nil for anything else.
     package init?(literal: String, port: UInt16) {
         var four = sockaddr_in()
         var six = sockaddr_in6()
@@ -49,7 +49,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     /// The port, in the host's byte order.
     package var port: UInt16 {
-        // The port has the same place in the IPv4 and the IPv6 form.
+        // The port has the same offset in `sockaddr_in` and `sockaddr_in6`.
         withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
     }
 
@@ -61,18 +61,19 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether the address is one of the open network's: no private, local, shared or reserved one, and no group.
+    /// Whether the address is a unicast address of the public Internet, not a private, local, shared or reserved one.
     ///
     /// Source: IANA's registries of special-purpose addresses (RFC 6890).
     package var isPublic: Bool {
         let bytes = addressBytes
         guard bytes.count == 16 else { return SocketAddress.isPublic(four: bytes) }
-        // Addresses of version 4 in those of version 6, and translations of them (RFC 4291 §2.5.5, RFC 6052, RFC 3056).
+        // IPv4-mapped, IPv4-compatible and 6to4 addresses are judged by their IPv4 address (RFC 4291 §2.5.5, RFC 3056);
+        // addresses of NAT64 (RFC 6052) count as not public.
         if bytes.starts(with: [UInt8](repeating: 0, count: 10)) || bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B]) {
             return bytes[..<8].allSatisfy { $0 == 0 } ? SocketAddress.isPublic(four: Array(bytes[12...])) : false
         }
         if bytes.starts(with: [0x20, 0x02]) { return SocketAddress.isPublic(four: Array(bytes[2..<6])) }
-        // Only 2000::/3 is given out; 2001::/23 is for protocols, 2001:db8::/32 for books.
+        // Only 2000::/3 is allocated; 2001::/23 is for protocols, 2001:db8::/32 for documentation.
         guard bytes[0] & 0xE0 == 0x20 else { return false }
         return !(bytes.starts(with: [0x20, 0x01]) && (bytes[2] < 2 || bytes[2...3] == [0x0D, 0xB8]))
     }
@@ -93,7 +94,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         return withUnsafeBytes(of: storage) { Array($0[offset..<offset + count]) }
     }
 
-    /// `127.0.0.1:443` or `[::1]:443`.
+    /// The address with its port, as in `127.0.0.1:443` or `[::1]:443`.
     package var description: String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

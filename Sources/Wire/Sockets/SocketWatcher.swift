@@ -1,17 +1,17 @@
 internal import CLibuv
 
-/// Tells when a socket can be read or written, through libuv's `uv_poll`; lives on its loop.
+/// A watcher that reports when a socket is readable or writable, with libuv's `uv_poll`; used only on its loop.
 package final class SocketWatcher {
-    /// What a socket is ready for, or is waited for.
+    /// The readiness of a socket, or the readiness to wait for.
     package struct Readiness: OptionSet {
-        /// libuv's bits.
+        /// The flags of libuv.
         package let rawValue: CInt
-        /// Something can be read, or the peer has closed.
+        /// Data can be read, or the peer has closed the connection.
         package static let readable = Readiness(rawValue: CInt(UV_READABLE.rawValue))
-        /// Something can be written.
+        /// Data can be written.
         package static let writable = Readiness(rawValue: CInt(UV_WRITABLE.rawValue))
 
-        /// libuv's bits.
+        /// Creates a set from the flags of libuv.
         package init(rawValue: CInt) {
             self.rawValue = rawValue
         }
@@ -29,13 +29,13 @@ package final class SocketWatcher {
         try self.init(descriptor: socket.descriptor, on: loop, onReady: onReady)
     }
 
-    /// Watches a socket that somebody else owns, and reads and writes.
+    /// Watches a socket that another object owns, reads and writes.
     ///
     /// - Parameters:
     ///   - descriptor: The socket. It must not be closed before ``close()``.
-    ///   - loop: Where it is watched; the caller is on it.
-    ///   - onReady: Told what it is ready for.
-    /// - Throws: ``WireError`` of kind `.system` when it cannot be watched.
+    ///   - loop: The event loop; the caller must be on it.
+    ///   - onReady: Receives the readiness of the socket.
+    /// - Throws: ``WireError`` of kind `.system` when the socket cannot be watched.
     package init(descriptor: CInt, on loop: EventLoop, onReady: @escaping (Readiness) -> Void) throws(WireError) {
         loop.checkIsolated()
         self.onReady = onReady
@@ -43,7 +43,7 @@ package final class SocketWatcher {
         guard status == 0 else {
             throw WireError(.system, "cannot watch a socket: \(uvMessage(status))")
         }
-        // libuv holds the watcher until `uv_close` is through with the handle.
+        // libuv retains the watcher until `uv_close` has closed the handle.
         handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
     }
 
@@ -51,7 +51,7 @@ package final class SocketWatcher {
         handle.deallocate()
     }
 
-    /// Waits for these; an empty set waits for nothing.
+    /// Waits for this readiness; an empty set stops waiting.
     package func wait(for interest: Readiness) {
         guard onReady != nil, interest != self.interest else { return }
         self.interest = interest
@@ -66,9 +66,9 @@ package final class SocketWatcher {
         }
     }
 
-    /// Leaves it to the owner to meet the error, with its own words, where it reads or writes.
+    /// Reports the socket as ready, so that the owner gets the error from its next read or write.
     ///
-    /// What came before the error may have to be read first, so the watching, which libuv has stopped, goes on.
+    /// Data received before the error may have to be read first, so the watcher, which libuv has stopped, is restarted.
     private func becameFaulty() {
         let interest = self.interest
         self.interest = []
@@ -76,7 +76,7 @@ package final class SocketWatcher {
         onReady?(interest)
     }
 
-    /// Stops for good; must come before the socket is closed.
+    /// Stops watching permanently; must be called before the socket is closed.
     package func close() {
         guard onReady != nil else { return }
         onReady = nil

@@ -1,4 +1,4 @@
-/// Writes a request and gathers what comes back, until whoever reads it has enough; lives on its loop.
+/// A request and the collection of its response over a transport; used only on its loop.
 final class TransportExchange {
     private let transport: Box<Transport>
     private let peerName: String
@@ -6,18 +6,18 @@ final class TransportExchange {
     private var answer: [UInt8] = []
     private var isEncrypted: Bool
     private var watcher: SocketWatcher?
-    /// Whether what has come is enough; the second argument says that no more will come.
+    /// Returns whether the received bytes suffice; the second argument states whether the peer has finished sending.
     private var isEnough: (([UInt8], Bool) -> Bool)?
     private var completion: ((WireError?) -> Void)?
 
-    /// An exchange that has not begun.
+    /// Creates an exchange, which ``start(_:on:until:completion:)`` starts.
     ///
     /// - Parameters:
     ///   - socket: A connected socket.
-    ///   - tls: How it is encrypted; nil in the clear.
-    ///   - peerName: Whom the certificate has to be for, and what people know the peer as.
-    ///   - request: What is written.
-    /// - Throws: ``WireError`` of kind `.system` without memory.
+    ///   - tls: The TLS settings; nil for cleartext.
+    ///   - peerName: The name that the peer's certificate must have, also used in error messages.
+    ///   - request: The bytes to write.
+    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
     init(
         over socket: Box<Socket>,
         tls: TLSContext?,
@@ -30,13 +30,13 @@ final class TransportExchange {
         self.request = request
     }
 
-    /// Begins.
+    /// Starts the exchange.
     ///
     /// - Parameters:
     ///   - socket: The same socket.
-    ///   - loop: Where it lives.
-    ///   - isEnough: Asked, with everything that has come so far and whether that is all, whether to stop here.
-    ///   - completion: Told once, with nil when it was enough.
+    ///   - loop: The event loop.
+    ///   - isEnough: Returns whether to stop, from all bytes received so far and whether the peer has finished sending.
+    ///   - completion: Called once, with nil when the received bytes sufficed.
     func start(
         _ socket: Box<Socket>,
         on loop: EventLoop,
@@ -53,7 +53,7 @@ final class TransportExchange {
         proceed(loop)
     }
 
-    /// Gives up without a word.
+    /// Cancels the exchange without calling `completion`.
     func cancel() {
         completion = nil
         isEnough = nil
@@ -70,7 +70,7 @@ final class TransportExchange {
             let isAll = if case .ended = outcome { true } else { false }
             if !answer.isEmpty, count > 0 || isAll, isEnough?(answer, isAll) ?? true { return finish(nil) }
             switch outcome {
-            case .moved: continue  // There may be more in OpenSSL's buffer, of which the socket will not tell.
+            case .moved: continue  // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
             case .mustWait: watcher?.wait(for: .readable)
             case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection without an answer"))
             case .failed(let error): finish(error)
@@ -79,7 +79,7 @@ final class TransportExchange {
         }
     }
 
-    /// Whether the handshake is done, or there is none.
+    /// Continues the handshake; returns whether it is complete, or not needed.
     private func shakeHands() -> Bool {
         guard isEncrypted else { return true }
         switch transport.value.handshake() {
@@ -90,12 +90,12 @@ final class TransportExchange {
         case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection during the TLS handshake"))
         case .failed(let error): finish(error)
         }
-        // What the handshake has to say is in a buffer still.
+        // The output of the handshake is still in a buffer.
         _ = transport.value.flush()
         return false
     }
 
-    /// Whether everything is written.
+    /// Writes the request; returns whether all of it is written.
     private func write() -> Bool {
         while !request.isEmpty {
             switch request.withUnsafeBytes({ transport.value.write($0) }) {

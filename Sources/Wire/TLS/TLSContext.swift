@@ -1,33 +1,34 @@
 internal import COpenSSL
 
-/// The settings of TLS for one side, shared by its connections: OpenSSL's `SSL_CTX`.
+/// The TLS settings of one side, shared by its connections: OpenSSL's `SSL_CTX`.
 ///
-/// It is `@unchecked Sendable` because it is never changed after it was made, and OpenSSL allows connections to be made
-/// from one unchanging `SSL_CTX` on any thread (openssl-threads(7)).
+/// It is `@unchecked Sendable` because it is never changed after its creation, and OpenSSL allows connections to be
+/// created from an unchanging `SSL_CTX` on any thread (openssl-threads(7)).
 package final class TLSContext: @unchecked Sendable {
     /// A certificate with its private key, as PEM text.
     package struct Identity: Sendable, CustomStringConvertible, CustomReflectable {
-        /// The certificate, followed by the intermediates if any.
+        /// The certificate, followed by any intermediate certificates.
         package var certificateChainPEM: String
-        /// The private key that belongs to the first certificate.
+        /// The private key of the first certificate.
         package var privateKeyPEM: String
 
-        /// A certificate chain and its key, both PEM.
+        /// Creates an identity from a certificate chain and its key, both PEM.
         package init(certificateChainPEM: String, privateKeyPEM: String) {
             self.certificateChainPEM = certificateChainPEM
             self.privateKeyPEM = privateKeyPEM
         }
 
-        /// A word in place of the key, which is nothing for logs.
+        /// A fixed text, because the private key must not appear in logs.
         package var description: String { "Identity(a certificate and its key)" }
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     let context: OpaquePointer
     let isServer: Bool
-    /// Whether the other side has to agree on HTTP/2.
+    /// Whether the peer has to agree on HTTP/2.
     let needsHTTP2: Bool
-    /// The settings for clients that name the host they want (SNI, RFC 6066 §3); nil for the same as for others.
+    /// The settings for clients that send a host name (SNI, RFC 6066 §3); nil for the same settings as for other
+    /// clients.
     private var forNamedHosts: TLSContext?
 
     private init(isServer: Bool, needsHTTP2: Bool = true) throws(WireError) {
@@ -40,7 +41,7 @@ package final class TLSContext: @unchecked Sendable {
         self.needsHTTP2 = needsHTTP2
         _ = martlet_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
         martlet_SSL_CTX_set_mode(context, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
-        // A server may hold thousands of idle connections: their buffers go back while nothing arrives.
+        // A server may hold thousands of idle connections, so their buffers are freed while nothing arrives.
         if isServer { martlet_SSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS)) }
     }
 
@@ -48,14 +49,14 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_free(context)
     }
 
-    /// TLS for connections that this side opens, agreeing on HTTP/2 by ALPN (RFC 7301).
+    /// Returns settings for outgoing connections that negotiate HTTP/2 with ALPN (RFC 7301).
     ///
     /// - Parameters:
     ///   - authorities: PEM certificates to trust besides the system's.
-    ///   - identity: The client certificate to show when the server asks for one.
-    ///   - isTLS13Required: Whether TLS 1.2 is not good enough.
+    ///   - identity: The client certificate to present when the server requests one.
+    ///   - isTLS13Required: Whether TLS 1.3 is the minimum version, instead of TLS 1.2.
     /// - Returns: The settings.
-    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
+    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the expected PEM.
     package static func client(
         authorities: String? = nil,
         identity: Identity? = nil,
@@ -72,11 +73,11 @@ package final class TLSContext: @unchecked Sendable {
         return tls
     }
 
-    /// TLS for connections that this side opens to speak HTTP/1.1.
+    /// Returns settings for outgoing connections that use HTTP/1.1.
     ///
     /// - Parameter authorities: PEM certificates to trust besides the system's; nil for none.
     /// - Returns: The settings.
-    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
+    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the expected PEM.
     package static func http1Client(authorities: String? = nil) throws(WireError) -> TLSContext {
         let tls = try TLSContext(isServer: false, needsHTTP2: false)
         SystemAuthorities.add(to: SSL_CTX_get_cert_store(tls.context))
@@ -85,18 +86,18 @@ package final class TLSContext: @unchecked Sendable {
         return tls
     }
 
-    /// TLS for connections that others open, offering HTTP/2 and nothing else.
+    /// Returns settings for incoming connections, which offer only HTTP/2.
     ///
     /// - Parameters:
     ///   - identity: The server's certificate and key.
-    ///   - identityForNamedHosts: The certificate and key for clients that name the host they want, unless the name is
+    ///   - identityForNamedHosts: The certificate and key for clients that send a host name (SNI), unless the name is
     ///     an address; nil for `identity`.
-    ///   - asksForCertificates: Whether clients are asked for a certificate. The handshake succeeds without one, and
-    ///     with any that is valid at the time, from any issuer: the layer above decides.
-    ///   - clientAuthorities: PEM certificates of the authorities for ``CertificateFacts/isIssuedByAuthority``; nil
-    ///     for none.
+    ///   - asksForCertificates: Whether the server requests a client certificate. The handshake succeeds without one,
+    ///     and with any that is currently valid, from any issuer: the layer above decides.
+    ///   - clientAuthorities: PEM certificates of the authorities for ``CertificateFacts/isIssuedByAuthority``; nil for
+    ///     none.
     /// - Returns: The settings.
-    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the PEM it should be.
+    /// - Throws: ``WireError`` of kind `.badCredentials` for text that is not the expected PEM.
     package static func server(
         identity: Identity,
         identityForNamedHosts: Identity? = nil,
@@ -121,7 +122,7 @@ package final class TLSContext: @unchecked Sendable {
                 default: 1
                 }
             }
-            // Without a name of their own, sessions of clients with certificates would not be resumed but refused.
+            // Without a session ID context, OpenSSL rejects resumed sessions of clients with certificates.
             let name = Array("martlet".utf8)
             SSL_CTX_set_session_id_context(tls.context, name, CUnsignedInt(name.count))
         }
@@ -162,7 +163,7 @@ package final class TLSContext: @unchecked Sendable {
         }
         do {
             let key = try PrivateKey(pem: identity.privateKeyPEM)
-            // The second question is needed: the first compares nothing when the kinds of key differ.
+            // The second check is needed because the first compares nothing when the types of key differ.
             guard SSL_CTX_use_PrivateKey(context, key.raw) == 1, SSL_CTX_check_private_key(context) == 1 else {
                 throw CryptographyError("the private key does not belong to the certificate: \(openSSLMessage())")
             }
@@ -171,7 +172,7 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    /// Every certificate in the text; at least one.
+    /// Returns every certificate in the text; throws when there is none.
     private func certificates(in pem: String) throws(WireError) -> [Certificate] {
         let certificates = Certificate.all(in: pem)
         guard !certificates.isEmpty else {
@@ -181,13 +182,13 @@ package final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Whether the client names a host; some clients give an address, which RFC 6066 does not allow.
+/// Returns whether the client sends a host name; some clients send an address, which RFC 6066 does not allow.
 private func namesHost(_ ssl: OpaquePointer?) -> Bool {
     guard let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return false }
     return (try? SubjectName(String(cString: name)))?.isAddress == false
 }
 
-/// The server's choice by ALPN: HTTP/2, or a refusal of the handshake when the client does not offer it.
+/// Selects HTTP/2 by ALPN, or rejects the handshake when the client does not offer it.
 private func selectHTTP2(
     _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ selectedLength: UnsafeMutablePointer<UInt8>?,
@@ -210,14 +211,14 @@ private func selectHTTP2(
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// To be called before anything else of OpenSSL, as often as one likes.
+/// Initializes OpenSSL; must be called before any other use of OpenSSL, and may be called repeatedly.
 ///
-/// By default OpenSSL tears itself down when the process exits, under the feet of threads that still use it.
+/// By default OpenSSL frees its state when the process exits, while other threads may still use it.
 func prepareOpenSSL() {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
 }
 
-/// OpenSSL's own words for what failed last on this thread; empties its list of errors.
+/// Returns OpenSSL's message for the last failure on this thread, and clears its error queue.
 func openSSLMessage() -> String {
     var message = "no details"
     while true {

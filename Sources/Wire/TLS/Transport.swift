@@ -6,27 +6,28 @@ internal import COpenSSL
     internal import Darwin
 #endif
 
-/// Reads and writes a connected socket, in the clear or through TLS on the same socket.
+/// The reading and writing side of a connected socket, in cleartext or with TLS.
 ///
-/// OpenSSL works on the socket itself, through one buffer each way.
+/// OpenSSL uses the socket directly, with one buffer in each direction.
 struct Transport: ~Copyable {
-    /// What came of one attempt to move bytes.
+    /// The result of an attempt to read, write or perform a handshake.
     enum Outcome {
         case moved(Int)
-        /// Nothing more for now: wait until the socket is readable, or writable.
+        /// No progress is possible now: wait until the socket is readable, or writable.
         case mustWait(toWrite: Bool)
-        /// The peer has closed in order.
+        /// The peer has closed the connection in order.
         case ended
         case failed(WireError)
     }
 
-    /// Room for several TLS records: one system call, and one packet on the loopback interface, for all of them.
+    /// The capacity for several TLS records, so that one system call, and one packet on the loopback interface, sends
+    /// all of them.
     private static let writeBufferLength = 64 * 1024
 
-    /// Room for more than a hundred answers, or one record.
+    /// The capacity for more than a hundred responses, or one maximum-size record.
     private static let readBufferLength = 16 * 1024
 
-    /// How a peer says that it does not accept a certificate (RFC 8446 §6.2).
+    /// The alerts with which a peer rejects a certificate (RFC 8446 §6.2).
     private static let certificateAlerts: Set<CInt> = [
         SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
         SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
@@ -39,13 +40,14 @@ struct Transport: ~Copyable {
     private let peerName: String
     private let needsHTTP2: Bool
 
-    /// A transport in the clear, or one that starts TLS with ``handshake()``.
+    /// Creates a transport in cleartext, or one that starts TLS with ``handshake()``.
     ///
     /// - Parameters:
     ///   - socket: The connected socket.
-    ///   - tls: The TLS settings; nil for the clear.
-    ///   - peerName: The name or address literal that a server's certificate must carry; for messages otherwise.
-    /// - Throws: ``WireError`` of kind `.system` without memory.
+    ///   - tls: The TLS settings; nil for cleartext.
+    ///   - peerName: The name or address literal that a server's certificate must have; otherwise used only in
+    ///     messages.
+    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
     init(_ socket: Box<Socket>, tls: TLSContext?, peerName: String) throws(WireError) {
         self.peerName = peerName
         needsHTTP2 = tls?.needsHTTP2 ?? false
@@ -72,18 +74,18 @@ struct Transport: ~Copyable {
         SSL_free(ssl)
     }
 
-    /// Has the server's certificate checked for the name or address; false when that cannot be done, for then any
-    /// certificate would pass.
+    /// Makes OpenSSL check the server's certificate for the name or address; returns false when this cannot be set up,
+    /// because any certificate would then be accepted.
     private static func expect(_ peerName: String, from ssl: OpaquePointer) -> Bool {
         guard SocketAddress(literal: peerName, port: 0) != nil else {
             return SSL_set1_host(ssl, peerName) == 1 && martlet_SSL_set_tlsext_host_name(ssl, peerName) == 1
         }
-        // A certificate names an address without the interface that leads to it (RFC 4007 §11).
+        // A certificate contains an address without its zone identifier (RFC 4007 §11).
         let address = peerName.prefix { $0 != "%" }
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), String(address)) == 1
     }
 
-    /// Goes on with the TLS handshake; `.moved(0)` means that it is done (at once, in the clear).
+    /// Continues the TLS handshake; returns `.moved(0)` when it is complete, in cleartext immediately.
     func handshake() -> Outcome {
         guard let ssl else { return .moved(0) }
         ERR_clear_error()
@@ -100,14 +102,14 @@ struct Transport: ~Copyable {
         return .moved(0)
     }
 
-    /// Reads until the buffer is full or nothing more is there, so that many small records are handled together.
+    /// Reads until the buffer is full or no more data is available, so that many small records are processed together.
     ///
     /// - Parameters:
-    ///   - buffer: Where to.
-    ///   - count: How many bytes were read, whatever the outcome.
-    /// - Returns: `.moved` when the buffer is full, else why there is no more.
+    ///   - buffer: The destination.
+    ///   - count: The number of bytes read, for every outcome.
+    /// - Returns: `.moved` when the buffer is full, otherwise the reason why no more was read.
     func fill(_ buffer: UnsafeMutableRawBufferPointer, _ count: inout Int) -> Outcome {
-        // OpenSSL explains a failure through its list of errors, which older entries would falsify.
+        // OpenSSL reports a failure through its error queue, in which older entries would be misleading.
         if ssl != nil { ERR_clear_error() }
         while count < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
@@ -127,11 +129,11 @@ struct Transport: ~Copyable {
         return count > 0 ? .moved(Int(count)) : failure(count, during: "reading")
     }
 
-    /// Lets OpenSSL read and write through a buffer that holds several records, so that they come in and go out
-    /// together: see ``flush()``.
+    /// Makes OpenSSL read and write through a buffer for several records, so that they are received and sent together;
+    /// see ``flush()``.
     ///
-    /// OpenSSL could read ahead by itself, but moves all that it has read ahead for each record, and an answer of APNs
-    /// is a record of a hundred bytes.
+    /// OpenSSL's own read-ahead moves all buffered data for each record, and a response of APNs is a record of a
+    /// hundred bytes.
     private static func connect(_ ssl: OpaquePointer, to descriptor: CInt) -> Bool {
         guard let socket = BIO_new_socket(descriptor, BIO_NOCLOSE) else { return false }
         guard let buffer = BIO_new(BIO_f_buffer()) else {
@@ -145,7 +147,7 @@ struct Transport: ~Copyable {
         return true
     }
 
-    /// Writes what ``write(_:)`` has taken; `.moved(0)` means that all of it is out.
+    /// Writes the output that ``write(_:)`` has buffered; returns `.moved(0)` when all of it is written.
     func flush() -> Outcome {
         guard let ssl, let output = SSL_get_wbio(ssl) else { return .moved(0) }
         ERR_clear_error()
@@ -155,7 +157,7 @@ struct Transport: ~Copyable {
         return .failed(WireError(.closedByPeer, "writing to \(peerName) failed: \(Socket.message(number))"))
     }
 
-    /// Takes as much as fits, for ``flush()`` to write.
+    /// Accepts as many bytes as fit; with TLS, ``flush()`` writes them to the socket.
     func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         guard let ssl else {
             let count = send(socket.value.descriptor, bytes.baseAddress, bytes.count, 0)
@@ -166,31 +168,32 @@ struct Transport: ~Copyable {
         return count > 0 ? .moved(Int(count)) : failure(count, during: "writing")
     }
 
-    /// Has the socket count as readable only when this many bytes are there.
+    /// Makes the socket readable only when this many bytes have arrived.
     func setLowWaterMark(_ bytes: Int) {
         socket.value.setLowWaterMark(bytes)
     }
 
-    /// What the certificate that the peer has shown says about itself; nil when it has shown none.
+    /// The properties of the peer's certificate; nil when it has presented none.
     var peerCertificate: CertificateFacts? {
         guard let ssl, let raw = SSL_get1_peer_certificate(ssl) else { return nil }
-        // The callback of `TLSContext.server` lets untrusted certificates pass, and leaves the result as it was.
+        // The callback of `TLSContext.server` accepts untrusted certificates, but leaves the verification result
+        // unchanged.
         let isIssuedByAuthority = SSL_get_verify_result(ssl) == Int(X509_V_OK)
         return CertificateFacts(Certificate(adopting: raw), isIssuedByAuthority: isIssuedByAuthority)
     }
 
-    /// What was agreed on in the TLS handshake; nil in the clear.
+    /// The parameters negotiated in the TLS handshake; nil in cleartext.
     var security: TransportSecurity? {
         guard let ssl, let version = SSL_get_version(ssl) else { return nil }
         return TransportSecurity(version: String(cString: version), isHTTP2Agreed: agreedOnHTTP2)
     }
 
-    /// Has the peer see a reset when the socket is closed.
+    /// Makes closing the socket send a reset to the peer.
     func resetOnClose() {
         socket.value.resetOnClose()
     }
 
-    /// Tells the peer that no more comes.
+    /// Notifies the peer that no more data follows.
     func sayGoodbye() {
         guard let ssl else {
             shutdown(socket.value.descriptor, CInt(SHUT_WR))
@@ -252,17 +255,17 @@ struct Transport: ~Copyable {
         if code == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL {
             return .failed(WireError(.notHTTP2, "\(peerName) does not speak HTTP/2 (\(message))"))
         }
-        // What OpenSSL finds where a peer answers in the clear.
+        // The errors that OpenSSL reports for a peer that responds in cleartext.
         let isClear = [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG].contains(code)
         let guess = isClear ? "; the server may not use TLS on this port" : ""
         return .failed(WireError(.tlsFailed, "TLS with \(peerName) failed during \(what): \(message)\(guess)"))
     }
 }
 
-/// What two sides agreed on in a TLS handshake.
+/// The parameters negotiated in a TLS handshake.
 package struct TransportSecurity: Sendable, Hashable {
-    /// The protocol's version, as in `TLSv1.3`.
+    /// The protocol version, such as `TLSv1.3`.
     package let version: String
-    /// Whether HTTP/2 was agreed on by ALPN (RFC 7301).
+    /// Whether HTTP/2 was negotiated with ALPN (RFC 7301).
     package let isHTTP2Agreed: Bool
 }
