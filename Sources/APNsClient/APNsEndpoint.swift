@@ -1,13 +1,13 @@
-/// Which APNs, or stand-in for it, a client talks to.
+/// The server to which a client sends: APNs, a relay or a simulator.
 public struct APNsEndpoint: Sendable, Hashable {
     /// A host name or an address literal.
     public var host: String
     /// The port.
     public var port: UInt16
-    /// Whether the connection uses TLS; only stand-ins on the same machine do without.
+    /// Whether the connection uses TLS; only servers on the same machine work without it.
     public var isEncrypted: Bool
 
-    /// Where channels are managed; nil for the same host and port.
+    /// The address for managing channels; nil for the same host and port.
     public var channels: Address?
 
     /// A host with a port.
@@ -17,14 +17,14 @@ public struct APNsEndpoint: Sendable, Hashable {
         /// The port.
         public var port: UInt16
 
-        /// An address from its parts.
+        /// Creates an address from its parts.
         public init(host: String, port: UInt16) {
             self.host = host
             self.port = port
         }
     }
 
-    /// An endpoint other than Apple's.
+    /// Creates an endpoint other than Apple's.
     public init(host: String, port: UInt16 = 443, isEncrypted: Bool = true, channels: Address? = nil) {
         self.host = host
         self.port = port
@@ -43,18 +43,20 @@ public struct APNsEndpoint: Sendable, Hashable {
     /// Apple's development servers ("sandbox"), for apps run from Xcode.
     ///
     /// Source: "Sending notification requests to APNs".
+    ///
+    /// Source: "Sending notification requests to APNs".
     public static let development = APNsEndpoint(
         host: "api.sandbox.push.apple.com",
         channels: Address(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195)
     )
 
-    /// Where channels are managed.
+    /// The endpoint for managing channels.
     var channelEndpoint: APNsEndpoint {
         guard let channels else { return self }
         return APNsEndpoint(host: channels.host, port: channels.port, isEncrypted: isEncrypted)
     }
 
-    /// Host and port as they stand in requests; port 443 is left out.
+    /// The host and port as in requests; port 443 is omitted.
     var authority: String {
         let host = host.contains(":") ? "[\(host)]" : host
         return port == 443 ? host : "\(host):\(port)"

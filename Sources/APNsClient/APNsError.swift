@@ -7,58 +7,58 @@ internal import Wire
     public import Foundation
 #endif
 
-/// Why a push was not accepted.
+/// The reason why a push was not accepted.
 public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of failure; more may come.
+    /// The kinds of failure; later versions may add more.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
         public let description: String
 
-        /// APNs answered with another status than 200: see ``APNsError/reason``.
+        /// APNs answered with a status other than 200; see ``APNsError/reason``.
         public static let refused = Code(description: "refused")
-        /// The push breaks a rule and was not sent: see ``APNsError/finding``.
+        /// The push violates a rule and was not sent; see ``APNsError/finding``.
         public static let invalid = Code(description: "invalid")
         /// A key, certificate or authority cannot be used.
         public static let badCredentials = Code(description: "badCredentials")
         /// The host name has no address.
         public static let nameNotResolved = Code(description: "nameNotResolved")
-        /// No connection came about.
+        /// No connection could be established.
         public static let connectionFailed = Code(description: "connectionFailed")
-        /// The server's certificate is not trusted, or the server did not accept ours.
+        /// The server's certificate is not trusted, or the server did not accept the client's certificate.
         public static let certificateRejected = Code(description: "certificateRejected")
-        /// The server does not speak HTTP/2.
+        /// The server does not support HTTP/2.
         public static let notHTTP2 = Code(description: "notHTTP2")
-        /// The connection ended before the answer.
+        /// The connection ended before the response arrived.
         public static let connectionLost = Code(description: "connectionLost")
-        /// The server's answer cannot be understood.
+        /// The server's response is not valid.
         public static let unreadableAnswer = Code(description: "unreadableAnswer")
-        /// No answer within the time allowed.
+        /// No response arrived before the timeout.
         public static let timedOut = Code(description: "timedOut")
         /// The calling task was cancelled.
         public static let cancelled = Code(description: "cancelled")
         /// The client was closed.
         public static let closed = Code(description: "closed")
-        /// Too many sends wait already.
+        /// Too many sends are waiting already.
         public static let overloaded = Code(description: "overloaded")
-        /// So many sends in a row were refused for the same reason that nothing is sent for a while.
+        /// Sends are suspended for a while because many in a row were rejected for the same reason.
         public static let circuitOpen = Code(description: "circuitOpen")
-        /// The operating system gave no more descriptors, memory or threads.
+        /// The operating system provided no more descriptors, memory or threads.
         public static let system = Code(description: "system")
     }
 
-    /// What became of the push.
+    /// The outcome of a push that was not accepted.
     public enum Outcome: String, Sendable, Hashable {
-        /// APNs answered: the push was refused.
+        /// APNs answered and rejected the push.
         case answered
         /// The push did not leave this machine.
         case neverSent
-        /// The server provably did not act on it (RFC 9113 §8.7): sending it again cannot deliver it twice.
+        /// The server certainly did not process the push (RFC 9113 §8.7); sending it again cannot deliver it twice.
         case unprocessed
-        /// It was sent and not answered: sending it again may deliver it twice.
+        /// The push was sent and not answered; sending it again may deliver it twice.
         case unknown
     }
 
-    /// Everything, behind one reference: what a send returns has to be as small when it succeeds as when it fails.
+    /// All properties behind one reference, because the size of the error type also affects successful sends.
     private final class Box: Sendable {
         let facts: Facts
 
@@ -95,32 +95,32 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
         get { facts.code }
         set { facts.code = newValue }
     }
-    /// What happened, for people.
+    /// The error message.
     public internal(set) var description: String {
         get { facts.description }
         set { facts.description = newValue }
     }
-    /// Whether no connection came about because the TLS handshake failed.
+    /// Whether no connection could be established because the TLS handshake failed.
     package internal(set) var isTLSFailure: Bool {
         get { facts.isTLSFailure }
         set { facts.isTLSFailure = newValue }
     }
-    /// What became of the push.
+    /// The outcome of the push.
     public internal(set) var outcome: Outcome {
         get { facts.outcome }
         set { facts.outcome = newValue }
     }
-    /// The push's identifier; nil when the failure is not about one push.
+    /// The push's identifier; nil when the failure does not concern a single push.
     public internal(set) var id: APNsID? {
         get { facts.id }
         set { facts.id = newValue }
     }
-    /// The HTTP status APNs answered with.
+    /// The HTTP status of the response; nil without a response.
     public internal(set) var status: Int? {
         get { facts.status }
         set { facts.status = newValue }
     }
-    /// The reason APNs gave, known or not.
+    /// The reason in the response, known or not; nil without a response.
     public internal(set) var reason: Reason? {
         get { facts.reason }
         set { facts.reason = newValue }
@@ -134,42 +134,42 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
         get { facts.unregisteredAt }
         set { facts.unregisteredAt = newValue }
     }
-    /// The time that the server asked to wait before another try, 30 days at most; nil when it did not ask.
+    /// The delay that the server requested before another attempt, at most 30 days; nil when it requested none.
     public internal(set) var retryAfter: Duration? {
         get { facts.retryAfter }
         set { facts.retryAfter = newValue }
     }
-    /// The rule that the push breaks and the place where, with the code `invalid`.
+    /// The rule that the push violates and the location, for the code `invalid`; nil for other codes.
     public internal(set) var finding: Lint.Finding? {
         get { facts.finding }
         set { facts.finding = newValue }
     }
-    /// How many times the push was sent.
+    /// The number of times the push was sent.
     public internal(set) var attempts: Int {
         get { facts.attempts }
         set { facts.attempts = newValue }
     }
-    /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
+    /// The number of earlier attempts that were sent and not answered; each of them may have been delivered, too.
     ///
-    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries, or something that is not APNs answered with
+    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such attempts, or a server other than APNs answered with
     /// status 500, 502 or 504.
     public internal(set) var unknownTries: Int {
         get { facts.unknownTries }
         set { facts.unknownTries = newValue }
     }
-    /// Where the time went.
+    /// The time spent in each phase of the send.
     public internal(set) var timing: SendTiming {
         get { facts.timing }
         set { facts.timing = newValue }
     }
 
-    /// The failure of the last try, when the send ended for another reason before the next: it was cancelled, its time
-    /// was up, or the client was closed.
+    /// The failure of the last attempt, when the send ended for another reason before the next: it was cancelled, its
+    /// timeout expired, or the client was closed.
     public internal(set) var lastFailure: APNsError? {
         get { facts.lastFailure }
         set { facts.lastFailure = newValue }
     }
-    /// The error behind this one: a `CancellationError` when the send was cancelled, else ``lastFailure``.
+    /// The underlying error: a `CancellationError` when the send was cancelled, otherwise ``lastFailure``.
     public var cause: (any Error)? {
         code == .cancelled ? CancellationError() : lastFailure
     }
@@ -184,7 +184,7 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
         reason = finding.reason
     }
 
-    /// A failure of the connection, for a push or for the client as a whole.
+    /// Creates a failure of the connection, for a push or for the whole client.
     init(_ error: WireError, id: APNsID? = nil, outcome: Outcome = .neverSent) {
         let code: Code =
             switch error.kind {
@@ -204,15 +204,15 @@ public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvert
 }
 
 extension APNsError {
-    /// The ``description``, so that `localizedDescription` is as useful.
+    /// The ``description``, so that `localizedDescription` has the same text.
     public var errorDescription: String? { description }
 
-    /// Whether two errors say the same.
+    /// Returns whether two errors have equal properties.
     public static func == (left: APNsError, right: APNsError) -> Bool {
         left.facts == right.facts
     }
 
-    /// Feeds everything that the error says.
+    /// Hashes the properties of the error.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(facts)
     }

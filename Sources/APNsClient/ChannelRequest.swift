@@ -1,11 +1,11 @@
 public import APNs
 
 extension Channels {
-    /// What can be asked about channels ("Sending channel management requests to APNs").
+    /// A channel management request ("Sending channel management requests to APNs").
     public enum Request: Sendable, Hashable {
-        /// Makes a channel.
+        /// Creates a channel.
         case create(storing: ChannelStorage)
-        /// Reads what APNs keeps of a channel's pushes.
+        /// Reads the storage policy of a channel.
         case read(ChannelID)
         /// Deletes a channel.
         case delete(ChannelID)

@@ -7,10 +7,10 @@ internal import Wire
     public import Foundation
 #endif
 
-/// The broadcast channels of one app: made, looked at and deleted.
+/// The broadcast channels of one app: functions to create, read, list and delete them.
 ///
-/// Get it from ``PushClient/channels(of:options:)``. An app may have 10 000 channels in each environment.
-/// Source: "Sending channel management requests to APNs".
+/// Get it from ``PushClient/channels(of:options:)``. An app may have 10,000 channels in each environment. Source:
+/// "Sending channel management requests to APNs".
 public struct Channels: Sendable {
     private let client: PushClient
     private let app: Topic
@@ -22,11 +22,12 @@ public struct Channels: Sendable {
         self.options = options
     }
 
-    /// Makes a channel.
+    /// Creates a channel.
     ///
-    /// - Parameter storage: What APNs keeps of its pushes for devices that are away.
-    /// - Returns: The channel's identifier, which only APNs can make up: keep it.
-    /// - Throws: ``APNsError``; with the reason `CannotCreateChannelConfig` when the app has as many as it may.
+    /// - Parameter storage: The pushes that APNs stores for offline devices.
+    /// - Returns: The channel's identifier, which APNs assigns; store it.
+    /// - Throws: ``APNsError``; with the reason `CannotCreateChannelConfig` when the app has the maximum number of
+    ///   channels.
     public func create(storing storage: ChannelStorage = .nothing) async throws(APNsError) -> ChannelID {
         let acceptance = try await send(.create(storing: storage))
         guard let id = acceptance.fields["apns-channel-id"], !id.isEmpty else {
@@ -35,10 +36,10 @@ public struct Channels: Sendable {
         return ChannelID(id)
     }
 
-    /// What APNs keeps of a channel's pushes.
+    /// Returns the storage policy of a channel.
     ///
     /// - Parameter channel: The channel.
-    /// - Returns: What it was created with.
+    /// - Returns: The storage policy with which the channel was created.
     /// - Throws: ``APNsError``; with the reason `ChannelNotRegistered` when there is no such channel.
     public func storage(of channel: ChannelID) async throws(APNsError) -> ChannelStorage {
         let acceptance = try await send(.read(channel))
@@ -49,22 +50,22 @@ public struct Channels: Sendable {
         return storage
     }
 
-    /// Deletes a channel for good; one that is gone already is as good as deleted.
+    /// Deletes a channel permanently; succeeds when the channel no longer exists.
     ///
     /// - Parameter channel: The channel.
-    /// - Throws: ``APNsError`` when it may still be there.
+    /// - Throws: ``APNsError`` when the channel may still exist.
     public func delete(_ channel: ChannelID) async throws(APNsError) {
         do throws(APNsError) {
             _ = try await send(.delete(channel))
         } catch {
-            // A path that is unknown was seen in place of the documented reason.
+            // APNs has been observed to answer `BadPath` instead of the documented reason.
             guard error.reason == .channelNotRegistered || error.reason == .badPath else { throw error }
         }
     }
 
-    /// All channels of the app in this environment, 10 000 at most.
+    /// Returns all channels of the app in this environment, at most 10,000.
     ///
-    /// - Returns: Their identifiers, in no order.
+    /// - Returns: The channel identifiers, in no particular order.
     /// - Throws: ``APNsError``.
     public func list() async throws(APNsError) -> [ChannelID] {
         let acceptance = try await send(.list)
@@ -74,10 +75,10 @@ public struct Channels: Sendable {
         return elements.compactMap { $0.stringValue.map(ChannelID.init(rawValue:)) }
     }
 
-    /// What a request would send, without sending it.
+    /// Returns the content of a request without sending it.
     ///
     /// - Parameter request: The request.
-    /// - Returns: Its fields and its body.
+    /// - Returns: The fields and the body.
     public func describe(_ request: Request) -> RequestDescription {
         client.describe(ChannelRequest(app: app, content: request))
     }
@@ -92,32 +93,33 @@ public struct Channels: Sendable {
 }
 
 extension PushClient {
-    /// The broadcast channels of an app.
+    /// Returns the broadcast channels of an app.
     ///
-    /// They are managed over connections of their own, as Apple has other hosts for that.
+    /// They are managed over separate connections, because Apple has separate hosts for this.
     ///
     /// - Parameters:
     ///   - app: The app's bundle identifier, without any suffix.
-    ///   - options: What is to be different from the configuration.
+    ///   - options: The differences from the configuration.
     /// - Returns: The channels.
     public func channels(of app: Topic, options: SendOptions = SendOptions()) -> Channels {
         Channels(self, app: app, options: options)
     }
 
-    /// Sends a Live Activity's update or end to everybody who listens on a channel (iOS and iPadOS 18).
+    /// Sends a Live Activity's update or end to all devices that are subscribed to a channel (iOS and iPadOS 18).
     ///
     /// - Parameters:
-    ///   - update: What the activities are told.
+    ///   - update: The update of the activities.
     ///   - channel: The channel.
     ///   - app: The app's bundle identifier, without any suffix.
-    ///   - timestamp: The time of the push, rounded down to a whole second and sent as it is; nil, the default, for the
-    ///     first second that the client has given to no other broadcast on the channel, which may take a second.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when APNs keeps it for devices that are away, eight hours at most; by default it does not,
-    ///     as channels that store nothing demand.
-    ///   - options: What is to be different from the configuration.
+    ///   - timestamp: The time of the push, rounded down to a whole second and sent unchanged; nil, the default, for
+    ///     the first second that the client has used for no other broadcast on the channel, which may take a second.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs stores the push for offline devices, at most eight hours. By default
+    ///     it is not stored, as required for channels that store nothing.
+    ///   - options: The differences from the configuration.
     /// - Returns: The receipt; accepted does not mean delivered.
-    /// - Throws: ``APNsError``, as ``send(_:toActivity:topic:timestamp:priority:expiration:options:)`` does.
+    /// - Throws: ``APNsError``, for the same reasons as
+    ///   ``send(_:toActivity:topic:timestamp:priority:expiration:options:)``.
     @discardableResult
     public func broadcast(
         _ update: LiveActivityUpdate,

@@ -7,47 +7,46 @@ internal import Wire
 #endif
 
 extension PushClient {
-    /// Trust, bounds and checks of a client.
+    /// The security settings, limits and checks of a client.
     public struct Configuration: Sendable {
-        /// PEM certificates to trust besides the system's, such as the authority of a local stand-in; nil by default.
+        /// PEM certificates to trust besides the system's, such as the authority of a local simulator; nil by default.
         public var additionalAuthorities: String?
-        /// The HTTP proxy to go through; nil, the default, for none.
+        /// The HTTP proxy for connections; nil, the default, for none.
         public var proxy: Proxy?
-        /// The oldest version of TLS that is spoken; 1.2, which Apple demands, by default.
+        /// The minimum version of TLS; 1.2, which Apple requires, by default.
         public var minimumTLSVersion: TLSVersion
-        /// Bound on name resolution, connecting and TLS together; 10 seconds by default.
+        /// The timeout of name resolution, connecting and the TLS handshake together; 10 seconds by default.
         public var connectTimeout: Duration
-        /// Bound on one send with everything that belongs to it: waiting, all tries, and the time between them; 60
-        /// seconds by default.
+        /// The timeout of one send including waiting, all attempts, and the delays between them; 60 seconds by default.
         public var sendTimeout: Duration
-        /// When a push that failed is sent again; ``RetryPolicy/standard`` by default.
+        /// The policy for retrying failed pushes; ``RetryPolicy/standard`` by default.
         public var retry: RetryPolicy
-        /// Whether failed pushes are retried at all, by whatever policy; true by default, and false when the
-        /// environment variable `MARTLET_RETRY` is `off`.
+        /// Whether failed pushes are retried at all, with any policy; true by default, and false when the environment
+        /// variable `MARTLET_RETRY` is `off`.
         ///
         /// Turn retries off to see each failure of the server as it happens.
         public var allowsRetries: Bool
-        /// Connections at once, 4 by default: the first is opened for the first push, a further one when pushes wait
-        /// 50 ms for a stream.
+        /// The maximum number of connections, by default 4: the first is opened for the first push, a further one when
+        /// pushes wait 50 ms for a stream.
         public var connectionLimit: Int
-        /// Threads that connections live on, each with its share of pushes and connections; 1 by default.
+        /// The number of event loop threads, each with its share of pushes and connections; 1 by default.
         ///
-        /// One is enough for several ten thousand pushes a second. Each opens a connection when it first sends.
+        /// One is enough for several ten thousand pushes per second. Each opens a connection when it first sends.
         public var eventLoops: Int
-        /// Whether to stop for 30 seconds when many pushes in a row are refused for a reason that no push can mend: 100
-        /// times `BadDeviceToken`, or 20 times a status of 403; true by default.
+        /// Whether to stop sending for 30 seconds when many consecutive pushes are rejected for a reason that further
+        /// pushes cannot fix: 100 times `BadDeviceToken`, or 20 times a status of 403; true by default.
         public var breaksCircuit: Bool
-        /// The number of sends that may wait at once; 100 000 by default.
+        /// The maximum number of waiting sends; 100,000 by default.
         ///
         /// They wait for a stream or, as updates of a Live Activity do, for the second of their timestamp. Further ones
         /// fail with the code `overloaded`.
         public var waitingLimit: Int
-        /// Whether what APNs would refuse is refused before it is sent; true by default.
+        /// Whether pushes that APNs would reject are rejected before they are sent; true by default.
         ///
-        /// Turn it off to see the server's own answer.
+        /// Turn it off to see the server's own response.
         public var checksBeforeSending: Bool
 
-        /// The share of each of several loops in the limits.
+        /// Returns the configuration of each of several loops, with its share of the limits.
         func share(ofLoops count: Int) -> Configuration {
             var share = self
             share.connectionLimit = max(1, connectionLimit / count)
@@ -55,7 +54,7 @@ extension PushClient {
             return share
         }
 
-        /// The defaults, save what is given.
+        /// Creates a configuration with the default values, except for the given ones.
         public init(
             additionalAuthorities: String? = nil,
             proxy: Proxy? = nil,
@@ -87,45 +86,45 @@ extension PushClient {
 }
 
 extension PushClient.Configuration {
-    /// Whether the environment of this process allows retries: false when `MARTLET_RETRY` is `off`, else true.
+    /// Whether the environment of this process permits retries: false when `MARTLET_RETRY` is `off`, otherwise true.
     ///
     /// The variable is read once.
     public static let allowsRetriesByDefault = allowsRetries(in: ProcessInfo.processInfo.environment)
 
-    /// Whether an environment allows retries.
+    /// Returns whether an environment permits retries.
     static func allowsRetries(in environment: [String: String]) -> Bool {
         environment["MARTLET_RETRY"] != "off"
     }
 }
 
 extension PushClient {
-    /// Versions of TLS.
+    /// The minimum versions of TLS.
     public enum TLSVersion: Sendable, Hashable {
-        /// TLS 1.2 and newer.
+        /// TLS 1.2 and later.
         case tls12
-        /// TLS 1.3 and newer.
+        /// TLS 1.3 and later.
         case tls13
     }
 
-    /// An HTTP proxy that passes connections on with CONNECT (RFC 9110 §9.3.6).
+    /// An HTTP proxy that tunnels connections with CONNECT (RFC 9110 §9.3.6).
     public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         let wire: HTTPProxy
 
-        /// A proxy from its parts.
+        /// Creates a proxy from its parts.
         ///
         /// - Parameters:
         ///   - host: A host name or an address literal.
         ///   - port: The port.
-        ///   - user: The name to give with the basic scheme (RFC 7617); nil, the default, to give none.
-        ///   - password: The password that belongs to it.
+        ///   - user: The user name for basic authentication (RFC 7617); nil, the default, for none.
+        ///   - password: The password of the user.
         public init(host: String, port: UInt16, user: String? = nil, password: String = "") {
             wire = HTTPProxy(host: host, port: port, user: user, password: password)
         }
 
-        /// Host and port, never the password.
+        /// The host and port, without the password.
         public var description: String { "Proxy(\(wire.host):\(wire.port))" }
 
-        /// No more than ``description``.
+        /// A mirror without children, which shows only ``description``.
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 }

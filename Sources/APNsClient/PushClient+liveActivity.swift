@@ -15,12 +15,12 @@ extension PushClient {
     ///   - token: The device's push-to-start token.
     ///   - topic: The app's bundle identifier.
     ///   - timestamp: The time of the push, rounded down to a whole second; nil, the default, for two seconds ago, so
-    ///     that any update that follows is later.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering; nil, the default, leaves it to APNs.
-    ///   - options: What is to be different from the configuration for this push.
+    ///     that any later update has a later timestamp.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs may deliver the push; nil, the default, for APNs' default.
+    ///   - options: The differences from the configuration for this push.
     /// - Returns: The receipt of an accepted push.
-    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does.
+    /// - Throws: ``APNsError``, for the same reasons as ``send(_:to:topic:options:)``.
     @discardableResult
     public func start(
         _ activity: LiveActivityStart,
@@ -43,27 +43,27 @@ extension PushClient {
         return try await send(notification, to: token, topic: topic, options: options)
     }
 
-    /// Changes or ends a Live Activity.
+    /// Updates or ends a Live Activity.
     ///
-    /// The phone ignores an update whose timestamp, in whole seconds, is not later than that of the content it shows.
-    /// The client therefore gives each update of an activity a second of its own: one that follows within the same
-    /// second waits for the next, and no timestamp of an update is ahead of the clock, so that processes that share
-    /// nothing do not make each other's updates stale. An update that was refused or not sent leaves its second to the
-    /// next one, unless a later second was given out in the meantime. Give a `timestamp` when several processes may
-    /// update one activity within a second and have a common count of seconds.
+    /// The device ignores an update whose timestamp, in whole seconds, is not later than that of the displayed content.
+    /// The client therefore assigns each update of an activity a different second: an update within the same second
+    /// waits for the next. The timestamp of an update is never later than the clock, so that processes without shared
+    /// state do not make each other's updates stale. An update that was rejected or not sent releases its second for
+    /// the next one, unless a later second was assigned in the meantime. Pass a `timestamp` when several processes may
+    /// update one activity within a second and share a counter of seconds.
     ///
     /// - Parameters:
-    ///   - update: The change.
+    ///   - update: The update.
     ///   - token: The activity's own token.
     ///   - topic: The app's bundle identifier.
-    ///   - timestamp: The time of the push, rounded down to a whole second and sent as it is; nil, the default, for the
-    ///     first second that the client has given to no other update of the activity.
-    ///   - priority: How soon it should arrive.
-    ///   - expiration: Until when it is worth delivering; nil, the default, leaves it to APNs.
-    ///   - options: What is to be different from the configuration for this push.
+    ///   - timestamp: The time of the push, rounded down to a whole second and sent unchanged; nil, the default, for
+    ///     the first second that the client has used for no other update of the activity.
+    ///   - priority: The priority of the delivery.
+    ///   - expiration: The time until which APNs may deliver the push; nil, the default, for APNs' default.
+    ///   - options: The differences from the configuration for this push.
     /// - Returns: The receipt of an accepted push.
-    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does; with the code `overloaded` when so many updates
-    ///   of the activity wait that this one would not be sent within its timeout.
+    /// - Throws: ``APNsError``, for the same reasons as ``send(_:to:topic:options:)``; with the code `overloaded` when
+    ///   so many updates of the activity are waiting that this one would not be sent within its timeout.
     @discardableResult
     public func send(
         _ update: LiveActivityUpdate,
@@ -89,18 +89,18 @@ extension PushClient {
         }
     }
 
-    /// Sends a push to a Live Activity with a timestamp, which the push gives back if it certainly did not reach the
-    /// phone.
+    /// Sends a push to a Live Activity with a timestamp, which is released if the push certainly did not reach the
+    /// device.
     ///
     /// - Parameters:
-    ///   - event: What the push does.
+    ///   - event: The event of the push.
     ///   - address: The activity's token or channel.
-    ///   - chosen: The timestamp that the caller wants; nil to let the client choose.
-    ///   - options: The timeout that bounds the wait.
-    ///   - send: Makes the push and sends it.
-    /// - Returns: What `send` returns.
+    ///   - chosen: The caller's timestamp; nil to let the client choose.
+    ///   - options: The options with the timeout that limits the wait.
+    ///   - send: Creates the push and sends it.
+    /// - Returns: The result of `send`.
     /// - Throws: ``APNsError`` with the code `invalid` for a chosen timestamp that is out of range, with the code
-    ///   `overloaded` when the wait would exceed the timeout, and what `send` throws.
+    ///   `overloaded` when the wait would exceed the timeout, and the errors of `send`.
     func withSlot(
         _ event: ActivityTimestamps.Event,
         for address: ActivityTimestamps.Address,
@@ -119,14 +119,14 @@ extension PushClient {
         }
     }
 
-    /// The timestamp of a push to a Live Activity, and how long the push waits.
+    /// Returns the timestamp of a push to a Live Activity, and the delay of the push.
     ///
     /// - Parameters:
-    ///   - event: What the push does.
+    ///   - event: The event of the push.
     ///   - address: The activity's token or channel.
-    ///   - chosen: The timestamp that the caller wants; nil to let the client choose.
-    ///   - options: The timeout that bounds the wait.
-    /// - Returns: The timestamp and the wait.
+    ///   - chosen: The caller's timestamp; nil to let the client choose.
+    ///   - options: The options with the timeout that limits the wait.
+    /// - Returns: The timestamp and the delay.
     /// - Throws: ``APNsError`` with the code `invalid` for a chosen timestamp that is out of range, or `overloaded`
     ///   when the wait would exceed the timeout.
     func slot(
@@ -155,18 +155,18 @@ extension PushClient {
         return slot
     }
 
-    /// Keeps the timestamp of a push that may have reached the phone, and gives back that of any other.
+    /// Marks the timestamp of a push as used if the push may have reached the device, and releases it otherwise.
     ///
     /// - Parameters:
     ///   - slot: The push's slot.
-    ///   - address: The address that the slot was given for.
+    ///   - address: The address for which the slot was assigned.
     ///   - error: The reason why the push failed; nil when it was accepted.
     func settle(
         _ slot: ActivityTimestamps.Slot,
         for address: ActivityTimestamps.Address,
         after error: APNsError? = nil
     ) {
-        // An earlier try without an answer may have been delivered, too.
+        // An earlier attempt without a response may also have been delivered.
         let isUsed = error.map { $0.outcome == .unknown || $0.unknownTries > 0 } ?? true
         activityTimestamps.withLock { $0.settle(slot, for: address, isUsed: isUsed) }
     }

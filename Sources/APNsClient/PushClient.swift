@@ -2,10 +2,10 @@
 internal import Synchronization
 package import Wire
 
-/// Sends pushes through the Apple Push Notification service.
+/// A client that sends pushes through the Apple Push Notification service.
 ///
-/// The client opens a connection on its first send, keeps it for hours or days as Apple asks, and shares it among
-/// all callers: make one per team and environment and use it from anywhere.
+/// The client opens a connection on its first send, keeps it open for hours or days as Apple requires, and shares it
+/// among all callers: create one per team and environment and use it from any task.
 ///
 /// ```swift
 /// let key = try SigningKey(file: "AuthKey_ABC123DEFG.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
@@ -14,20 +14,20 @@ package import Wire
 /// let receipt = try await client.send(.alert(alert, sound: .default, badge: 3), to: token, topic: "com.example.app")
 /// ```
 ///
-/// The module `APNsClient` is the sending half of the protocol: provider tokens, connections and the requests on
-/// them. It re-exports `APNs`, the words that notifications are written in.
+/// The module `APNsClient` implements the provider's side of the protocol: provider tokens, connections and requests.
+/// It re-exports `APNs`, the module with the notification types.
 public final class PushClient: Sendable {
     let configuration: Configuration
     private let loops: [EventLoop]
     private let taskExecutor: LoopTaskExecutor
-    /// One for each loop.
+    /// The connection pools, one for each loop.
     let pools: [PushPool]
-    /// The connections to where channels are managed; nil when that is the same place.
+    /// The pool for channel management; nil when it uses the same host and port as pushes.
     private let ownChannelPool: PushPool?
     private let mint: (any ProviderTokenMint)?
     private let feed = EventFeed()
     private let isClosed = Atomic(false)
-    /// Counts pushes, to give each loop its share.
+    /// The number of pushes so far, which selects the loop of the next push.
     private let turn = Atomic<UInt>(0)
     let requests: RequestWriter
     let channelRequests: RequestWriter
@@ -35,14 +35,14 @@ public final class PushClient: Sendable {
     let clock: WallClock
     let activityTimestamps = Mutex(ActivityTimestamps())
 
-    /// A client at rest; it connects when the first push is sent.
+    /// Creates a client, which connects when the first push is sent.
     ///
     /// - Parameters:
-    ///   - endpoint: Which APNs, or stand-in for it, to talk to.
-    ///   - authentication: How to prove who sends.
-    ///   - configuration: Trust, bounds and checks.
+    ///   - endpoint: The server: APNs, a relay or a simulator.
+    ///   - authentication: The credentials.
+    ///   - configuration: The security settings, limits and checks.
     /// - Throws: ``APNsError`` with the code `badCredentials` when a certificate, key or authority cannot be used, or
-    ///   `system` when the process has no descriptors or threads left.
+    ///   `system` when no descriptors or threads are available.
     public convenience init(
         _ endpoint: APNsEndpoint = .production,
         authentication: Authentication,
@@ -51,7 +51,7 @@ public final class PushClient: Sendable {
         try self.init(endpoint, authentication: authentication, configuration: configuration, clock: .system)
     }
 
-    /// A client with clocks of the caller's.
+    /// Creates a client with the caller's clocks.
     package init(
         _ endpoint: APNsEndpoint,
         authentication: Authentication,
@@ -112,34 +112,34 @@ public final class PushClient: Sendable {
 
     private var allPools: [PushPool] { pools + (ownChannelPool.map { [$0] } ?? []) }
 
-    /// Who sends requests about channels.
+    /// The pool that sends channel management requests.
     var channelPool: PushPool { ownChannelPool ?? pool }
 
-    /// Whose turn it is to send.
+    /// The next pool, round-robin.
     var pool: PushPool {
         guard pools.count > 1 else { return pools[0] }
         return pools[Int(turn.wrappingAdd(1, ordering: .relaxed).newValue % UInt(pools.count))]
     }
 
-    /// The thread that the connections live on (the first, if there are several), for tasks that do little else than
-    /// send.
+    /// An executor on the thread of the connections (the first, if there are several), for tasks that mainly send.
     ///
-    /// A task that prefers it, as in `Task(executorPreference: client.executor) { … }`, spends no time on changing
-    /// threads. It must not block: everything else of the client waits meanwhile.
+    /// A task that prefers it, as in `Task(executorPreference: client.executor) { … }`, spends no time on switching
+    /// threads. It must not block, because it would block the client's connections.
     public var executor: any TaskExecutor { taskExecutor }
 
-    /// Sends a notification to one device and waits for the answer of APNs.
+    /// Sends a notification to one device and waits for the response of APNs.
     ///
-    /// Cancelling the task takes the push back: from the queue without a trace, from the wire by resetting its
-    /// stream, which APNs may or may not heed.
+    /// Cancelling the task cancels the push: a waiting push is not sent, and the stream of a push in flight is reset,
+    /// in which case APNs may still deliver it.
     ///
     /// - Parameters:
-    ///   - notification: What to send.
-    ///   - token: The device it is for.
+    ///   - notification: The notification.
+    ///   - token: The device.
     ///   - topic: The app's bundle identifier; the suffix that the push type needs is added when it is missing.
-    ///   - options: What is to be different from the configuration for this push.
+    ///   - options: The differences from the configuration for this push.
     /// - Returns: The receipt of an accepted push. Accepted means that APNs will try to deliver it, not that it has.
-    /// - Throws: ``APNsError``, which tells whether APNs refused the push, it was never sent, or nobody knows.
+    /// - Throws: ``APNsError``, whose ``APNsError/outcome`` states whether APNs rejected the push, it was never sent,
+    ///   or the outcome is unknown.
     @discardableResult
     public func send(
         _ notification: PushNotification,
@@ -150,7 +150,7 @@ public final class PushClient: Sendable {
         try await pool.send(push(notification, to: token, topic: topic, options: options)).receipt
     }
 
-    /// A push to one device, which is not sent before `delay` is over.
+    /// Creates a push to one device, which is not sent before `delay` has passed.
     func push(
         _ notification: PushNotification,
         to token: DeviceToken,
@@ -164,10 +164,10 @@ public final class PushClient: Sendable {
         return PendingPush(draft, id: id, to: token)
     }
 
-    /// Opens connections before the first push needs one, so that it need not wait for names and handshakes.
+    /// Opens connections before the first push, so that it does not wait for name resolution and handshakes.
     ///
-    /// - Parameter connections: How many to open, and to keep however little is sent; at most
-    ///   ``Configuration/connectionLimit``, or what ``limitConnections(to:)`` has set.
+    /// - Parameter connections: The number of connections to open, and to keep open even when idle; at most
+    ///   ``Configuration/connectionLimit``, or the limit set with ``limitConnections(to:)``.
     /// - Throws: ``APNsError`` when a connection cannot be opened.
     public func warmUp(connections: Int = 1) async throws(APNsError) {
         let results = await withTaskGroup { group in
@@ -178,23 +178,24 @@ public final class PushClient: Sendable {
         for result in results { try result.get() }
     }
 
-    /// Sends over no more connections than these from now on, whatever ``Configuration/connectionLimit`` was.
+    /// Changes the maximum number of connections, which is initially ``Configuration/connectionLimit``.
     ///
-    /// What is in flight on a connection beyond them ends there, and then it is closed; those for channels stay.
+    /// Connections beyond the limit are closed when their pushes in flight have ended; connections for channel
+    /// management are not affected.
     ///
-    /// - Parameter limit: How many at once; each event loop has one at least.
+    /// - Parameter limit: The maximum number of connections; each event loop has at least one.
     public func limitConnections(to limit: Int) {
         for pool in pools { pool.limitConnections(to: max(1, limit / pools.count)) }
     }
 
-    /// What happens to the client besides its answers, from now on until it is closed, for logs.
+    /// Returns the client's events other than responses, from now on until it is closed, for logs.
     ///
-    /// - Returns: A sequence for one reader. Of events that it has not read yet it holds the newest 1 000.
+    /// - Returns: A sequence for one reader, which buffers the newest 1,000 unread events.
     public func events() -> AsyncStream<ClientEvent> {
         feed.listen()
     }
 
-    /// What the client has counted since it was made.
+    /// The client's counters since its creation.
     public var counters: ClientCounters {
         get async {
             var sum = ClientCounters()
@@ -203,16 +204,16 @@ public final class PushClient: Sendable {
         }
     }
 
-    /// Signs with another key of the same team from now on, without interrupting anything.
+    /// Signs with another key of the same team from now on, without interrupting pushes.
     ///
-    /// What is in flight ends on the connections that it is on; what follows goes over fresh ones, since APNs ties a
-    /// connection to its key and refuses tokens that change too often. Of several clients that share a mint each has to
-    /// be told.
+    /// Pushes in flight complete on their connections. Later ones use new connections, because APNs ties a connection
+    /// to its key and rejects tokens that change too often. When several clients share a source of tokens, call this on
+    /// each of them.
     ///
     /// - Parameter key: The key.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when the key is another team's, or this client was made
-    ///   with a certificate or with a mint of the caller's other than an ``InMemoryMint``; with the code `closed` after
-    ///   ``close(within:)``, and then a mint that other clients share keeps its key.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the key belongs to another team, or this client was
+    ///   created with a certificate or with a source of tokens other than an ``InMemoryMint``; with the code `closed`
+    ///   after ``close(within:)``, in which case a source that other clients share keeps its key.
     public func replaceKey(with key: SigningKey) async throws(APNsError) {
         guard !isClosed.load(ordering: .acquiring) else {
             throw APNsError(.closed, description: "the key cannot be replaced, as the client is closed")
@@ -224,9 +225,9 @@ public final class PushClient: Sendable {
         for pool in allPools { await pool.replaceToken() }
     }
 
-    /// Replaces a provider token that APNs refuses, and the connections that it was sent over.
+    /// Replaces a provider token that APNs rejects, and the connections on which it was sent.
     ///
-    /// A token that is younger than 20 minutes is kept, since another one so soon would be refused for that.
+    /// A token that is younger than 20 minutes is kept, because APNs would reject another one so soon.
     package func renewToken() async {
         guard let mint, let issuedAt = await condition.tokenIssuedAt,
             clock.secondsSince1970() - issuedAt.secondsSince1970 >= ProviderTokenSchedule.minimumAge
@@ -235,9 +236,9 @@ public final class PushClient: Sendable {
         for pool in allPools { await pool.replaceToken() }
     }
 
-    /// Finishes the pushes that were handed in, closes the connection, and takes no more.
+    /// Finishes the submitted pushes, closes the connections, and accepts no more pushes.
     ///
-    /// - Parameter limit: How long that may take; whatever is unanswered then fails with the code `closed`.
+    /// - Parameter limit: The timeout; pushes that are unanswered by then fail with the code `closed`.
     public func close(within limit: Duration = .seconds(5)) async {
         isClosed.store(true, ordering: .releasing)
         await withDiscardingTaskGroup { group in
@@ -246,7 +247,7 @@ public final class PushClient: Sendable {
         feed.finish()
     }
 
-    /// The payload's bytes, or what makes it not worth sending.
+    /// Returns the encoded payload; throws when the notification cannot be encoded or violates a rule.
     func encode(_ notification: PushNotification, topic: Topic, id: APNsID?) throws(APNsError) -> [UInt8] {
         let body = try writing(for: id, notification.payload.encoded)
         if configuration.checksBeforeSending,
@@ -257,7 +258,7 @@ public final class PushClient: Sendable {
         return body
     }
 
-    /// What the pushes of a notification have in common.
+    /// Returns the common parts of a notification's pushes.
     func draft(
         of notification: PushNotification,
         body: [UInt8],
@@ -281,7 +282,7 @@ public final class PushClient: Sendable {
         )
     }
 
-    /// Sends a broadcast, but not before `delay` is over.
+    /// Sends a broadcast, but not before `delay` has passed.
     func send(
         _ broadcast: Broadcast,
         id: APNsID,
@@ -296,7 +297,7 @@ public final class PushClient: Sendable {
         return try await pool.send(PendingPush(PushDraft(fields, body: broadcast.payload, limits: limits), id: id))
     }
 
-    /// Sends a request about channels.
+    /// Sends a channel management request.
     func send(
         _ request: ChannelRequest,
         options: SendOptions
@@ -308,7 +309,7 @@ public final class PushClient: Sendable {
         return try await channelPool.send(PendingPush(draft, id: id))
     }
 
-    /// What `body` writes, or what keeps it from being written, as a client's error.
+    /// Returns the result of `body`, and converts its error to an ``APNsError``.
     func writing<Value>(
         for id: APNsID? = nil,
         _ body: () throws(PayloadError) -> Value

@@ -1,9 +1,9 @@
 public import APNs
 internal import Wire
 
-/// A request as it would be sent, and what is to be said about it.
+/// A request as it would be sent, with the findings of the lint rules.
 public struct RequestDescription: Sendable {
-    /// One header field.
+    /// A header field.
     public struct Field: Sendable, Hashable {
         /// The name, in lower case.
         public let name: String
@@ -11,30 +11,31 @@ public struct RequestDescription: Sendable {
         public let value: String
     }
 
-    /// A part of the payload with its size.
+    /// A part of the payload and its size.
     public struct Part: Sendable, Hashable {
-        /// Where it is, as a JSON Pointer (RFC 6901).
+        /// The location of the part, as a JSON Pointer (RFC 6901).
         public let pointer: String
-        /// The bytes it takes, with its name.
+        /// The size in bytes, including the name.
         public let byteCount: Int
     }
 
-    /// Every field but the provider token, pseudo fields first, in the order they travel.
+    /// Every field except the provider token, pseudo-header fields first, in the order of transmission.
     public let fields: [Field]
     /// The body.
     public let body: [UInt8]
-    /// Bytes that the body may have; nil for requests without a limit.
+    /// The maximum size of the body in bytes; nil for requests without a limit.
     public let bodyLimit: Int?
-    /// What is wrong, or will surprise on the phone; worst first as the rules find it.
+    /// The findings of the lint rules, errors and likely surprises, in the order of the rules, headers first.
     public let findings: [Lint.Finding]
 
     /// The path.
     public var path: String { fields.first { $0.name == ":path" }?.value ?? "" }
 
-    /// Bytes that the body may still grow by; negative when it is too long, nil for requests without a limit.
+    /// The number of bytes by which the body may grow; negative when it is too long, nil for requests without a limit.
     public var bytesLeft: Int? { bodyLimit.map { $0 - body.count } }
 
-    /// The members of the payload, those of `aps` each for itself, with the bytes they take; empty for what is no JSON.
+    /// The members of the payload and separately those of `aps`, with their sizes in bytes; empty when the body is not
+    /// JSON.
     public var parts: [Part] {
         let members = (try? JSONReader.read(body))?.members ?? []
         return members.flatMap { member in
@@ -51,20 +52,20 @@ public struct RequestDescription: Sendable {
     }
 
     private func part(_ member: JSONValue.Member, in path: [String]) -> Part {
-        // The name in quotes, the colon and the value.
+        // The size of the quoted name, the colon and the value.
         let count = JSONValue.string(member.name).encoded().count + 1 + member.value.encoded().count
         return Part(pointer: JSONPointer.path(path + [member.name]), byteCount: count)
     }
 }
 
 extension PushClient {
-    /// What ``send(_:to:topic:options:)`` would send, without sending it.
+    /// Returns the request that ``send(_:to:topic:options:)`` would send, without sending it.
     ///
     /// - Parameters:
     ///   - notification: The notification.
     ///   - token: The device.
     ///   - topic: The app's bundle identifier.
-    /// - Returns: The request, with everything that the rules have to say about it.
+    /// - Returns: The request, with all findings of the lint rules.
     /// - Throws: ``APNsError`` with the code `invalid` when the payload cannot be encoded.
     public func describe(
         _ notification: PushNotification,
@@ -83,10 +84,11 @@ extension PushClient {
         )
     }
 
-    /// Returns what ``broadcast(_:on:of:timestamp:priority:expiration:options:)`` would send, without sending it.
+    /// Returns the request that ``broadcast(_:on:of:timestamp:priority:expiration:options:)`` would send, without
+    /// sending it.
     ///
     /// - Parameter broadcast: The broadcast.
-    /// - Returns: The request, with the first thing that the rules have to say about it.
+    /// - Returns: The request, with the first error that the lint rules find.
     public func describe(_ broadcast: Broadcast) -> RequestDescription {
         RequestDescription(
             requests.broadcast(broadcast, id: identifiers.next()),

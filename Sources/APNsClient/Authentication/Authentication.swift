@@ -1,8 +1,8 @@
 internal import Wire
 
-/// How a client proves to APNs who sends.
+/// The credentials with which a client authenticates to APNs.
 public struct Authentication: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The ways there are.
+    /// The methods of authentication.
     enum Method: Sendable {
         case key(SigningKey)
         case mint(any ProviderTokenMint)
@@ -11,22 +11,22 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
 
     let method: Method
 
-    /// By provider tokens signed with a key; serves every app of the team and every push type.
+    /// Returns authentication with provider tokens signed by a key, for every app of the team and every push type.
     ///
     /// Source: "Establishing a token-based connection to APNs".
     public static func token(_ key: SigningKey) -> Authentication {
         Authentication(method: .key(key))
     }
 
-    /// By provider tokens that others may send with, too: several clients, or several processes.
+    /// Returns authentication with provider tokens that are shared by several clients or processes.
     ///
-    /// - Parameter mint: What makes them.
+    /// - Parameter mint: The source of the tokens.
     /// - Returns: The authentication.
     public static func mint(_ mint: any ProviderTokenMint) -> Authentication {
         Authentication(method: .mint(mint))
     }
 
-    /// By a provider certificate of one app, shown in the TLS handshake.
+    /// Returns authentication with a provider certificate of one app, presented in the TLS handshake.
     ///
     /// Source: "Establishing a certificate-based connection to APNs".
     ///
@@ -36,12 +36,12 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         Authentication(method: .certificate(certificate.identity))
     }
 
-    /// What is shown in the TLS handshake.
+    /// The identity to present in the TLS handshake; nil for tokens.
     var identity: TLSContext.Identity? {
         if case .certificate(let identity) = method { identity } else { nil }
     }
 
-    /// What makes provider tokens, if they are used.
+    /// Returns the source of provider tokens; nil for a certificate.
     func mint(clock: WallClock) -> (any ProviderTokenMint)? {
         switch method {
         case .key(let key): InMemoryMint(key, clock: clock)
@@ -50,7 +50,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
-    /// The kind of authentication and the key's name, never its material.
+    /// The method of authentication and the key's identifier, without secrets.
     public var description: String {
         switch method {
         case .key(let key): "Authentication(token, \(key))"
@@ -59,6 +59,6 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
-    /// No more than ``description``.
+    /// A mirror without children, which shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -8,10 +8,10 @@ internal import Wire
     public import Foundation
 #endif
 
-/// Makes the provider tokens of one key for everything in this process that shares it.
+/// A source of provider tokens for one key, shared within a process.
 ///
-/// A token is replaced after 50 minutes, or when APNs calls it expired, but for that reason at most every 20.
-/// Making one takes a lock for the time of one signature, so that no two are ever made at once.
+/// A token is replaced after 50 minutes, or when APNs rejects it as expired, but for the latter reason at most every 20
+/// minutes. A lock is held during the signing, so that two tokens are never created at the same time.
 public final class InMemoryMint: ProviderTokenMint {
     private struct State {
         var key: SigningKey
@@ -23,7 +23,7 @@ public final class InMemoryMint: ProviderTokenMint {
     private let clock: WallClock
     private let state: Mutex<State>
 
-    /// A mint that signs with this key.
+    /// Creates a source that signs with this key.
     ///
     /// - Parameter key: The key.
     public convenience init(_ key: SigningKey) {
@@ -35,14 +35,14 @@ public final class InMemoryMint: ProviderTokenMint {
         state = Mutex(State(key: key))
     }
 
-    /// The token to use now.
+    /// Returns the current token.
     ///
     /// - Returns: The token.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the key cannot sign.
     public func token() throws(APNsError) -> MintedToken {
         let now = clock.secondsSince1970()
         let result: Result<MintedToken, APNsError> = state.withLock { state in
-            // The schedule counts a token as made once it is.
+            // The changed schedule is stored only when the token has been created.
             var schedule = state.schedule
             if case .mint(let issuedAt) = schedule.tokenNeeded(at: now) {
                 do throws(APNsError) {
@@ -61,7 +61,7 @@ public final class InMemoryMint: ProviderTokenMint {
         return try result.get()
     }
 
-    /// APNs called the token of this time of issue expired.
+    /// Records that APNs rejected the token with this time of issue as expired.
     public func expired(tokenIssuedAt issuedAt: Date) {
         let now = clock.secondsSince1970()
         state.withLock { $0.schedule.expired(tokenIssuedAt: issuedAt.secondsSince1970, at: now) }
@@ -70,7 +70,7 @@ public final class InMemoryMint: ProviderTokenMint {
     /// Signs with this key from the next token on; see ``PushClient/replaceKey(with:)``.
     ///
     /// - Parameter key: Another key of the same team.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when it is another team's.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the key belongs to another team.
     func replaceKey(with key: SigningKey) throws(APNsError) {
         let otherTeam: String? = state.withLock { state in
             guard state.key.teamID == key.teamID else { return state.key.teamID }

@@ -7,29 +7,29 @@ internal import Wire
     public import Foundation
 #endif
 
-/// A provider certificate of one app with its private key.
+/// A provider certificate of one app, with its private key.
 ///
-/// It serves the topics that it lists, and not every push type: Live Activities and location need provider tokens.
-/// Source: "Establishing a certificate-based connection to APNs".
+/// It is valid for the topics that it lists, and not for every push type: Live Activities and location need provider
+/// tokens. Source: "Establishing a certificate-based connection to APNs".
 public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomReflectable {
     let identity: TLSContext.Identity
 
     /// The topics that the certificate lists: the bundle identifier, and those of other kinds such as `.voip`.
     public let topics: [Topic]
-    /// Whether the certificate is good for Apple's development servers.
+    /// Whether the certificate is valid for Apple's development servers.
     public let isForDevelopment: Bool
-    /// Whether the certificate is good for Apple's production servers.
+    /// Whether the certificate is valid for Apple's production servers.
     public let isForProduction: Bool
-    /// The time from which on the certificate is not valid; nil when it cannot be read.
+    /// The time at which the certificate expires; nil when it cannot be parsed.
     public let expiry: Date?
 
-    /// A certificate from PEM text.
+    /// Creates a certificate from PEM text.
     ///
     /// - Parameters:
-    ///   - pem: The certificate, followed by its intermediates if any.
+    ///   - pem: The certificate, followed by any intermediate certificates.
     ///   - privateKeyPEM: Its private key.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when either is something else, or they do not belong
-    ///   together.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when either text has other contents, or they do not
+    ///   match.
     public init(pem: String, privateKeyPEM: String) throws(APNsError) {
         do throws(WireError) {
             self.init(try ClientIdentity(certificatePEM: pem, privateKeyPEM: privateKeyPEM))
@@ -38,13 +38,13 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
         }
     }
 
-    /// A certificate from the bytes of a PKCS#12 file (`.p12`), as the Keychain exports it.
+    /// Creates a certificate from the bytes of a PKCS#12 file (`.p12`), as exported from the Keychain.
     ///
     /// - Parameters:
     ///   - pkcs12: The bytes.
-    ///   - passphrase: What the file was protected with; empty for nothing.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when the passphrase is wrong, or the file holds something
-    ///   else.
+    ///   - passphrase: The passphrase of the file; empty for none.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the passphrase is wrong, or the file has other
+    ///   contents.
     public init(pkcs12: [UInt8], passphrase: String) throws(APNsError) {
         do throws(WireError) {
             self.init(try ClientIdentity(pkcs12: pkcs12, passphrase: passphrase))
@@ -53,13 +53,13 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
         }
     }
 
-    /// A certificate from a PKCS#12 file (`.p12`), as the Keychain exports it.
+    /// Creates a certificate from a PKCS#12 file (`.p12`), as exported from the Keychain.
     ///
     /// - Parameters:
     ///   - file: The path of the file.
-    ///   - passphrase: What the file was protected with; empty for nothing.
+    ///   - passphrase: The passphrase of the file; empty for none.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read, the passphrase is wrong, or
-    ///   it holds something else.
+    ///   the file has other contents.
     public init(pkcs12File file: String, passphrase: String) throws(APNsError) {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -82,9 +82,9 @@ public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomRefl
         expiry = identity.facts.expiry.map(Date.init(secondsSince1970:))
     }
 
-    /// The certificate's topics, never its key.
+    /// The certificate's topics, without its key.
     public var description: String { "ProviderCertificate(\(topics.map(\.rawValue).joined(separator: ", ")))" }
 
-    /// No more than ``description``.
+    /// A mirror without children, which shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

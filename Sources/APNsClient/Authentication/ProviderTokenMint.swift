@@ -4,24 +4,24 @@
     public import Foundation
 #endif
 
-/// Makes the provider tokens that a client, or every client of a team's key, puts into its requests.
+/// A source of the provider tokens that one or more clients send in their requests.
 ///
-/// APNs refuses tokens that change more often than every 20 minutes ("Establishing a token-based connection to APNs"),
-/// so what sends with one key had better share one mint. ``InMemoryMint`` serves a process; another kind can serve
-/// several, by keeping the token where all of them find it.
+/// APNs rejects tokens that change more often than every 20 minutes ("Establishing a token-based connection to APNs"),
+/// so all clients that send with one key should share one source. ``InMemoryMint`` serves a process; another
+/// implementation can serve several by storing the token where all of them find it.
 public protocol ProviderTokenMint: Sendable {
-    /// The token to use now.
+    /// Returns the current token.
     ///
-    /// A client asks with its first push and whenever the answer's ``MintedToken/validity`` is over, each of its loops
-    /// for itself: the answers to all have to be the same token.
+    /// A client calls this with its first push and whenever the token's ``MintedToken/validity`` has passed, separately
+    /// for each of its event loops; all calls have to return the same token.
     ///
     /// - Returns: The token.
-    /// - Throws: ``APNsError`` when there is none to be had; it becomes the error of the pushes that wait for it.
+    /// - Throws: ``APNsError`` when no token is available; pushes that wait for the token fail with this error.
     func token() async throws(APNsError) -> MintedToken
 
-    /// APNs answered `ExpiredProviderToken`, so the token is to be replaced if it was not since.
+    /// Replaces the token, unless it was already replaced, because APNs answered `ExpiredProviderToken`.
     ///
-    /// - Parameter issuedAt: The ``MintedToken/issuedAt`` of the token that was refused.
+    /// - Parameter issuedAt: The ``MintedToken/issuedAt`` of the rejected token.
     func expired(tokenIssuedAt issuedAt: Date) async
 }
 
@@ -31,24 +31,24 @@ public struct MintedToken: Sendable, CustomStringConvertible, CustomReflectable 
     public let text: [UInt8]
     /// The time of issue.
     public let issuedAt: Date
-    /// How long it may be used before the mint is asked again.
+    /// The time for which the client may use the token before it requests one again.
     public let validity: Duration
 
-    /// A token from its parts.
+    /// Creates a token from its parts.
     ///
     /// - Parameters:
     ///   - text: The token's text.
-    ///   - issuedAt: The time of issue, as the token says; whole seconds.
-    ///   - validity: How long it may be used before the mint is asked again.
+    ///   - issuedAt: The time of issue in the token, in whole seconds.
+    ///   - validity: The time for which the client may use the token before it requests one again.
     public init(text: [UInt8], issuedAt: Date, validity: Duration) {
         self.text = text
         self.issuedAt = issuedAt
         self.validity = validity
     }
 
-    /// The time of issue in seconds since 1970, never the text.
+    /// The time of issue in seconds since 1970, without the token's text.
     public var description: String { "MintedToken(issued at \(issuedAt.secondsSince1970))" }
 
-    /// No more than ``description``.
+    /// A mirror without children, which shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

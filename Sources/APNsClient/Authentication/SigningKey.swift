@@ -7,24 +7,24 @@ package import Wire
     public import Foundation
 #endif
 
-/// The private key of a team that signs provider tokens: the content of a `.p8` file with the two names it goes by.
+/// A team's private key for signing provider tokens: the content of a `.p8` file with its two identifiers.
 ///
 /// Source: "Establishing a token-based connection to APNs". The key itself never appears in a description.
 public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The ten characters that name the key in the developer account.
+    /// The key's identifier in the developer account, ten characters.
     public let keyID: String
-    /// The ten characters that name the team.
+    /// The team's identifier, ten characters.
     public let teamID: String
     private let key: ES256PrivateKey
 
-    /// A key from the text of a `.p8` file.
+    /// Creates a key from the text of a `.p8` file.
     ///
     /// - Parameters:
-    ///   - pem: The text, `-----BEGIN PRIVATE KEY-----` and all.
-    ///   - keyID: The key's name.
-    ///   - teamID: The team's name.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when the text is not a P-256 private key, or a name is
-    ///   not ten characters of A–Z and 0–9.
+    ///   - pem: The text, including the line `-----BEGIN PRIVATE KEY-----`.
+    ///   - keyID: The key's identifier.
+    ///   - teamID: The team's identifier.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the text is not a P-256 private key, or an
+    ///   identifier is not ten characters of A–Z and 0–9.
     public init(pem: String, keyID: String, teamID: String) throws(APNsError) {
         do {
             self.init(try ES256PrivateKey(pem: pem), keyID: keyID, teamID: teamID)
@@ -35,7 +35,7 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         try SigningKey.check(teamID, "teamID", of: "the team")
     }
 
-    /// Whether a text can be the name of a key or a team: ten characters of A–Z and 0–9.
+    /// Returns whether a text can be the identifier of a key or a team: ten characters of A–Z and 0–9.
     package static func isIdentifier(_ text: String) -> Bool {
         text.utf8.count == 10
             && text.utf8.allSatisfy { byte in
@@ -46,7 +46,7 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     private static func check(_ text: String, _ field: String, of what: String) throws(APNsError) {
         guard !isIdentifier(text) else { return }
-        // A key that is given in its place by mistake must not be shown.
+        // A key that was passed as an identifier by mistake must not be shown.
         let found = text.count > 20 ? "\(text.count) characters" : "\"\(text)\""
         throw APNsError(
             .badCredentials,
@@ -56,13 +56,14 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         )
     }
 
-    /// A key from a `.p8` file.
+    /// Creates a key from a `.p8` file.
     ///
     /// - Parameters:
     ///   - file: The path of the file.
-    ///   - keyID: The key's name.
-    ///   - teamID: The team's name.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or holds no such key.
+    ///   - keyID: The key's identifier.
+    ///   - teamID: The team's identifier.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read or has no such key, or an
+    ///   identifier is not ten characters of A–Z and 0–9.
     public init(file: String, keyID: String, teamID: String) throws(APNsError) {
         let pem: String
         do throws(FileError) {
@@ -77,10 +78,10 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The half of the key with which its signatures are checked.
+    /// Returns the public key, which verifies the signatures.
     ///
     /// - Returns: The public key.
-    /// - Throws: ``APNsError`` with the code `badCredentials` when there is none.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when it cannot be derived.
     package func publicKey() throws(APNsError) -> ES256PublicKey {
         do throws(CryptographyError) {
             return try ES256PublicKey(pem: key.publicKeyPEM())
@@ -95,14 +96,14 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         self.teamID = teamID
     }
 
-    /// A fresh key that APNs does not know: a simulator takes it for any team.
+    /// Creates a new key that APNs does not know; a simulator accepts it for any team.
     ///
     /// - Parameters:
-    ///   - keyID: A name for the key. A simulator refuses a name that is not ten characters of A–Z and 0–9 unless the
-    ///     key is registered with it.
-    ///   - teamID: The team's name, with the same rule.
+    ///   - keyID: The key's identifier. A simulator rejects an identifier that is not ten characters of A–Z and 0–9
+    ///     unless the key is registered with it.
+    ///   - teamID: The team's identifier, with the same rule.
     /// - Returns: The key.
-    /// - Throws: ``APNsError`` with the code `system` when no key can be made.
+    /// - Throws: ``APNsError`` with the code `system` when no key can be created.
     public static func ephemeral(
         keyID: String = "EPHEMERAL0",
         teamID: String = "LOCALTEAM0"
@@ -114,9 +115,9 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// A provider token issued at this time, ready for an `authorization: bearer` header.
+    /// Returns a provider token issued at this time, for an `authorization: bearer` header.
     ///
-    /// A ``PushClient`` makes its own; this is for tools that speak to APNs by other means.
+    /// A ``PushClient`` creates its own tokens; this is for tools that send to APNs in another way.
     ///
     /// - Parameter issuedAt: The time of issue, rounded down to a whole second.
     /// - Returns: The token's text.
@@ -130,9 +131,9 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The public half, for a simulator that is to know the key.
+    /// Returns the public key, for registration with a simulator.
     ///
-    /// - Returns: PEM text.
+    /// - Returns: The PEM text.
     /// - Throws: ``APNsError`` with the code `badCredentials` when it cannot be written.
     public func publicKeyPEM() throws(APNsError) -> String {
         do {
@@ -142,9 +143,9 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The key's name, never its material.
+    /// The identifiers of the key and the team, without the key.
     public var description: String { "SigningKey(\(keyID) of team \(teamID))" }
 
-    /// No more than ``description``.
+    /// A mirror without children, which shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

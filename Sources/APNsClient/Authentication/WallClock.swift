@@ -4,12 +4,12 @@
     internal import Foundation
 #endif
 
-/// Tells the time of day, which provider tokens carry; a value, so that tests and demonstrations can bring their own.
+/// A source of the time of day for provider tokens; a value, so that tests and demonstrations can replace it.
 package struct WallClock: Sendable {
-    /// Whole microseconds since 1970, UTC.
+    /// Returns the whole microseconds since 1970, UTC.
     package let microsecondsSince1970: @Sendable () -> Int64
 
-    /// A clock that asks `secondsSince1970`.
+    /// Creates a clock from a function that returns seconds since 1970.
     package init(secondsSince1970: @escaping @Sendable () -> Int64) {
         microsecondsSince1970 = { secondsSince1970() * 1_000_000 }
     }
@@ -18,10 +18,10 @@ package struct WallClock: Sendable {
         self.microsecondsSince1970 = microsecondsSince1970
     }
 
-    /// Whole milliseconds since 1970, UTC.
+    /// Returns the whole milliseconds since 1970, UTC.
     package func millisecondsSince1970() -> Int64 { microsecondsSince1970() / 1_000 }
 
-    /// Whole seconds since 1970, UTC.
+    /// Returns the whole seconds since 1970, UTC.
     package func secondsSince1970() -> Int64 { microsecondsSince1970() / 1_000_000 }
 
     /// The system's clock.

@@ -2,29 +2,31 @@ internal import APNs
 internal import Synchronization
 internal import Wire
 
-/// One event loop's part of sending to many: makes pushes of the devices that come in, hands them to the loop's pool,
-/// and gathers their outcomes.
+/// One event loop's part of a bulk send: creates pushes for the devices that it receives, submits them to the loop's
+/// pool, and collects their outcomes.
 ///
-/// It is `@unchecked Sendable` because only its loop touches what can change, save the mailbox, which has a lock.
+/// It is `@unchecked Sendable` because only its loop accesses mutable state, except for the mailbox, which has a lock.
 @safe final class BulkLane: @unchecked Sendable {
-    /// A device on its way to the lane.
+    /// A device that is passed to the lane.
     struct Letter: Sendable {
         let recipient: Recipient
         let index: Int
     }
 
-    /// The longest that an outcome is held back, for others to be delivered with it.
+    /// The maximum time for which an outcome is delayed so that it can be delivered together with others.
     private static let delayLimit = Duration.milliseconds(1)
 
     let number: Int
-    /// Outcomes that are not held back any longer: to wake their reader for each would cost more than to send.
+    /// The number of outcomes that are delivered immediately; waking the reader for each one would cost more than a
+    /// push.
     private let batch: Int
     let pool: PushPool
     private let mailbox = Mutex<[Letter]>([])
-    /// Who takes the outcomes, set once, before the first device comes; nobody wants them when it is gone.
+    /// The receiver of the outcomes, set once, before the first device arrives; when it is released, outcomes are
+    /// dropped.
     weak var receiver: BulkTransfer?
     private var writer: BulkWriter
-    /// Memory for the next list of letters, and of pushes.
+    /// Reusable storage for the next list of devices, and of pushes.
     private var letters: [Letter] = []
     private var sparePushes: [PendingPush] = []
     private var outcomes: [BulkOutcome] = []
@@ -40,7 +42,7 @@ internal import Wire
 
     // MARK: From any thread
 
-    /// Takes devices to send to, and leaves an empty list.
+    /// Adds devices to send to, and empties the list.
     func add(_ letters: inout [Letter]) {
         guard !letters.isEmpty else { return }
         let isFirst = mailbox.withLock { mailbox in
@@ -52,7 +54,7 @@ internal import Wire
         if isFirst { pool.loop.execute { self.emptyMailbox() } }
     }
 
-    /// Takes back what has not gone out, and what comes later.
+    /// Takes back pushes that have not been sent, and rejects devices that are added later.
     func stop() {
         pool.loop.execute {
             self.isStopped = true
@@ -81,7 +83,7 @@ internal import Wire
         swap(&pushes, &sparePushes)
     }
 
-    /// A push has ended.
+    /// Records the outcome of a push.
     func ended(_ outcome: consuming BulkOutcome) {
         outcomes.append(outcome)
         if outcomes.count == batch {
@@ -96,14 +98,14 @@ internal import Wire
         alarm = nil
         guard !outcomes.isEmpty else { return }
         receiver?.deliver(outcomes, from: number)
-        // With room for those that come in the turn that fills a batch, which are as many as last time.
+        // Reserves capacity for the outcomes of the turn that fills a batch, which are about as many as last time.
         let count = outcomes.count
         outcomes = []
         outcomes.reserveCapacity(count)
     }
 }
 
-/// Whom a push of many belongs to.
+/// The lane and the index of a push in a bulk send.
 struct BulkTicket {
     let lane: BulkLane
     let index: Int

@@ -1,50 +1,51 @@
-/// Decides how sending to many proceeds, as a struct without I/O: facts in, orders out.
+/// The flow control of a bulk send, a struct without I/O: events in, actions out.
 ///
-/// Each device takes one of a fixed number of places when it is read, and gives it back when its outcome has been read.
-/// That one number is the bound on memory and the back-pressure in both directions: who reads outcomes slowly, and a
-/// wire that is slow, slow down the reading of devices.
+/// Each device takes one of a fixed number of slots when it is read, and frees it when its outcome has been read. This
+/// number limits memory and is the back-pressure in both directions: a slow reader of outcomes and a slow network slow
+/// down the reading of devices.
 ///
 /// ```
 ///   read, on a grant ──▶ outstanding on a lane ──▶ unread ──▶ gone
 /// ```
 ///
-/// A lane is one event loop's part of the work. Devices are read by grants, each for the lane that has least to do.
+/// A lane is one event loop's part of the work. Devices are read by grants, each for the lane with the fewest
+/// outstanding devices.
 struct BulkMachine {
-    /// What the driver is to do.
+    /// An action for the driver.
     enum Order: Equatable {
-        /// Let whoever reads the devices read so many more.
+        /// Let the reader of devices read this grant.
         case read(Grant)
-        /// Let whoever reads the devices read no more.
+        /// Let the reader of devices stop.
         case endReading
-        /// Take back what has not gone out.
+        /// Take back the pushes that have not been sent.
         case takeBack
 
-        /// Whether whoever reads the devices waits for it.
+        /// Whether the action resumes the reader of devices.
         var isForSourceReader: Bool { self != .takeBack }
     }
 
-    /// Leave to read some devices and hand them to a lane.
+    /// The permission to read some devices and pass them to a lane.
     struct Grant: Equatable {
         var lane: Int
-        /// The place of the first of them among all.
+        /// The index of the first of them among all devices.
         var first: Int
         var count: Int
     }
 
-    /// A grant is no larger, so that the lanes stay even.
+    /// The maximum size of a grant, which keeps the lanes evenly loaded.
     static let grantLimit = 64
-    /// Enough to wake somebody for.
+    /// The maximum size of a batch.
     private static let batchLimit = 512
 
     let window: Int
-    /// Devices that were granted to each lane and are not settled.
+    /// The number of devices that were granted to each lane and have no outcome yet.
     private(set) var outstanding: [Int]
-    /// Outcomes that nobody has read.
+    /// The number of outcomes that have not been read.
     private(set) var unread = 0
     private(set) var granted = 0
     /// Whether the reader of devices waits for a grant.
     private(set) var isReaderWaiting = false
-    /// Whether there are no more devices to be read.
+    /// Whether no more devices will be read.
     private(set) var isSourceEnded = false
     private(set) var isStopping = false
 
@@ -53,31 +54,31 @@ struct BulkMachine {
         outstanding = Array(repeating: 0, count: max(1, lanes))
     }
 
-    /// How many places have to be free before devices are read again, and how many outcomes are delivered together: to
-    /// wake somebody for each single one would cost more than to send it.
+    /// The number of free slots from which on devices are read again, and of outcomes that are delivered together:
+    /// waking a task for each single one would cost more than sending a push.
     var batch: Int { min((window - 1) / 4 + 1, BulkMachine.batchLimit) }
 
-    /// How many outcomes may be read before this has to be told.
+    /// The number of outcomes that may be read before ``outcomesRead(_:)`` has to be called.
     var readingShare: Int { min(batch, BulkMachine.grantLimit) }
 
-    /// How many more devices may be on their way.
+    /// The number of free slots for devices.
     var room: Int { window - outstanding.reduce(0, +) - unread }
 
-    /// Whether each device that was read is settled, and none will be read.
+    /// Whether each device that was read has an outcome, and no more will be read.
     var isSettled: Bool { isSourceEnded && outstanding.allSatisfy { $0 == 0 } }
 
-    /// Whether that, and every outcome has been read.
+    /// Whether the send is settled and every outcome has been read.
     var isFinished: Bool { isSettled && unread == 0 }
 
-    // MARK: Facts
+    // MARK: Events
 
-    /// Whoever reads the devices wants to go on.
+    /// Handles a request of the reader of devices for another grant.
     mutating func readerReady() -> Order? {
         isReaderWaiting = true
         return nextGrant(atLeast: 1)
     }
 
-    /// There are no more devices; of the last grant so many were not used.
+    /// Handles the end of the devices; `unused` devices of the last grant were not read.
     mutating func sourceEnded(unused: Int, of grant: Grant) {
         isSourceEnded = true
         isReaderWaiting = false
@@ -85,19 +86,19 @@ struct BulkMachine {
         granted -= unused
     }
 
-    /// Pushes of a lane have ended.
+    /// Records outcomes of a lane's pushes.
     mutating func settled(_ count: Int, on lane: Int) {
         outstanding[lane] -= count
         unread += count
     }
 
-    /// Somebody has read some outcomes.
+    /// Records that outcomes were read.
     mutating func outcomesRead(_ count: Int) -> Order? {
         unread -= count
         return nextGrant(atLeast: batch)
     }
 
-    /// Nobody wants more to be sent.
+    /// Handles a request to stop sending.
     mutating func stopped() -> [Order] {
         guard !isStopping, !isFinished else { return [] }
         isStopping = true
@@ -107,7 +108,7 @@ struct BulkMachine {
         return [.takeBack, .endReading]
     }
 
-    /// Nobody has wanted anything, and nobody will.
+    /// Ends a send that was stopped before its start.
     mutating func endBeforeBeginning() {
         isSourceEnded = true
     }

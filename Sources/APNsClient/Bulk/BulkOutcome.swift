@@ -1,15 +1,15 @@
 public import APNs
 
-/// What became of one push of many.
+/// The result of one push in a bulk send.
 public struct BulkOutcome: Sendable {
-    /// The place of the device in what was handed in, counted from 0.
+    /// The index of the device in the input, counted from 0.
     public let index: Int
     /// The device.
     public let token: DeviceToken
-    /// The receipt, or why there is none.
+    /// The receipt, or the error of a push that was not accepted.
     public let result: Result<PushReceipt, APNsError>
 
-    /// Why the push was not accepted; nil when it was.
+    /// The error of a push that was not accepted; nil when it was.
     public var error: APNsError? {
         if case .failure(let error) = result { error } else { nil }
     }

@@ -1,12 +1,13 @@
-/// Reads the outcomes of a transfer: takes as many as have been delivered together, so that a loop over them meets no
-/// lock and no suspension for each.
+/// The reader of a transfer's outcomes, which takes all outcomes that were delivered together, so that a loop over them
+/// needs no lock and no suspension for each.
 ///
-/// When it goes, which is when the loop is left, the sending is stopped, and what it has not read it gives back.
+/// When the reader is released, which happens at the end of the loop, it stops the sending and returns the outcomes
+/// that it has not read.
 final class BulkReader {
     private let transfer: BulkTransfer
     private var outcomes: [BulkOutcome] = []
     private var position = 0
-    /// How many were read of which the transfer has not heard.
+    /// The number of outcomes that were read and not reported to the transfer.
     private var unreported = 0
 
     init(_ transfer: BulkTransfer) {
@@ -19,7 +20,7 @@ final class BulkReader {
         transfer.stop()
     }
 
-    /// The next outcome that is at hand; nil when there is none.
+    /// Returns the next available outcome; nil when there is none.
     func next() -> BulkOutcome? {
         guard position < outcomes.count else { return nil }
         position += 1
@@ -28,7 +29,8 @@ final class BulkReader {
         return outcomes[position - 1]
     }
 
-    /// The next outcome, when there is none at hand; nil when every device that was read has had its own.
+    /// Waits for the next outcome when none is available; returns nil when every device that was read has had its
+    /// outcome.
     func nextToCome(isolation actor: isolated (any Actor)?) async throws -> BulkOutcome? {
         report()
         while true {
@@ -43,7 +45,8 @@ final class BulkReader {
         }
     }
 
-    /// Tells what was read, and whether the reading task is cancelled: for many at once, since each costs.
+    /// Reports the outcomes that were read, and whether the reading task is cancelled; in batches, because each call
+    /// costs time.
     private func report() {
         if Task.isCancelled { transfer.stop() }
         guard unreported > 0 else { return }

@@ -6,24 +6,24 @@ public import APNs
     public import Foundation
 #endif
 
-/// What came of sending to many devices.
+/// The result of a bulk send.
 public struct BulkReport: Sendable {
     /// A push that was not accepted.
     public struct Failure: Sendable, Hashable {
-        /// The device it was for.
+        /// The device of the push.
         public let token: DeviceToken
-        /// Why.
+        /// The error.
         public let error: APNsError
     }
 
-    /// A token that APNs says is no longer valid.
+    /// A token that APNs reported as no longer valid.
     public struct DeadToken: Sendable, Hashable {
         /// The token.
         public let token: DeviceToken
         /// The time at which APNs last confirmed that the token is not valid; nil when it gave none.
         public let unregisteredAt: Date?
 
-        /// Whether to delete the token: false when the app has registered it again since ``unregisteredAt``.
+        /// Returns whether to delete the token: false when the app has registered it again since ``unregisteredAt``.
         ///
         /// Source: "Handling notification responses from APNs".
         ///
@@ -35,23 +35,23 @@ public struct BulkReport: Sendable {
         }
     }
 
-    /// How many pushes were accepted.
+    /// The number of pushes that were accepted.
     public internal(set) var acceptedCount = 0
-    /// The pushes that were not, in the order of their answers.
+    /// The pushes that were not accepted, in the order of their responses.
     public internal(set) var failures: [Failure] = []
 
-    /// How many pushes there were.
+    /// The number of pushes.
     public var count: Int { acceptedCount + failures.count }
 
-    /// Tokens to drop, each with the time that decides whether to.
+    /// The tokens that may have to be deleted, each with the time that decides it.
     ///
-    /// Those that APNs answered with status 410; a `BadDeviceToken` may only mean the wrong environment.
+    /// These are the tokens that APNs answered with status 410; a `BadDeviceToken` may only mean the wrong environment.
     public var deadTokens: [DeadToken] {
         failures.filter { $0.error.status == 410 }
             .map { DeadToken(token: $0.token, unregisteredAt: $0.error.unregisteredAt) }
     }
 
-    /// Devices that may have been reached although nobody answered.
+    /// The devices that may have received the push although no response arrived.
     public var unknown: [DeviceToken] {
         failures.filter { $0.error.outcome == .unknown }.map(\.token)
     }
@@ -63,9 +63,9 @@ public struct BulkReport: Sendable {
         }
     }
 
-    /// Throws when not one push was accepted, and there was one.
+    /// Throws when there were pushes and none was accepted.
     ///
-    /// - Throws: The first ``APNsError``.
+    /// - Throws: The ``APNsError`` of the first failure.
     public func throwIfAllFailed() throws(APNsError) {
         if acceptedCount == 0, let first = failures.first { throw first.error }
     }

@@ -1,27 +1,27 @@
-/// The outcomes of sending to many devices, as they come in: what ``PushClient`` gives for a sequence of tokens.
+/// The outcomes of a bulk send as they arrive, returned by ``PushClient`` for a sequence of tokens.
 ///
-/// Nothing is sent before the first outcome is asked for. Each device that was read from its source has exactly one
-/// outcome, in the order of the answers.
+/// Nothing is sent before the first outcome is requested. Each device that was read from its source has exactly one
+/// outcome, in the order of the responses.
 ///
-/// Leaving the loop, ``stop()``, and cancelling the task that reads all stop the sending in order: no more devices are
-/// read, pushes that have not gone out are taken back and end with the code `cancelled`, and those that have are
-/// answered. A loop that is begun afterwards gets the outcomes that are left, so that the account stays exact.
+/// Leaving the loop, ``stop()``, and cancelling the reading task all stop the sending in order: no more devices are
+/// read, pushes that have not been sent are taken back and end with the code `cancelled`, and the client waits for the
+/// responses to the others. A loop that starts afterwards gets the remaining outcomes, so that none is lost.
 public struct BulkSend<Failure: Error>: AsyncSequence, Sendable {
-    /// What became of one push.
+    /// The result of one push.
     public typealias Element = BulkOutcome
 
     let transfer: BulkTransfer
 
-    /// Reads the outcomes one by one.
+    /// An iterator over the outcomes.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: BulkReader
 
-        /// The next outcome; nil when there are no more.
+        /// Returns the next outcome; nil when there are no more.
         public mutating func next() async throws(Failure) -> BulkOutcome? {
             try await next(isolation: nil)
         }
 
-        /// The next outcome; nil when there are no more.
+        /// Returns the next outcome; nil when there are no more.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> BulkOutcome? {
             if let outcome = reader.next() { return outcome }
             do {
@@ -34,20 +34,20 @@ public struct BulkSend<Failure: Error>: AsyncSequence, Sendable {
         }
     }
 
-    /// Part of `AsyncSequence`.
+    /// Creates an iterator; required by `AsyncSequence`.
     public func makeAsyncIterator() -> Iterator {
         Iterator(reader: BulkReader(transfer))
     }
 
-    /// Sends no more: reads no more devices, and takes back what has not gone out.
+    /// Stops the sending: reads no more devices, and takes back pushes that have not been sent.
     public func stop() {
         transfer.stop()
     }
 
-    /// Sends to all devices and keeps count, and of the failures more than that.
+    /// Sends to all devices, counts the accepted pushes and collects the failures.
     ///
-    /// - Returns: What came of it.
-    /// - Throws: What the source of devices throws, when everything that was read from it has ended.
+    /// - Returns: The report.
+    /// - Throws: The error of the source of devices, when everything that was read from it has an outcome.
     public func report() async throws(Failure) -> BulkReport {
         var report = BulkReport()
         var outcomes = makeAsyncIterator()

@@ -1,12 +1,12 @@
 internal import APNs
 internal import Synchronization
 
-/// Carries out what ``BulkMachine`` decides: passes devices from their source to the lanes, and outcomes from the lanes
-/// to their reader.
+/// The driver of ``BulkMachine``, which passes devices from their source to the lanes, and outcomes from the lanes to
+/// their reader.
 ///
-/// It knows the source's error as any error: as a generic class it would spend more on types than on pushes.
+/// The source's error is type-erased, because a generic class would spend more time on type metadata than on pushes.
 final class BulkTransfer: Sendable {
-    /// What a reader of outcomes finds.
+    /// The result of a request for outcomes.
     enum Finding {
         case outcomes([BulkOutcome])
         case failure(any Error)
@@ -17,7 +17,7 @@ final class BulkTransfer: Sendable {
     private struct State {
         var machine: BulkMachine
         var outcomes = RequestQueue<[BulkOutcome]>()
-        /// What ended the source, until somebody has been told.
+        /// The error that ended the source, until it has been returned.
         var failure: (any Error)?
         var source: Task<Void, Never>?
         var isStarted = false
@@ -25,12 +25,12 @@ final class BulkTransfer: Sendable {
         var outcomeReaders: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// How many outcomes may be read before ``outcomesRead(_:)`` has to be told.
+    /// The number of outcomes that may be read before ``outcomesRead(_:)`` has to be called.
     let readingShare: Int
     private let state: Mutex<State>
     private let lanes: [BulkLane]
     private let readSource: @Sendable (BulkTransfer) async -> Void
-    /// Where the source is read; nil for the default pool.
+    /// The executor on which the source is read; nil for the default executor.
     private let executor: (any TaskExecutor)?
 
     init(
@@ -49,7 +49,7 @@ final class BulkTransfer: Sendable {
 
     // MARK: The source
 
-    /// Hands every device of the source to a lane, as fast as they have room.
+    /// Passes every device of the source to a lane, as fast as grants are available.
     func read<Source: AsyncSequence>(_ source: Source) async where Source.Element == Recipient {
         var devices = source.makeAsyncIterator()
         while let grant = await nextGrant() {
@@ -69,7 +69,7 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    /// The same for devices that need not be waited for: those of a grant go to their lane together.
+    /// Passes every device of a synchronous source to a lane; the devices of a grant are passed together.
     func read<Source: Sequence>(_ source: SingleUse<Source>, as recipient: (Source.Element) -> Recipient) async {
         guard var devices = source.take()?.makeIterator() else { return }
         var letters: [BulkLane.Letter] = []
@@ -95,7 +95,7 @@ final class BulkTransfer: Sendable {
 
     private func sourceEnded(unused: Int, of grant: BulkMachine.Grant, _ failure: (any Error)?) {
         carryOut { state in
-            // Whoever stops the sending interrupts the source, and expects no failure of it.
+            // A request to stop interrupts the source, so an error of the source is ignored.
             if !state.machine.isStopping { state.failure = failure }
             state.machine.sourceEnded(unused: unused, of: grant)
             return []
@@ -104,7 +104,7 @@ final class BulkTransfer: Sendable {
 
     // MARK: Outcomes
 
-    /// Takes the outcomes of a lane.
+    /// Receives outcomes from a lane.
     func deliver(_ outcomes: [BulkOutcome], from lane: Int) {
         carryOut { state in
             state.outcomes.append(outcomes)
@@ -113,7 +113,7 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    /// The next outcomes that have come in.
+    /// Returns the next outcomes that have been delivered.
     func takeOutcomes() -> Finding {
         state.withLock { state in
             if let outcomes = state.outcomes.popFirst() { return .outcomes(outcomes) }
@@ -122,12 +122,12 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    /// So many outcomes were read since this was last told.
+    /// Records that this many more outcomes were read.
     func outcomesRead(_ count: Int) {
         carryOut { state in state.machine.outcomesRead(count).map { [$0] } ?? [] }
     }
 
-    /// Takes outcomes back that were taken and not read.
+    /// Takes back outcomes that were taken and not read.
     func giveBack(_ outcomes: [BulkOutcome]) {
         carryOut { state in
             state.outcomes.prepend(outcomes)
@@ -135,7 +135,7 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    /// Waits until ``takeOutcomes()`` finds something.
+    /// Waits until ``takeOutcomes()`` has a result.
     func waitForOutcomes(isolation actor: isolated (any Actor)? = #isolation) async {
         start()
         await withTaskCancellationHandler {
@@ -150,7 +150,7 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    // MARK: Beginning and ending
+    // MARK: Start and stop
 
     private func start() {
         state.withLock { state in
@@ -161,7 +161,7 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    /// Reads no more devices and takes back what has not gone out; what has is answered, and its outcome delivered.
+    /// Stops reading devices and takes back pushes that have not been sent; the others are answered and have outcomes.
     func stop() {
         carryOut { state in
             if !state.isStarted {
@@ -172,9 +172,9 @@ final class BulkTransfer: Sendable {
         }
     }
 
-    // MARK: Orders
+    // MARK: Actions
 
-    /// Lets the machine hear of something and does what it orders.
+    /// Updates the machine with an event and performs the actions that it returns.
     private func carryOut(_ hear: (inout sending State) -> [BulkMachine.Order]) {
         var readers: [CheckedContinuation<Void, Never>] = []
         var sourceReader: CheckedContinuation<BulkMachine.Grant?, Never>?

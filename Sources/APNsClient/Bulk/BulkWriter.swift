@@ -1,16 +1,16 @@
 internal import APNs
 internal import Wire
 
-/// Makes the pushes of one lane; what they have in common is written once.
+/// A writer of the pushes of a lane, which encodes their common parts once.
 struct BulkWriter {
     private let client: PushClient
     private let topic: Topic
     private let options: SendOptions
     private let common: Common
-    /// What was last written for a device of its own, since many devices may share it.
+    /// The last custom notification, because consecutive devices may have the same one.
     private var recent: Common?
 
-    /// What pushes with the same notification have in common.
+    /// The common parts of pushes with the same notification.
     private struct Common {
         let notification: PushNotification
         let draft: Result<PushDraft, APNsError>
@@ -31,7 +31,7 @@ struct BulkWriter {
         common = Common(notification, topic: topic, options: options, client: client)
     }
 
-    /// The push for a device, or what makes it not worth sending.
+    /// Returns the push for a device; throws when its notification cannot be sent.
     mutating func push(for recipient: Recipient, ticket: BulkTicket) throws(APNsError) -> PendingPush {
         guard let notification = recipient.notification else { return try push(common, recipient.token, ticket) }
         if let recent, recent.notification == notification { return try push(recent, recipient.token, ticket) }

@@ -3,8 +3,8 @@ public import APNs
 extension PushClient {
     /// Sends a notification to many devices.
     ///
-    /// The devices may be millions: of those that were read and whose outcomes were not, there are never more than
-    /// `inFlight`. Whoever reads the outcomes slowly slows down the sending, and a wire that is slow the reading of
+    /// The number of devices can be in the millions: at any time, at most `inFlight` devices were read and have an
+    /// outcome that was not read. A slow reader of outcomes slows down the sending, and a slow network the reading of
     /// devices.
     ///
     /// ```swift
@@ -14,13 +14,13 @@ extension PushClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - notification: What to send.
+    ///   - notification: The notification.
     ///   - tokens: The devices, which need not be `Sendable`. They are read on the client's own thread while pushes are
     ///     sent, so reading them must not block.
     ///   - topic: The app's bundle identifier.
-    ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
-    ///   - options: What is to be different from the configuration.
+    ///   - inFlight: The maximum number of devices in flight; nil, the default, for as many as fill
+    ///     ``Configuration/connectionLimit`` connections, at most 8,000.
+    ///   - options: The differences from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Tokens: Sequence<DeviceToken> & SendableMetatype>(
         _ notification: PushNotification,
@@ -33,16 +33,16 @@ extension PushClient {
         return send(notification, topic, inFlight, options, on: executor) { await $0.read(source) { Recipient($0) } }
     }
 
-    /// Sends to many devices, of which some get something else than the others.
+    /// Sends to many devices, some of which get their own notifications.
     ///
     /// - Parameters:
-    ///   - notification: What to send to those that do not say.
+    ///   - notification: The notification for devices without their own.
     ///   - recipients: The devices, which need not be `Sendable`. They are read on the client's own thread while pushes
     ///     are sent, so reading them must not block.
     ///   - topic: The app's bundle identifier.
-    ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
-    ///   - options: What is to be different from the configuration.
+    ///   - inFlight: The maximum number of devices in flight; nil, the default, for as many as fill
+    ///     ``Configuration/connectionLimit`` connections, at most 8,000.
+    ///   - options: The differences from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Recipients: Sequence<Recipient> & SendableMetatype>(
         _ notification: PushNotification,
@@ -55,15 +55,16 @@ extension PushClient {
         return send(notification, topic, inFlight, options, on: executor) { await $0.read(source) { $0 } }
     }
 
-    /// Sends a notification to many devices that come in over time, as from a database.
+    /// Sends a notification to many devices from an asynchronous source, such as a database.
     ///
     /// - Parameters:
-    ///   - notification: What to send.
-    ///   - tokens: The devices. When they throw, the outcomes end with that error, after those of all that were read.
+    ///   - notification: The notification.
+    ///   - tokens: The devices. When the sequence throws, the outcomes end with its error, after those of all devices
+    ///     that were read.
     ///   - topic: The app's bundle identifier.
-    ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
-    ///   - options: What is to be different from the configuration.
+    ///   - inFlight: The maximum number of devices in flight; nil, the default, for as many as fill
+    ///     ``Configuration/connectionLimit`` connections, at most 8,000.
+    ///   - options: The differences from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Tokens: AsyncSequence & Sendable>(
         _ notification: PushNotification,
@@ -75,16 +76,16 @@ extension PushClient {
         send(notification, topic, inFlight, options) { await $0.read(tokens.map { Recipient($0) }) }
     }
 
-    /// Sends to many devices that come in over time, of which some get something else than the others.
+    /// Sends to many devices from an asynchronous source, some of which get their own notifications.
     ///
     /// - Parameters:
-    ///   - notification: What to send to those that do not say.
-    ///   - recipients: The devices. When they throw, the outcomes end with that error, after those of all that were
-    ///     read.
+    ///   - notification: The notification for devices without their own.
+    ///   - recipients: The devices. When the sequence throws, the outcomes end with its error, after those of all
+    ///     devices that were read.
     ///   - topic: The app's bundle identifier.
-    ///   - inFlight: How many devices may be on their way; nil, the default, for enough to fill
-    ///     ``Configuration/connectionLimit`` connections, at most 8 000.
-    ///   - options: What is to be different from the configuration.
+    ///   - inFlight: The maximum number of devices in flight; nil, the default, for as many as fill
+    ///     ``Configuration/connectionLimit`` connections, at most 8,000.
+    ///   - options: The differences from the configuration.
     /// - Returns: The outcomes, one for each device.
     public func send<Recipients: AsyncSequence & Sendable>(
         _ notification: PushNotification,
@@ -118,9 +119,9 @@ extension PushClient {
         return BulkSend(transfer: transfer)
     }
 
-    /// Enough for each connection to have the thousand streams that APNs allows, and some more to be made ready.
+    /// The default window: the thousand streams that APNs allows on each connection, plus some pushes in preparation.
     ///
-    /// More would wait, and be cold in the processor's caches when their turn came; and with a bound for any number of
-    /// connections memory stays the same.
+    /// More pushes would only wait, and no longer be in the processor's caches when they are sent. The limit for any
+    /// number of connections also limits memory.
     private var usualWindow: Int { min(250 + 1_000 * min(max(1, configuration.connectionLimit), 8), 8_000) }
 }

@@ -1,17 +1,17 @@
 public import APNs
 
-/// One device of many, and what is different for it.
+/// A device of a bulk send, optionally with its own notification.
 public struct Recipient: Sendable, Hashable {
     /// The device.
     public var token: DeviceToken
-    /// What it gets in place of the notification for all: with a badge, a text or a collapse identifier of its own;
-    /// nil for the same as all.
+    /// The notification that replaces the common one, such as one with its own badge, text or collapse identifier; nil
+    /// for the common one.
     public var notification: PushNotification? {
         get { own?.notification }
         set { own = newValue.map(Own.init) }
     }
 
-    /// Behind a reference, since most of many have none.
+    /// Stored behind a reference, because most devices have none.
     private var own: Own?
 
     private final class Own: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct Recipient: Sendable, Hashable {
         }
     }
 
-    /// A device, and what it gets.
+    /// Creates a recipient from a device and an optional notification.
     public init(_ token: DeviceToken, notification: PushNotification? = nil) {
         self.token = token
         own = notification.map(Own.init)

@@ -1,37 +1,37 @@
 internal import APNs
 internal import Wire
 
-/// Decides when to stop sending because everything is refused for one reason, which no further push will mend.
+/// A circuit breaker that stops sending when everything is rejected for a reason that further pushes cannot fix.
 ///
-/// Apple slows down and cuts off senders of many errors, "fastest for BadDeviceToken" ("Handling notification
-/// responses from APNs"); a client in the wrong environment would go on burning its connections.
+/// Apple slows down and blocks senders of many errors, "fastest for BadDeviceToken" ("Handling notification responses
+/// from APNs"); a client in the wrong environment would keep losing its connections.
 struct CircuitBreaker {
-    /// What may be sent.
+    /// The pushes that may be sent.
     private enum State {
         case closed
-        /// Nothing until then.
+        /// No pushes until this time.
         case open(until: MonotonicTime, APNsError)
-        /// One push, to see whether things have changed.
+        /// One push, to test whether the reason persists.
         case probing(isOut: Bool, APNsError)
     }
 
-    /// Answers in a row that call a device token bad.
+    /// The number of consecutive responses that reject the device token before the circuit opens.
     static let badDeviceTokenLimit = 100
-    /// Answers in a row that call the credentials bad.
+    /// The number of consecutive responses that reject the credentials before the circuit opens.
     static let forbiddenLimit = 20
-    /// How long nothing is sent then.
+    /// The time for which an open circuit sends nothing.
     static let pause = Duration.seconds(30)
 
     private var state = State.closed
     private var badDeviceTokens = 0
     private var forbidden = 0
 
-    /// Whether nothing is sent, or only what shows how things are.
+    /// Whether nothing is sent, or only a test push.
     var isOpen: Bool {
         if case .closed = state { false } else { true }
     }
 
-    /// Why nothing may be sent now; nil when it may.
+    /// Returns the error for pushes that may not be sent now; nil when they may.
     mutating func refusal(at now: MonotonicTime) -> APNsError? {
         switch state {
         case .closed: return nil
@@ -46,14 +46,14 @@ struct CircuitBreaker {
         }
     }
 
-    /// A push ended without an answer: should it have been the one to see how things are, another may be.
+    /// Records a push without a response: if it was the test push, another may be sent.
     mutating func unanswered() {
         if case .probing(_, let error) = state { state = .probing(isOut: false, error) }
     }
 
-    /// APNs answered.
+    /// Records a response of APNs.
     ///
-    /// - Returns: Why nothing more shall be sent, when this answer was the last straw.
+    /// - Returns: The error for further pushes when this response opens the circuit; otherwise nil.
     mutating func answered(_ refusal: APNsError?, at now: MonotonicTime) -> APNsError? {
         guard let refusal, let reason = refusal.reason else {
             reset()
@@ -61,7 +61,7 @@ struct CircuitBreaker {
         }
         let isForbidden = refusal.status == 403 && reason.advice == .mendFirst
         guard reason == .badDeviceToken || isForbidden else {
-            // Any other answer shows that credentials and environment are right.
+            // Any other response shows that credentials and environment are right.
             reset()
             return nil
         }

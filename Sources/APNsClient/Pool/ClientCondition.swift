@@ -4,15 +4,15 @@
     package import Foundation
 #endif
 
-/// How a client is at the moment, for whoever watches over it.
+/// The current state of a client, for monitoring.
 package struct ClientCondition: Sendable, Hashable {
-    /// Streams that APNs allows on the open connections together.
+    /// The number of streams that APNs allows on all open connections together.
     package var streamLimit = 0
-    /// Whether nothing is sent, since everything was refused for one reason.
+    /// Whether nothing is sent because everything was rejected for one reason.
     package var isCircuitOpen = false
-    /// The time of issue of the provider token in use; nil before the first, and without tokens.
+    /// The time of issue of the current provider token; nil before the first, and without tokens.
     package var tokenIssuedAt: Date?
-    /// Provider tokens that were used, one after the other.
+    /// The number of provider tokens used so far.
     package var tokensUsed = 0
 
     static func + (left: ClientCondition, right: ClientCondition) -> ClientCondition {
@@ -20,14 +20,14 @@ package struct ClientCondition: Sendable, Hashable {
         sum.streamLimit += right.streamLimit
         sum.isCircuitOpen = left.isCircuitOpen || right.isCircuitOpen
         sum.tokenIssuedAt = [left.tokenIssuedAt, right.tokenIssuedAt].compactMap(\.self).max()
-        // All loops use the tokens of one mint.
+        // All loops use the tokens of the same source.
         sum.tokensUsed = max(left.tokensUsed, right.tokensUsed)
         return sum
     }
 }
 
 extension PushClient {
-    /// How the client is; its channels' connections are no part of it.
+    /// The current state of the client, without its connections for channel management.
     package var condition: ClientCondition {
         get async {
             var sum = ClientCondition()
@@ -38,7 +38,7 @@ extension PushClient {
 }
 
 extension PoolMachine {
-    /// How the connections are.
+    /// The current state of the connections.
     var condition: ClientCondition {
         var condition = ClientCondition()
         for connection in connections where connection.isUsable { condition.streamLimit += connection.peerLimit }

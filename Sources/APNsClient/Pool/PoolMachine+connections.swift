@@ -2,12 +2,13 @@ internal import APNs
 internal import Wire
 
 extension PoolMachine {
-    /// Waiting this long for a stream opens another connection; and so long a new one has to prove itself.
+    /// The time for which a push waits for a stream before another connection is opened, and the minimum time after the
+    /// last new connection.
     static let growthDelay = Duration.milliseconds(50)
 
-    // MARK: Facts
+    // MARK: Events
 
-    /// The connection is there.
+    /// Records that a connection was established.
     mutating func connected(_ id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id), case .connecting = connections[index].phase else { return }
         connections[index].phase = .open
@@ -21,7 +22,7 @@ extension PoolMachine {
         serve(at: now)
     }
 
-    /// The server's settings allow this many streams.
+    /// Records the number of streams that the server's settings allow.
     mutating func allowed(streams: Int, on id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id) else { return }
         connections[index].peerLimit = streams
@@ -29,7 +30,7 @@ extension PoolMachine {
         serve(at: now)
     }
 
-    /// The server will take no more pushes on this connection.
+    /// Records that the server accepts no more pushes on this connection.
     mutating func wentAway(_ goAway: HTTP2GoAway, on id: ConnectionID, at now: MonotonicTime) {
         guard index(of: id) != nil else { return }
         let answer = try? JSONReader.read(goAway.debugData)
@@ -39,13 +40,13 @@ extension PoolMachine {
         serve(at: now)
     }
 
-    /// The server gave a sign of life.
+    /// Records the acknowledgement of a PING.
     mutating func ponged(on id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id) else { return }
         connections[index].heard(at: now)
     }
 
-    /// The connection could not be opened, or has ended; what was in flight breaks right after.
+    /// Records that a connection could not be opened, or has ended; the failures of its pushes follow.
     mutating func disconnected(_ id: ConnectionID, _ error: WireError, at now: MonotonicTime) {
         guard let index = index(of: id) else { return }
         let connection = connections.remove(at: index)
@@ -66,12 +67,13 @@ extension PoolMachine {
 
     // MARK: Decisions
 
-    /// Does what the reason of a refusal asks for, besides trying again.
+    /// Handles the reason of a rejected push, apart from a retry.
     mutating func heed(_ error: APNsError, from push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
         switch error.reason?.advice {
         case .renewToken:
             if let issuedAt = push.tokenIssuedAt { orders.append(.renewToken(issuedAt: issuedAt)) }
-            // A connection is stuck with an expired token, as senders have found: what follows goes onto another.
+            // Operators have observed that a connection keeps rejecting pushes after an expired token, so use another
+            // one.
             replace(id, at: now)
         case .reconnect:
             replace(id, at: now)
@@ -80,7 +82,7 @@ extension PoolMachine {
         }
     }
 
-    /// What waits has seen a connection fail: some of it has seen enough.
+    /// Counts a failed connection attempt for waiting pushes, and fails those that have reached their limit.
     private mutating func connectFailed(_ error: WireError, at now: MonotonicTime) {
         for push in waiting.all where !push.progress.isSettled {
             push.progress.failedConnects += 1
@@ -95,7 +97,7 @@ extension PoolMachine {
         }
     }
 
-    /// Opens the first connection when something waits, and further ones when it waits for too long.
+    /// Opens the first connection when a push waits, and further ones when it waits too long.
     mutating func openConnectionIfNeeded(at now: MonotonicTime) {
         guard waitingCount > 0, let oldest = waiting.first,
             !connections.contains(where: { $0.phase == .connecting })
@@ -103,7 +105,8 @@ extension PoolMachine {
         var due = backoff.notBefore
         let usable = connections.count(where: \.isUsable)
         if usable > 0 {
-            // Before the first answer everything waits, as it must: another connection would be no quicker.
+            // Before the first response on a connection all pushes have to wait, and another connection would be no
+            // faster.
             guard usable < settings.connectionLimit,
                 connections.allSatisfy({ !$0.isUsable || $0.hasBeenAnswered })
             else { return }
@@ -112,24 +115,24 @@ extension PoolMachine {
         if now >= due { connect(at: now) } else { wake(at: due) }
     }
 
-    /// What follows has to go over other connections than those that have carried something.
+    /// Stops using connections that have carried pushes, and opens others.
     mutating func renewConnections(at now: MonotonicTime) {
         leave(connections.filter { $0.hasBeenUsed && $0.isUsable }.map(\.id), at: now)
         openWantedConnections(at: now)
         serve(at: now)
     }
 
-    /// Opens connections, one after the other, up to the number that is wanted.
+    /// Opens connections, one after the other, up to this number.
     mutating func warmUp(to count: Int, at now: MonotonicTime) {
         wantedConnections = max(1, count)
         openWantedConnections(at: now)
     }
 
-    /// No more connections than these take pushes from now on; what is in flight on others ends there.
+    /// Limits the number of connections that accept pushes; pushes in flight on further connections complete.
     mutating func limitConnections(to count: Int, at now: MonotonicTime) {
         settings.connectionLimit = max(1, count)
         leaveSurplus(at: now)
-        // Nothing is opened for a client that has sent nothing.
+        // A client that has sent nothing needs no connections.
         if !connections.isEmpty { openWantedConnections(at: now) }
         serve(at: now)
     }
@@ -138,7 +141,7 @@ extension PoolMachine {
         leave(connections.filter(\.isUsable).dropFirst(settings.connectionLimit).map(\.id), at: now)
     }
 
-    /// Puts nothing more onto connections that nothing is wrong with.
+    /// Stops using connections that have no error.
     private mutating func leave(_ ids: [ConnectionID], at now: MonotonicTime) {
         for id in ids {
             guard let index = index(of: id) else { continue }
@@ -147,10 +150,10 @@ extension PoolMachine {
         }
     }
 
-    /// Connections that are kept however little is sent.
+    /// The number of connections that stay open even when idle.
     var keptConnections: Int { min(wantedConnections, settings.connectionLimit) }
 
-    /// Whether as many connections are open as are wanted.
+    /// Whether the wanted number of connections is open.
     var isWarm: Bool { connections.count(where: \.isUsable) >= keptConnections }
 
     private mutating func openWantedConnections(at now: MonotonicTime) {
@@ -170,13 +173,13 @@ extension PoolMachine {
         connections.firstIndex { $0.id == id }
     }
 
-    /// Puts nothing more onto the connection, and ends it when what is in flight has ended.
+    /// Stops using the connection, and closes it when its pushes in flight have ended.
     mutating func drain(_ id: ConnectionID, at now: MonotonicTime) {
         if let index = index(of: id) { drain(at: index, now) }
     }
 
-    /// Has what follows go onto another connection, though not at once: to open and close them rapidly is taken for
-    /// an attack ("Establishing a connection to APNs").
+    /// Moves further pushes to another connection, after a delay: APNs treats rapid opening and closing of connections
+    /// as an attack ("Establishing a connection to APNs").
     mutating func replace(_ id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id), connections[index].isUsable else { return }
         backoff.failed(at: now, using: &random)
@@ -190,7 +193,7 @@ extension PoolMachine {
         closeIfDrained(connections[index].id, at: now)
     }
 
-    /// One that never carried an answer is no better than one that never came about.
+    /// Treats a connection that never carried a response like a failed attempt to connect.
     private mutating func noteEnd(of connection: PooledConnection, at now: MonotonicTime) {
         if !connection.hasBeenAnswered { backoff.failed(at: now, using: &random) }
     }
@@ -215,7 +218,7 @@ extension PoolMachine {
 }
 
 extension WireError.Kind {
-    /// Whether another try at connecting would end the same way.
+    /// Whether another attempt to connect would fail in the same way.
     var isPermanent: Bool {
         switch self {
         case .certificateRejected, .notHTTP2, .badCredentials, .cannotListen, .addressNotAvailable: true

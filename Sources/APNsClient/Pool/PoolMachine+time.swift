@@ -1,18 +1,18 @@
 internal import Wire
 
 extension PoolMachine {
-    /// With pushes in flight, silence this long is met with a PING.
+    /// The time without input after which a connection with pushes in flight sends a PING.
     static let silenceTimeout = Duration.seconds(15)
-    /// An idle connection is asked for a sign of life this often ("Sending notification requests to APNs").
+    /// The interval between PINGs on an idle connection ("Sending notification requests to APNs").
     static let idlePingInterval = Duration.seconds(3_600)
-    /// A PING without an answer after this long is the end of the connection.
+    /// The time without an acknowledgement of a PING after which the connection is closed.
     static let pongTimeout = Duration.seconds(10)
-    /// A connection beyond those wanted is let go after this long without a push.
+    /// The time without a push after which a surplus connection is closed.
     static let idleTimeout = Duration.seconds(600)
-    /// Deadlines are looked at no more often than this, since a look goes over every push.
+    /// The minimum interval between checks of deadlines, because a check visits every push.
     static let sweepInterval = Duration.milliseconds(10)
 
-    /// The time of ``nextWake`` has come.
+    /// Handles the timer that was set for ``nextWake``.
     mutating func timerFired(at now: MonotonicTime) {
         nextWake = .never
         if now >= nextSweep { settleOverdue(at: now) }
@@ -38,7 +38,7 @@ extension PoolMachine {
         if nextSweep != .never { nextSweep = max(nextSweep, now.advanced(by: PoolMachine.sweepInterval)) }
     }
 
-    /// Sees to it that the connection is alive and needed.
+    /// Checks that the connection responds and is needed.
     private mutating func watch(_ id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id) else { return }
         let connection = connections[index]
@@ -72,7 +72,7 @@ extension PoolMachine {
         wake(at: now.advanced(by: PoolMachine.pongTimeout))
     }
 
-    /// Whether there are more connections open than wanted, and this one is not among the first.
+    /// Returns whether more connections are open than wanted, and this one is not among the first.
     private func isSpare(_ connection: PooledConnection) -> Bool {
         let usable = connections.filter(\.isUsable)
         return !usable.prefix(keptConnections).contains { $0.id == connection.id }

@@ -7,87 +7,86 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// Decides everything about sending, as a struct without I/O: facts in, orders out.
+/// The decisions about sending, a struct without I/O: events in, actions out.
 ///
-/// Which push goes onto which connection when, when connections are opened and given up, what is tried again, and how
-/// each push ends.
+/// It decides which push is sent on which connection and when, when connections are opened and closed, what is retried,
+/// and the result of each push.
 ///
-/// A push is in one place at a time:
+/// A push is in one state at a time:
 ///
 /// ```
 ///   submitted ──▶ waiting ──▶ on the wire ──▶ settled
 ///       │          ▲   ▲          │  │
-///       │          │   └──────────┘  │  the server provably left it alone
-///       │          └── backing off ◀─┘  refused, and the policy grants another try
-///       └──────────────────▲            it may not go out yet
+///       │          │   └──────────┘  │  the server certainly did not process it
+///       │          └── backing off ◀─┘  rejected, and the policy permits a retry
+///       └──────────────────▲            it may not be sent yet
 /// ```
 ///
-/// From every place it may be settled early: by its deadline, its caller, or the end of the client. The order
-/// `settle` is given exactly once for each push that was submitted; the seeded simulation checks it.
+/// In every state it may be settled early: by its deadline, its caller, or the end of the client. The action `settle`
+/// is returned exactly once for each push that was submitted; the seeded simulation verifies this.
 ///
-/// Connections and what happens to them are in `PoolMachine+connections.swift`, what time brings about in
-/// `PoolMachine+time.swift`.
+/// `PoolMachine+connections.swift` handles connections and their events, `PoolMachine+time.swift` timeouts.
 struct PoolMachine {
     typealias ConnectionID = Int
 
-    /// What the driver is to do, in this order.
+    /// An action for the driver; actions are performed in order.
     enum Order {
-        /// Open a connection, and report everything about it under this number.
+        /// Open a connection, and report its events under this identifier.
         case connect(ConnectionID)
-        /// Put the push onto the connection.
+        /// Send the push on the connection.
         case open(PendingPush, ConnectionID)
-        /// Take the push's stream back: nobody waits for it any more.
+        /// Reset the push's stream, because its result is no longer needed.
         case reset(PendingPush, ConnectionID)
-        /// Ask the server for a sign of life.
+        /// Send a PING.
         case ping(ConnectionID)
-        /// End the connection; what is still in flight on it ends broken.
+        /// Close the connection; the streams of its pushes end as broken.
         case close(ConnectionID, WireError)
-        /// APNs called the provider token of this time of issue expired.
+        /// Replace the provider token with this time of issue, which APNs rejected as expired.
         case renewToken(issuedAt: Date)
-        /// Tell the caller how the push ended: with its ``PendingPush/failure``, or well.
+        /// Report the result of the push to the caller: its ``PendingPush/failure``, or success.
         case settle(PendingPush)
-        /// Tell whoever listens.
+        /// Report the event to the listeners.
         case report(ClientEvent)
     }
 
-    /// What an owner may choose.
+    /// The settings of the owner.
     struct Settings {
-        /// Whether one push at a time goes out until the first is answered, as APNs demands of connections that
-        /// authenticate by token ("Establishing a connection to APNs").
+        /// Whether only one push is sent until the first response, as APNs requires of connections that authenticate
+        /// with provider tokens ("Establishing a connection to APNs").
         var startsWithOneStream: Bool
-        /// The number of pushes that may wait for a stream or for their timestamp; more are refused.
+        /// The maximum number of pushes that wait for a stream or for their timestamp; further ones are rejected.
         var waitingLimit: Int
-        /// Connections at once.
+        /// The maximum number of connections.
         var connectionLimit = 4
-        /// Whether to stop for a while when everything is refused for one reason.
+        /// Whether to stop sending for a while when everything is rejected for one reason.
         var breaksCircuit = true
     }
 
-    /// A push that servers leave alone this often is not sent again.
+    /// The number of times that a push which servers did not process is sent again.
     static let unprocessedLimit = 10
 
     var settings: Settings
     var orders: [Order] = []
     var connections: [PooledConnection] = []
     var waiting = RequestQueue<PendingPush>()
-    /// Pushes that are settled and still lie in the queue.
+    /// The number of pushes in the queue that are already settled.
     var settledInQueue = 0
     var backingOff = TimeHeap<PendingPush>()
-    /// The number of pushes that wait for their timestamp before their first try.
+    /// The number of pushes that wait for their timestamp before their first attempt.
     var delayedCount = 0
     var backoff = ReconnectBackoff()
     var circuit = CircuitBreaker()
     var random: SplitMix64
     var lastID: ConnectionID = 0
     var lastConnectedAt = MonotonicTime.zero
-    /// Connections that are to be kept however little is sent, should the limit allow so many.
+    /// The number of connections that stay open even when idle, if the limit permits it.
     var wantedConnections = 1
-    /// No deadline is before this.
+    /// The time of the next check of deadlines, which is at most ``sweepInterval`` after the earliest deadline.
     var nextSweep = MonotonicTime.never
-    /// When the driver has to call ``timerFired(at:)``, at the latest.
+    /// The time at which the driver has to call ``timerFired(at:)`` at the latest.
     var nextWake = MonotonicTime.never
     var isClosing = false
-    /// Pushes that were submitted and not settled.
+    /// The number of pushes that were submitted and are not settled.
     private(set) var unsettled = 0
     var counters = ClientCounters()
 
@@ -96,25 +95,25 @@ struct PoolMachine {
         random = SplitMix64(state: seed)
     }
 
-    /// The orders given since the last call, in exchange for an empty list whose memory is used again.
+    /// Returns the actions since the last call, in exchange for an empty list whose storage is reused.
     mutating func takeOrders(_ list: inout [Order]) {
         swap(&orders, &list)
     }
 
-    /// How many pushes wait for a stream.
+    /// The number of pushes that wait for a stream.
     var waitingCount: Int { waiting.count - settledInQueue }
 
-    /// Whether as many pushes wait as may.
+    /// Whether the limit of waiting pushes is reached.
     private var isFull: Bool { waitingCount + delayedCount >= settings.waitingLimit }
 
-    // MARK: Facts about pushes
+    // MARK: Push events
 
-    /// A caller wants these sent.
+    /// Handles new pushes.
     mutating func submitted(_ pushes: [PendingPush], at now: MonotonicTime) {
         for push in pushes { submitted(push, at: now) }
     }
 
-    /// A caller wants this sent.
+    /// Handles a new push.
     mutating func submitted(_ push: PendingPush, at now: MonotonicTime) {
         unsettled += 1
         counters.sends += 1
@@ -155,11 +154,11 @@ struct PoolMachine {
         serve(at: now)
     }
 
-    /// The caller no longer waits.
+    /// Handles the cancellation of a push by its caller.
     mutating func cancelled(_ push: PendingPush, at now: MonotonicTime) {
         switch push.progress.place {
         case .nowhere:
-            // Word of it came before the push itself.
+            // The cancellation arrived before the push.
             push.progress.isCancelled = true
         case .settled:
             break
@@ -168,7 +167,7 @@ struct PoolMachine {
         }
     }
 
-    /// Whoever sends to many wants those of these pushes back that have not gone out.
+    /// Ends the pushes of a stopped bulk send that have not been sent.
     mutating func takenBack(at now: MonotonicTime, where isUnwanted: (PendingPush) -> Bool) {
         for push in allPushes where !push.progress.isSettled && isUnwanted(push) {
             if case .onWire = push.progress.place, !push.progress.isHeldBack { continue }
@@ -176,7 +175,7 @@ struct PoolMachine {
         }
     }
 
-    /// The push could not be put onto the connection, which takes no more; nothing of it was sent.
+    /// Handles a push that could not be opened on a connection that accepts no more; nothing of it was sent.
     mutating func notOpened(_ push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
         if let index = index(of: id) {
             connections[index].remove(push, at: now)
@@ -189,14 +188,14 @@ struct PoolMachine {
         serve(at: now)
     }
 
-    /// The push was settled before it could be put onto the connection.
+    /// Handles a push that was settled before it was opened on a connection.
     mutating func notWanted(_ push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
         if let index = index(of: id) { connections[index].remove(push, at: now) }
         closeIfDrained(id, at: now)
         serve(at: now)
     }
 
-    /// The push cannot be sent at all, for want of a provider token.
+    /// Handles a push that cannot be sent because no provider token is available.
     mutating func unsendable(_ push: PendingPush, on id: ConnectionID, _ error: APNsError, at now: MonotonicTime) {
         if let index = index(of: id) { connections[index].remove(push, at: now) }
         if !push.progress.isSettled {
@@ -206,7 +205,7 @@ struct PoolMachine {
         closeIfDrained(id, at: now)
     }
 
-    /// There is no provider token to be had: what waits would only ask for it again.
+    /// Fails the waiting pushes, because no provider token is available and they would only request it again.
     mutating func failWaiting(_ error: APNsError, at now: MonotonicTime) {
         for push in waiting.all where !push.progress.isSettled {
             settledInQueue += 1
@@ -215,7 +214,7 @@ struct PoolMachine {
         serve(at: now)
     }
 
-    /// APNs answered, or something in its place did; a push without a refusal is accepted.
+    /// Handles a response of APNs, or of a server in its place; a push without `refusal` is accepted.
     mutating func answered(
         _ push: PendingPush,
         on id: ConnectionID,
@@ -239,7 +238,7 @@ struct PoolMachine {
         serve(at: now)
     }
 
-    /// The push's stream, or its connection, ended without an answer.
+    /// Handles a push whose stream, or connection, ended without a response.
     mutating func broken(
         _ push: PendingPush,
         on id: ConnectionID,
@@ -268,25 +267,25 @@ struct PoolMachine {
 
     // MARK: Closing
 
-    /// The owner wants no more pushes taken, and those there are finished.
+    /// Stops accepting pushes, and finishes the existing ones.
     mutating func close(at now: MonotonicTime) {
         isClosing = true
         closeAllIfFinished()
     }
 
-    /// Time is up: everything ends now.
+    /// Ends all pushes immediately, because the time for closing has passed.
     mutating func giveUp(at now: MonotonicTime) {
         isClosing = true
         for push in allPushes where !push.progress.isSettled { end(push, .closed, "the client was closed", at: now) }
         closeAllIfFinished()
     }
 
-    /// Whether the owner has closed and every push is settled.
+    /// Whether the owner has closed the pool and every push is settled.
     var isFinished: Bool { isClosing && unsettled == 0 }
 
-    // MARK: Doing
+    // MARK: Sending
 
-    /// Puts waiting pushes onto connections, as long as there is room.
+    /// Sends waiting pushes on connections that have capacity.
     mutating func serve(at now: MonotonicTime) {
         while !waiting.isEmpty, let index = roomyConnection {
             guard let push = waiting.popFirst() else { return }
@@ -299,7 +298,7 @@ struct PoolMachine {
         if waitingCount > 0 { openConnectionIfNeeded(at: now) }
     }
 
-    /// The first connection with room for another push: those that came later stay idle and can be let go.
+    /// The index of the first connection with capacity, so that later connections stay idle and can be closed.
     private var roomyConnection: Int? {
         connections.firstIndex { $0.hasRoom(startsWithOneStream: settings.startsWithOneStream) }
     }
@@ -318,7 +317,7 @@ struct PoolMachine {
         waiting.append(push)
     }
 
-    /// Lets a push that was not acted on go first.
+    /// Puts a push that was not processed at the front of the queue.
     private mutating func putBack(_ push: PendingPush, at now: MonotonicTime) {
         push.progress.move(to: .waiting, at: now)
         waiting.prepend(push)
@@ -331,7 +330,7 @@ struct PoolMachine {
             after: error,
             using: &random
         )
-        // A try after the deadline would be none.
+        // A retry after the deadline would be useless.
         guard let wait, now.advanced(by: wait) < push.progress.deadline, !isClosing else {
             settle(push, error, at: now)
             return
@@ -344,7 +343,7 @@ struct PoolMachine {
         orders.append(.report(.retrying(push.id, after: wait, because: error)))
     }
 
-    /// Lets a push wait before it is sent.
+    /// Delays a push before it is sent.
     private mutating func hold(
         _ push: PendingPush,
         in place: PushProgress.Place,
@@ -357,7 +356,7 @@ struct PoolMachine {
         wake(at: due)
     }
 
-    /// Settles a push wherever it is.
+    /// Settles a push in any state.
     mutating func end(_ push: PendingPush, _ code: APNsError.Code, _ description: String, at now: MonotonicTime) {
         switch push.progress.place {
         case .waiting:
@@ -390,7 +389,7 @@ struct PoolMachine {
         if case .onWire = push.progress.place, !push.progress.isHeldBack {
             error.outcome = .unknown
         } else if let last = push.lastError {
-            // What is known of the last try is what is known of the push.
+            // The result of the last attempt is the result of the push.
             error.outcome = last.outcome
             error.status = last.status
             error.reason = last.reason
@@ -400,7 +399,7 @@ struct PoolMachine {
         settle(push, error, at: now)
     }
 
-    /// Ends a push: with a failure, or well.
+    /// Settles a push with a failure, or as accepted when `failure` is nil.
     mutating func settle(_ push: PendingPush, _ failure: APNsError?, at now: MonotonicTime) {
         push.progress.move(to: .settled, at: now)
         unsettled -= 1
@@ -409,7 +408,7 @@ struct PoolMachine {
             failure.attempts = push.progress.attempts
             failure.unknownTries = push.progress.unknownTries
             failure.timing = push.progress.timing
-            // What was known of the last try does not undo what is not known of an earlier one.
+            // A known outcome of the last attempt does not change the unknown outcome of an earlier one.
             if failure.unknownTries > 0, failure.outcome != .answered { failure.outcome = .unknown }
             if failure.outcome != .answered { circuit.unanswered() }
             counters.count(failure)
@@ -434,7 +433,7 @@ struct PoolMachine {
         waiting.all + connections.flatMap(\.inFlight) + backingOff.all
     }
 
-    /// The driver is wanted no later than this.
+    /// Makes the driver call ``timerFired(at:)`` no later than this time.
     mutating func wake(at time: MonotonicTime) {
         nextWake = min(nextWake, time)
     }

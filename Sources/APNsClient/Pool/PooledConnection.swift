@@ -1,31 +1,31 @@
 internal import Wire
 
-/// What the pool knows of one of its connections.
+/// The pool's state of one of its connections.
 struct PooledConnection {
-    /// What the connection is doing.
+    /// The phases of a connection.
     enum Phase {
-        /// It is being opened.
+        /// The connection is being opened.
         case connecting
-        /// Pushes go onto it as streams come free.
+        /// Pushes are sent on the connection when streams are available.
         case open
-        /// It takes no more: what is in flight ends, then it does.
+        /// No more pushes are sent; the connection closes when its pushes in flight have ended.
         case draining
-        /// It has been told to close.
+        /// The connection is being closed.
         case closing
     }
 
     let id: PoolMachine.ConnectionID
     var phase = Phase.connecting
-    /// Streams the server allows, once it has said so.
+    /// The number of streams that the server allows, 1 before its settings arrive.
     var peerLimit = 1
-    /// Whether an answer has come over it.
+    /// Whether a response has been received on the connection.
     var hasBeenAnswered = false
     private(set) var inFlight: [PendingPush] = []
-    /// When something last came over it.
+    /// The time of the last input on the connection.
     var lastHeard: MonotonicTime
-    /// When it was asked for a sign of life that has not come yet.
+    /// The time at which a PING was sent that has not been acknowledged; nil when there is none.
     var pingSentAt: MonotonicTime?
-    /// Since when nothing is in flight.
+    /// The time since which no push is in flight.
     private(set) var idleSince: MonotonicTime
 
     init(id: PoolMachine.ConnectionID, at now: MonotonicTime) {
@@ -34,20 +34,21 @@ struct PooledConnection {
         idleSince = now
     }
 
-    /// Whether another push may go onto it; `startsWithOneStream` is the rule of connections with provider tokens.
+    /// Returns whether another push may be sent; `startsWithOneStream` is the rule for connections with provider
+    /// tokens.
     func hasRoom(startsWithOneStream: Bool) -> Bool {
         guard case .open = phase else { return false }
         return inFlight.count < (startsWithOneStream && !hasBeenAnswered ? min(1, peerLimit) : peerLimit)
     }
 
-    /// Whether anything has gone onto it.
+    /// Whether a push has been sent on the connection.
     var hasBeenUsed: Bool { hasBeenAnswered || !inFlight.isEmpty }
 
-    /// Whether it is open and takes pushes.
+    /// Whether the connection is open and accepts pushes.
     var isUsable: Bool { phase == .open }
 
     mutating func add(_ push: PendingPush, at now: MonotonicTime) {
-        // Silence counts from when an answer can be expected.
+        // The time without input is measured from when a response can be expected.
         if inFlight.isEmpty, pingSentAt == nil { lastHeard = now }
         push.progress.index = inFlight.count
         inFlight.append(push)

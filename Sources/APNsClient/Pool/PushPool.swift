@@ -8,13 +8,13 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// Carries out what ``PoolMachine`` decides: the connections to one APNs, and the pushes that wait for them or are on
-/// them, on one event loop.
+/// The driver of ``PoolMachine`` on one event loop: the connections to a server, and the pushes that wait for them or
+/// are in flight on them.
 actor PushPool {
-    /// What a server may send back: answers are tiny, save the list of 10 000 channels.
+    /// The limits for responses, which are small except for the list of 10,000 channels.
     private static let limits = HTTP2Limits(concurrentStreams: 0, bodyBytes: 1024 * 1024, fieldBytes: 16 * 1024)
 
-    /// What comes from other threads, and comes over together.
+    /// A message from another thread; messages are processed in batches.
     private enum Letter {
         case send(PendingPush)
         case cancel(PendingPush)
@@ -31,20 +31,20 @@ actor PushPool {
     private let connectTimeout: Duration
     private let clock: WallClock
     private var machine: PoolMachine
-    /// Few enough to be looked through.
+    /// A list, because few connections are searched fastest this way.
     private var connections: [(id: PoolMachine.ConnectionID, connection: HTTP2Connection)] = []
     private var authorization: Authorization?
-    /// When the last provider token was issued that was used.
+    /// The time of issue of the last provider token that was used.
     private var tokenIssuedAt: Date?
     private var tokensUsed = 0
-    /// Pushes whose turn has come while there was no provider token to send them with.
+    /// The pushes that were assigned to a connection while no provider token was available.
     private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
     private var isFetchingToken = false
-    /// Whether the token that is being fetched may be of a key that was replaced meanwhile.
+    /// Whether the token that is being fetched may belong to a key that was replaced in the meantime.
     private var isFetchOutdated = false
-    /// The time of issue of a token that APNs called expired, which the mint has not been told.
+    /// The time of issue of a token that APNs rejected as expired, until the token source is notified.
     private var expiredTokenIssuedAt: Date?
-    /// Memory for the next list of orders.
+    /// Reusable storage for the next list of actions.
     private var spareOrders: [PoolMachine.Order] = []
     private var isCarryingOut = false
     private var alarm: LoopTimer?
@@ -80,7 +80,7 @@ actor PushPool {
 
     // MARK: From any thread
 
-    /// Sends the push and waits for its end.
+    /// Sends the push and waits for its result.
     nonisolated func send(_ push: PendingPush) async throws(APNsError) -> Acceptance {
         let result = await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
@@ -109,12 +109,12 @@ actor PushPool {
         if isFirst { loop.execute { self.assumeIsolated { $0.emptyMailbox() } } }
     }
 
-    /// Ends everything now.
+    /// Ends all pushes and connections immediately.
     nonisolated func cut() {
         loop.execute { self.assumeIsolated { $0.giveUp() } }
     }
 
-    /// Has no more connections than these take pushes.
+    /// Limits the number of connections that accept pushes.
     nonisolated func limitConnections(to count: Int) {
         loop.execute {
             self.assumeIsolated { pool in
@@ -124,7 +124,7 @@ actor PushPool {
         }
     }
 
-    // MARK: Letters
+    // MARK: Messages
 
     private func emptyMailbox() {
         let letters = mailbox.withLock { mailbox in
@@ -142,23 +142,23 @@ actor PushPool {
         carryOut()
     }
 
-    // MARK: Sending to many
+    // MARK: Bulk sends
 
-    /// Takes pushes that a lane has made.
+    /// Submits the pushes of a lane.
     func submit(_ pushes: [PendingPush]) {
         machine.submitted(pushes, at: loop.now)
         carryOut()
     }
 
-    /// Ends those pushes of a lane that have not gone out.
+    /// Ends the pushes of a lane that have not been sent.
     func takeBack(from lane: BulkLane) {
         machine.takenBack(at: loop.now) { $0.ticket?.lane === lane }
         carryOut()
     }
 
-    // MARK: Orders
+    // MARK: Actions
 
-    /// Does what the machine has ordered, and what it orders while that is done.
+    /// Performs the machine's actions, including those that are added meanwhile.
     private func carryOut() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
@@ -196,9 +196,9 @@ actor PushPool {
         }
     }
 
-    /// Puts a push onto a connection.
+    /// Sends a push on a connection.
     private func open(_ push: PendingPush, on id: PoolMachine.ConnectionID) {
-        // Its caller may have gone since the order was given.
+        // The push may have been settled since the action was added.
         guard !push.progress.isSettled else {
             machine.notWanted(push, on: id, at: loop.now)
             return
@@ -223,7 +223,7 @@ actor PushPool {
         }
     }
 
-    /// The stream of a push has ended.
+    /// Handles the end of a push's stream.
     private func ended(
         _ push: PendingPush,
         on id: PoolMachine.ConnectionID,
@@ -247,22 +247,22 @@ actor PushPool {
 
     // MARK: Provider tokens
 
-    /// A provider token as it is sent.
+    /// A provider token as sent in requests.
     private struct Authorization {
         let fields: HTTPFields
         let issuedAt: Date
-        /// When the mint is to be asked again.
+        /// The time from which on the token source is called again.
         let end: MonotonicTime
 
         init(_ token: MintedToken, at now: MonotonicTime) {
             fields = ["authorization": "bearer " + String(decoding: token.text, as: UTF8.self)]
             issuedAt = token.issuedAt
-            // What waited for the token goes out with it, however soon the mint wants to be asked again.
+            // The pushes that waited for the token are sent with it, even if its validity is shorter.
             end = now.advanced(by: max(token.validity, .seconds(1)))
         }
     }
 
-    /// Asks the mint, once for all pushes that wait.
+    /// Requests a token, once for all waiting pushes.
     private func fetchToken() {
         guard let mint, !isFetchingToken else { return }
         isFetchingToken = true
@@ -299,12 +299,12 @@ actor PushPool {
         carryOut()
     }
 
-    /// Sends with another key: what is in flight ends where it is, what follows goes over fresh connections.
+    /// Uses another key: pushes in flight complete on their connections, and later ones use new connections.
     func replaceToken() {
         authorization = nil
         isFetchOutdated = isFetchingToken
         machine.renewConnections(at: loop.now)
-        // Their connections drain now, and the new token has to go over others.
+        // Their connections are draining, and the new token has to be sent on others.
         let pushes = awaitingToken
         awaitingToken = []
         for (push, id) in pushes { machine.notOpened(push, on: id, at: loop.now) }
@@ -336,7 +336,7 @@ actor PushPool {
         let now = loop.now
         switch event {
         case .ended(let stream, let sender, let outcome):
-            // What that leads to is done for many at once.
+            // The resulting actions are performed once for all streams that ended together.
             if let push = sender as? PendingPush { ended(push, on: id, stream, outcome) }
             return
         case .ready:

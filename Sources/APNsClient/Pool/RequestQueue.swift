@@ -1,4 +1,4 @@
-/// Requests that wait their turn, first in, first out, with constant cost at both ends.
+/// A queue of requests, first in, first out, with constant amortized cost at both ends.
 struct RequestQueue<Request> {
     private var slots: [Request?] = []
     private var head = 0
@@ -13,10 +13,11 @@ struct RequestQueue<Request> {
         slots.append(request)
     }
 
-    /// Puts back what had its turn already.
+    /// Inserts a request at the front of the queue.
     mutating func prepend(_ request: Request) {
         if head == 0 {
-            // Room for as many more as there are, so that putting back many costs no more than appending them.
+            // Doubles the capacity at the front, so that inserting many requests has the same amortized cost as
+            // appending them.
             let room = max(16, slots.count)
             slots.insert(contentsOf: repeatElement(nil, count: room), at: 0)
             head = room
@@ -39,7 +40,7 @@ struct RequestQueue<Request> {
         return all
     }
 
-    /// Lets go of those that nobody waits for any more.
+    /// Removes the requests for which the closure returns true.
     mutating func removeAll(where isUnwanted: (Request) -> Bool) {
         slots = slots[head...].filter { $0.map { !isUnwanted($0) } ?? false }
         head = 0

@@ -7,27 +7,28 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// Reads why APNs refuses a request ("Handling notification responses from APNs").
+/// A response of APNs that does not accept a request ("Handling notification responses from APNs").
 struct APNsAnswer {
-    /// A difference between two clocks that no network explains.
+    /// The difference in seconds between two clocks that is too large for a network delay.
     private static let tolerance: Int64 = 60
 
-    /// The longest wait that is passed on, in seconds: APNs stores no push for longer than 30 days, and anything on the
-    /// way may have written the number.
+    /// The maximum delay in seconds that is reported to the caller: APNs stores no push for longer than 30 days, and a
+    /// proxy may have sent the value.
     private static let longestWait: Int64 = 30 * 86_400
 
     let stream: HTTP2Stream
-    /// This machine's clock.
+    /// The clock of this machine.
     let clock: WallClock
 
-    /// How far this machine's clock is ahead of the server's; nil when that is little, or the server does not say.
+    /// The time by which this machine's clock is ahead of the server's; nil when it is small, or the server sends no
+    /// date.
     var clockSkew: Duration? {
         guard let date = stream.fields["date"].flatMap(HTTPDate.seconds) else { return nil }
         let skew = clock.secondsSince1970() - date
         return abs(skew) > APNsAnswer.tolerance ? .seconds(skew) : nil
     }
 
-    /// Why APNs did not accept the request of this identifier.
+    /// Returns the error for the request with this identifier.
     func refusal(of id: APNsID) -> APNsError {
         let status = stream.fields.status
         var error = APNsError(
@@ -42,11 +43,11 @@ struct APNsAnswer {
             error.code = .unreadableAnswer
             error.description =
                 "the server answered \(status) without a reason in JSON, as APNs would give: is it APNs?"
-            // An answer that is not APNs' own says nothing about what became of the push.
+            // A response that is not from APNs does not state the outcome of the push.
             if status >= 500, status != 503 { error.outcome = .unknown }
             return error
         }
-        // One of Apple's tables writes "Service Unavailable".
+        // One of Apple's tables has "Service Unavailable" with a space.
         error.reason = Reason(rawValue: reason.filter { $0 != " " })
         error.unregisteredAt = answer["timestamp"]?.integerValue.map(Date.init(millisecondsSince1970:))
         error.description = "APNs answered \(status) \(reason)"
@@ -58,7 +59,7 @@ struct APNsAnswer {
         return error
     }
 
-    /// The value of `retry-after`: seconds, or a date (RFC 9110 §10.2.3).
+    /// Parses the value of `retry-after`: seconds, or a date (RFC 9110 §10.2.3).
     private func wait(_ text: String) -> Duration? {
         if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, APNsAnswer.longestWait)) }
         guard let end = HTTPDate.seconds(text) else { return nil }
@@ -68,12 +69,12 @@ struct APNsAnswer {
 }
 
 extension HTTP2Stream {
-    /// Whether APNs accepts the request.
+    /// Whether the response accepts the request.
     var isAcceptance: Bool { (200...299).contains(fields.status) }
 }
 
 extension HTTPFields {
-    /// The request's identifier, as APNs returned it; nil when it returned none.
+    /// The request's identifier in the response; nil when it has none.
     var answeredID: APNsID? {
         let text = bytes(of: "apns-id") ?? bytes(of: "apns-request-id")
         return text.flatMap { try? APNsID(utf8: $0) }

@@ -1,10 +1,10 @@
 internal import APNs
 internal import Synchronization
 
-/// Makes the `apns-id` of each push, a random UUID, without a lock or a system call.
+/// A generator of the `apns-id` of each push, a random UUID, without a lock or a system call.
 ///
-/// Two independent sequences (SplitMix64), each begun at a random point, give the two halves: identifiers need to be
-/// unique across processes, not secret.
+/// Two independent sequences (SplitMix64) with random seeds produce the two halves: identifiers need to be unique
+/// across processes, but not secret.
 final class APNsIDGenerator: Sendable {
     /// The odd constant whose multiples visit every 64-bit number.
     private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// An answer of APNs that is no refusal.
+/// A response of APNs that accepts a request.
 struct Acceptance: Sendable {
     let receipt: PushReceipt
     let fields: HTTPFields

@@ -1,28 +1,29 @@
 internal import APNs
 
-/// Decides the timestamp of each push to a Live Activity and how long the push waits, without a clock of its own.
+/// The timestamps of pushes to Live Activities and the delays before these pushes are sent, without a clock.
 ///
-/// The phone ignores an update unless its `timestamp`, in whole seconds, is later than that of the content it shows
-/// ("Starting and updating Live Activities with ActivityKit push notifications"; equal seconds are ignored, too, as
-/// senders report). Fractions of a second would order more pushes, but Apple documents none, no known sender uses them,
-/// and a phone that reads a whole number would ignore every push with one.
+/// A device ignores an update unless its `timestamp`, in whole seconds, is later than that of the displayed content
+/// ("Starting and updating Live Activities with ActivityKit push notifications"; developers report that equal seconds
+/// are ignored, too). Fractions of a second would order more pushes, but Apple documents none, no known sender uses
+/// them, and a device that parses a whole number would ignore every push with one.
 ///
-/// Processes that send to the same activity share nothing but the time, so a timestamp that runs ahead of the clock
-/// makes the phone ignore what another process sends next. The rules are therefore:
+/// Processes that send to the same activity share no state except the time, so a timestamp ahead of the clock makes the
+/// device ignore the next push of another process. The rules are therefore:
 ///
-/// - A start is stamped two seconds in the past. Every update after it is later, even one by another process whose
-///   clock is up to a second behind.
-/// - An update is stamped with the current second and is never ahead of the clock. When the second is taken, the update
-///   waits for the next one, which keeps to Apple's advice of one update per second and activity.
-/// - An end is stamped one second ahead, later than every update sent before it. Nothing can follow an end.
+/// - A start has a timestamp two seconds in the past. Every later update has a later timestamp, even one from another
+///   process whose clock is up to a second behind.
+/// - An update has the current second as its timestamp, never one ahead of the clock. When the second is already used,
+///   the update waits for the next one, which follows Apple's advice of one update per second and activity.
+/// - An end has a timestamp one second ahead, later than that of every update sent before it. No push can follow an
+///   end.
 ///
 /// A push holds its timestamp from ``next(_:for:at:within:)`` until ``settle(_:for:isUsed:)``. A push that certainly
-/// did not reach the phone, as it was refused or never sent, gives the timestamp back. The next push gets it if no push
-/// holds or has used a later one; otherwise it is lost, since the phone would ignore it. Without this, a burst of
-/// updates that were refused or cancelled would make the following update wait for seconds that nothing was sent in. A
-/// push whose result is unknown may have reached the phone, so its timestamp counts as used.
+/// did not reach the device, because it was rejected or never sent, releases the timestamp. The next push gets it if no
+/// push holds or has used a later one; otherwise it stays unused, because the device would ignore it. Without this, a
+/// burst of updates that were rejected or cancelled would make the following update wait for seconds in which nothing
+/// was sent. A push whose outcome is unknown may have reached the device, so its timestamp counts as used.
 ///
-/// One case remains: of two updates that two processes send within the same second, the phone ignores the second.
+/// One case remains: of two updates that two processes send within the same second, the device ignores the second.
 struct ActivityTimestamps {
     /// The effect of a push on the activity.
     enum Event: CaseIterable {
@@ -43,7 +44,7 @@ struct ActivityTimestamps {
             self = update.isEnd ? .end : .update
         }
 
-        /// The timestamp when no other push is known, in seconds since 1970.
+        /// Returns the timestamp when no other push is known, in seconds since 1970.
         ///
         /// - Parameter now: Microseconds since 1970.
         /// - Returns: The timestamp.
@@ -56,18 +57,18 @@ struct ActivityTimestamps {
         case channel(ChannelID, app: Topic)
     }
 
-    /// A timestamp that was given to a push.
+    /// A timestamp that was assigned to a push.
     struct Slot: Equatable {
         /// Seconds since 1970.
         var timestamp: Int64
-        /// The time that the push waits before it is sent.
+        /// The delay before the push is sent.
         var delay: Duration
         /// Whether the timestamp is stored for the push until its result is known.
         var isHeld = true
     }
 
     private struct Entry {
-        /// The latest timestamp of a push that may have reached the phone; nil when there is none.
+        /// The latest timestamp of a push that may have reached the device; nil when there is none.
         var used: Int64?
         /// The timestamps of pushes whose results are not known.
         var held: [Int64] = []
@@ -81,33 +82,34 @@ struct ActivityTimestamps {
         }
     }
 
-    /// The seconds that a clock steps back when it is kept in time, after which an update waits as usual.
+    /// The number of seconds that time synchronization may set the clock back while an update still waits as usual.
     private static let smallStep: Int64 = 2
-    /// Entries that are stored before those that the clock has passed are removed for the first time.
+    /// The number of entries from which on outdated ones are first removed.
     private static let firstSweepSize = 1_000
 
     private var entries: [Address: Entry] = [:]
     private var sweepSize = ActivityTimestamps.firstSweepSize
 
-    /// Gives the next push to an address its timestamp.
+    /// Assigns a timestamp to the next push to an address.
     ///
     /// - Parameters:
-    ///   - event: What the push does.
+    ///   - event: The event of the push.
     ///   - address: The activity's token or channel; for a start, the push-to-start token.
     ///   - now: Microseconds since 1970.
-    ///   - limit: The longest wait.
-    /// - Returns: The timestamp and the wait; nil, and nothing is taken, when the push would have to wait for `limit`.
+    ///   - limit: The limit of the delay.
+    /// - Returns: The timestamp and the delay; nil, without assigning a timestamp, when the delay would reach `limit`.
     mutating func next(_ event: Event, for address: Address, at now: Int64, within limit: Duration) -> Slot? {
         var slot = Slot(timestamp: event.timestamp(at: now), delay: .zero)
         guard event != .start else {
-            // Each start begins another activity.
+            // Each start creates another activity.
             slot.isHeld = false
             return slot
         }
         let second = ActivityTimestamps.second(of: now)
         if let entry = entries[address], let latest = entry.latest, latest >= slot.timestamp {
             slot.timestamp = latest + 1
-            // After the clock was set back far it may take hours to pass what the phone has: go on counting instead.
+            // After the clock was set back far, it could take hours to pass the device's timestamp: count on without
+            // waiting.
             if second >= entry.readAt - ActivityTimestamps.smallStep {
                 slot.delay = .microseconds((slot.timestamp - event.lead) * 1_000_000 - now)
             }
@@ -117,15 +119,15 @@ struct ActivityTimestamps {
         return slot
     }
 
-    /// Returns the slot of a timestamp that the caller has chosen, so that those given later are later.
+    /// Returns the slot of a timestamp that the caller has chosen, and makes later assigned timestamps exceed it.
     ///
-    /// A timestamp ahead of the clock is the caller's own responsibility and is not stored.
+    /// The caller is responsible for a timestamp ahead of the clock; it is not stored.
     ///
     /// - Parameters:
     ///   - timestamp: Seconds since 1970.
     ///   - address: The activity's token or channel.
     ///   - now: Microseconds since 1970.
-    /// - Returns: The slot; its push does not wait.
+    /// - Returns: The slot; its push has no delay.
     mutating func chosen(_ timestamp: Int64, for address: Address, at now: Int64) -> Slot {
         let second = ActivityTimestamps.second(of: now)
         let isHeld = timestamp == second
@@ -133,12 +135,12 @@ struct ActivityTimestamps {
         return Slot(timestamp: timestamp, delay: .zero, isHeld: isHeld)
     }
 
-    /// Ends the hold of a push on its timestamp, as its result is known.
+    /// Ends the hold of a push on its timestamp when its result is known.
     ///
     /// - Parameters:
     ///   - slot: The push's slot.
-    ///   - address: The address that the slot was given for.
-    ///   - isUsed: Whether the push may have reached the phone.
+    ///   - address: The address for which the slot was assigned.
+    ///   - isUsed: Whether the push may have reached the device.
     mutating func settle(_ slot: Slot, for address: Address, isUsed: Bool) {
         guard slot.isHeld, let index = entries.index(forKey: address) else { return }
         var entry = entries.values[index]
@@ -148,13 +150,13 @@ struct ActivityTimestamps {
         if entry.latest == nil { entries.remove(at: index) } else { entries.values[index] = entry }
     }
 
-    /// The number of addresses that are remembered.
+    /// The number of stored addresses.
     var count: Int { entries.count }
 
     private mutating func hold(_ timestamp: Int64, for address: Address, at second: Int64) {
         if entries.count >= sweepSize {
             entries = entries.filter { $0.value.latest.map { $0 >= second } ?? false }
-            // At least as many are added before the next sweep as were left by this one.
+            // At least as many entries are added before the next removal as remained after this one.
             sweepSize = max(ActivityTimestamps.firstSweepSize, 2 * entries.count)
         }
         var entry = entries[address] ?? Entry(readAt: second)

@@ -1,42 +1,42 @@
 public import APNs
 
-/// Something that happened to a client besides its answers, for logs.
+/// An event of a client, other than responses to pushes, for logs.
 public enum ClientEvent: Sendable, Hashable {
-    /// A connection is open. They are numbered from 1: on each loop, and once more where channels are managed.
+    /// A connection is open. Connections are numbered from 1, separately on each loop and for channel management.
     case connected(connection: Int)
     /// A connection could not be opened.
     case connectionFailed(APNsError)
-    /// The server takes no more pushes on a connection, and may have said why.
+    /// The server accepts no more pushes on a connection, and may have sent a reason.
     case goAway(connection: Int, Reason?)
     /// A connection has ended.
     case disconnected(connection: Int, APNsError)
-    /// A push is sent again after a while.
+    /// A push will be sent again after a delay.
     case retrying(APNsID, after: Duration, because: APNsError)
-    /// APNs refused the credentials, and its clock says another time: this machine's is so far ahead, or behind.
+    /// APNs rejected the credentials and its clock differs: this machine's clock is ahead by this time, or behind.
     case clockSkew(Duration)
-    /// Nothing is sent for a while, for the reason that the error explains.
+    /// Nothing is sent for a while, for the reason in the error.
     case circuitOpened(APNsError)
 }
 
-/// What a client has counted since it was made.
+/// The counters of a client since its creation.
 public struct ClientCounters: Sendable, Hashable {
-    /// Calls to send, and requests about channels.
+    /// The number of pushes and channel management requests that were submitted.
     public internal(set) var sends = 0
-    /// Pushes that APNs accepted.
+    /// The number of pushes that APNs accepted.
     public internal(set) var accepted = 0
-    /// Pushes that APNs refused for good.
+    /// The number of pushes that APNs rejected permanently.
     public internal(set) var refused = 0
-    /// Pushes that failed and were provably not acted on.
+    /// The number of pushes that failed and were certainly not processed.
     public internal(set) var notSent = 0
-    /// Pushes that were sent and not answered.
+    /// The number of pushes that were sent and not answered.
     public internal(set) var unknown = 0
-    /// Tries after a refusal that passes.
+    /// The number of retries after temporary failures.
     public internal(set) var retries = 0
-    /// Pushes that went out once more because a server had left them alone.
+    /// The number of times that a push was sent again because a server had not processed it.
     public internal(set) var resends = 0
-    /// Connections that were opened.
+    /// The number of connections that were opened.
     public internal(set) var connectionsOpened = 0
-    /// Connections that could not be opened.
+    /// The number of connections that could not be opened.
     public internal(set) var connectionsFailed = 0
 
     static func + (left: ClientCounters, right: ClientCounters) -> ClientCounters {

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// Passes what happens to a client on to everybody who listens.
+/// The distribution of a client's events to all listeners.
 final class EventFeed: Sendable {
     private struct State {
         var listeners: [AsyncStream<ClientEvent>.Continuation] = []
         var isFinished = false
     }
 
-    /// Events that are held for a listener that has not read them.
+    /// The maximum number of unread events that are stored for a listener.
     private static let backlogLimit = 1_000
 
     private let state = Mutex(State())
 
-    /// What happens from now on.
+    /// Returns a stream of the events from now on.
     func listen() -> AsyncStream<ClientEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ClientEvent.self,
@@ -24,7 +24,7 @@ final class EventFeed: Sendable {
         return stream
     }
 
-    /// Tells everybody.
+    /// Sends an event to all listeners.
     func report(_ event: ClientEvent) {
         state.withLock { state in
             state.listeners.removeAll { listener in
@@ -33,7 +33,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Nothing more will happen.
+    /// Finishes the streams of all listeners.
     func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners = [] }

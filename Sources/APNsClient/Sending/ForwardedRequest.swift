@@ -2,30 +2,31 @@ package import APNs
 package import LiveSurfaces
 package import Wire
 
-/// A request in somebody else's words, which go to APNs just as they are.
+/// A request with the headers and body of another client, which are sent to APNs unchanged.
 package struct ForwardedRequest: Sendable {
-    /// What it is about.
+    /// The target of a request.
     package enum Target: Sendable, Hashable {
         /// A push to a device, or to a Live Activity.
         case device(DeviceToken)
-        /// A push to everybody who listens on a channel of the app with this bundle identifier.
+        /// A push to all devices that are subscribed to a channel of the app with this bundle identifier.
         case broadcast(ChannelID, bundle: String)
-        /// A channel of an app, or its list of channels, by the HTTP method.
+        /// A channel of an app, or its list of channels; the HTTP method selects the operation.
         case channels(method: String, bundle: String, ChannelID?, isList: Bool)
     }
 
-    /// What it is about.
+    /// The target of the request.
     package var target: Target
-    /// Its identifier.
+    /// The request's identifier.
     package var id: APNsID
-    /// Its headers but for the identifier.
+    /// The headers except for the identifier.
     package var headers: PushHeaders
-    /// Its body, byte for byte.
+    /// The body, which is sent unchanged.
     package var body: [UInt8]
-    /// The time that it waits, so that the timestamp of an update of a Live Activity is not ahead of the clock.
+    /// The delay after which the request is sent, so that the timestamp of a Live Activity's update is not ahead of the
+    /// clock.
     package fileprivate(set) var delay = Duration.zero
 
-    /// A request from its parts.
+    /// Creates a request from its parts.
     package init(_ target: Target, id: APNsID, headers: PushHeaders = PushHeaders(), body: [UInt8]) {
         self.target = target
         self.id = id
@@ -34,22 +35,22 @@ package struct ForwardedRequest: Sendable {
     }
 }
 
-/// What APNs said to a forwarded request that it has accepted.
+/// The response of APNs to a forwarded request that it has accepted.
 package struct ForwardedAnswer: Sendable {
-    /// All fields, `:status` among them.
+    /// All fields, including `:status`.
     package var fields: HTTPFields
     /// The body.
     package var body: [UInt8]
 }
 
 extension PushClient {
-    /// Sends a request as it is, without a look at what it says.
+    /// Sends a request unchanged and without checking its content.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - options: What is to be different from the configuration.
-    /// - Returns: What APNs said.
-    /// - Throws: ``APNsError``, as ``send(_:to:topic:options:)`` does.
+    ///   - options: The differences from the configuration.
+    /// - Returns: The response of APNs.
+    /// - Throws: ``APNsError``, for the same reasons as ``send(_:to:topic:options:)``.
     package func forward(
         _ request: ForwardedRequest,
         options: SendOptions = SendOptions()
@@ -67,16 +68,16 @@ extension PushClient {
 }
 
 extension PushClient {
-    /// The push that a snapshot calls for, in words that can be forwarded by and by.
+    /// Returns the push for a snapshot as a request that can be forwarded later.
     ///
     /// - Parameters:
     ///   - snapshot: The snapshot.
-    ///   - destination: Where to, and as what.
+    ///   - destination: The receiver, and the event for it.
     ///   - topic: The app's bundle identifier, without any suffix.
-    ///   - delivery: What is to be different from the defaults of the kind.
+    ///   - delivery: The differences from the defaults of the kind.
     /// - Returns: The push.
-    /// - Throws: ``APNsError`` with the code `invalid` when the snapshot breaks a rule, or is of another kind than the
-    ///   destination needs.
+    /// - Throws: ``APNsError`` with the code `invalid` when the snapshot violates a rule, or is of another kind than
+    ///   the destination needs.
     package func forwardable(
         _ snapshot: SurfaceSnapshot,
         to destination: SurfaceDestination,
@@ -101,7 +102,8 @@ extension PushClient {
                     forwarded = ForwardedRequest(target, id: id, headers: headers, body: broadcast.payload)
                 }
                 forwarded.delay = slot.delay
-                // The request outlives this call, and its result is not reported back: the timestamp counts as used.
+                // The request is sent after this call, and its result is not reported back, so the timestamp counts as
+                // used.
                 settle(slot, for: address)
                 return forwarded
             } catch {
@@ -124,7 +126,7 @@ extension PushClient {
 }
 
 extension RequestWriter {
-    /// A request in somebody else's words.
+    /// Returns the fields of a forwarded request.
     fileprivate func forwarded(_ request: ForwardedRequest) -> HTTPFields {
         let headers = request.headers
         var fields: HTTPFields

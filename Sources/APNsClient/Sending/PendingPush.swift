@@ -7,29 +7,29 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// One push on its way: what is to be sent, who waits for it, and how far it has come.
+/// A push with its content, its caller and its progress.
 ///
-/// It is `@unchecked Sendable` because its caller makes it, hands it to the pool's loop once and never reads or writes
-/// it again; from then on only that loop does. A cancellation passes the reference on to the loop and looks at nothing.
+/// It is `@unchecked Sendable` because its caller creates it, passes it to the pool's loop once and never accesses it
+/// again; afterwards only that loop does. A cancellation passes the reference to the loop without accessing the push.
 @safe final class PendingPush: @unchecked Sendable {
     let id: APNsID
     let draft: PushDraft
-    /// The device; nil when the draft says it all.
+    /// The device; nil when the draft has all fields.
     let token: DeviceToken?
-    /// Whom it belongs to, when it is one of many that nobody waits for by itself.
+    /// The lane and index of a push in a bulk send; nil for a push with its own caller.
     let ticket: BulkTicket?
 
-    /// What the pool decides by.
+    /// The state on which the pool's decisions are based.
     var progress = PushProgress()
-    /// How the last try ended, for when there is no time for another.
+    /// The failure of the last attempt, reported when there is no time for another.
     var lastError: APNsError?
-    /// Its stream, while one is open, and with the answer that accepts it until its caller has been told.
+    /// The open stream, and after acceptance the stream with the response until the caller has received it.
     var stream: HTTP2Stream?
-    /// When the provider token it went out with was issued.
+    /// The time of issue of the provider token with which the push was sent.
     var tokenIssuedAt: Date?
-    /// Why it failed, once it is settled; nil when it was accepted.
+    /// The failure of a settled push; nil when it was accepted.
     var failure: APNsError?
-    /// Unchecked, since `settle` takes it away when it uses it: that no one is told twice needs no second proof.
+    /// An unsafe continuation, because `settle` removes it when resuming it, which already rules out a second resume.
     private var continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>?
 
     init(_ draft: PushDraft, id: APNsID, to token: DeviceToken? = nil, ticket: BulkTicket? = nil) {
@@ -41,22 +41,22 @@ internal import Wire
 
     var limits: SendLimits { draft.limits }
 
-    /// The fields that go out, but for the provider token.
+    /// The fields to send, except for the provider token.
     var fields: HTTPFields { draft.fields(to: token, id: id) }
 
-    /// Gives it the caller that waits.
+    /// Stores the continuation of the waiting caller.
     func wait(with continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>) {
         unsafe self.continuation = continuation
     }
 
-    /// Tells the caller how it ended.
+    /// Reports the result to the caller.
     func settle() {
         let answer = stream.take()
         let result: Result<PushReceipt, APNsError>
         if failure == nil, let answer {
             result = .success(PushReceipt(answer.fields, of: self))
         } else {
-            // What was accepted has its answer; were it ever lost, nobody could tell what became of the push.
+            // An accepted push has its response; should it be missing, the outcome is unknown.
             let lost = {
                 APNsError(.connectionLost, id: self.id, description: "the answer was lost", outcome: .unknown)
             }
@@ -70,17 +70,17 @@ internal import Wire
     }
 }
 
-/// How far a push has come, and when.
+/// The progress of a push, with times.
 ///
-/// It holds nothing that has to be let go: then the compiler can prove that accesses to it exclude each other, of which
-/// a push has many.
+/// It has no reference-counted properties, so the compiler can prove exclusive access to it, which each push needs
+/// often.
 struct PushProgress {
-    /// Where a push is.
+    /// The state of a push.
     enum Place: Equatable {
         case nowhere
         case waiting
         case onWire(PoolMachine.ConnectionID)
-        /// It waits for its timestamp before the first try.
+        /// The push waits for its timestamp before the first attempt.
         case delayed
         case backingOff
         case settled
@@ -90,22 +90,22 @@ struct PushProgress {
     private(set) var since = MonotonicTime.zero
     private(set) var timing = SendTiming()
     var deadline = MonotonicTime.zero
-    /// Times it was put onto a connection.
+    /// The number of times the push was sent on a connection.
     var attempts = 0
-    /// Tries that the policy granted after the first.
+    /// The number of retries that the policy permitted.
     var retries = 0
-    /// Tries that were sent and not answered, before the last.
+    /// The number of earlier attempts that were sent and not answered.
     var unknownTries = 0
-    /// Times that a server provably left it alone.
+    /// The number of times that a server certainly did not process the push.
     var timesUnprocessed = 0
-    /// Connections that could not be opened while it waited.
+    /// The number of failed connection attempts while the push waited.
     var failedConnects = 0
-    /// Its place among the pushes on the same connection.
+    /// The index among the pushes in flight on the same connection.
     var index = 0
-    /// Whether it has a place on a connection, and waits there for a provider token.
+    /// Whether the push is assigned to a connection, and waits for a provider token.
     var isHeldBack = false
 
-    /// Whether its caller went away before it came.
+    /// Whether the caller cancelled the push before the pool received it.
     var isCancelled = false
 
     var isSettled: Bool { place == .settled }

@@ -1,9 +1,9 @@
 internal import APNs
 internal import Wire
 
-/// What goes out for a push, save what only this one has; pushes of a notification to many devices share it.
+/// The common content of a notification's pushes to many devices, without the parts of a single push.
 final class PushDraft: Sendable {
-    /// The fields but for the provider token, which the connection adds.
+    /// The fields except for the provider token, which the connection adds.
     private let template: RequestWriter.Template
     let body: [UInt8]
     let limits: SendLimits
@@ -14,25 +14,25 @@ final class PushDraft: Sendable {
         self.limits = limits
     }
 
-    /// A request that goes to no device, or has it written already.
+    /// Creates a draft of a request without a device, or whose fields already contain the device.
     convenience init(_ fields: HTTPFields, body: [UInt8], limits: SendLimits) {
         self.init(RequestWriter.Template(head: fields, tail: HTTPFields()), body: body, limits: limits)
     }
 
-    /// The fields of one push.
+    /// Returns the fields of one push.
     func fields(to token: DeviceToken?, id: APNsID) -> HTTPFields {
         guard let token else { return template.head }
         return template.push(to: token, id: id)
     }
 }
 
-/// How long a push may take and how often it may be tried.
+/// The timeout and the retry policy of a push.
 struct SendLimits {
     var retry = RetryPolicy.standard
-    /// Whether it has priority 10, which is also what APNs takes a missing priority for.
+    /// Whether the push has priority 10, which is also APNs' default.
     var isUrgent = true
-    /// Bound on everything together, from the call to the answer.
+    /// The timeout from the call to the response.
     var timeout = Duration.seconds(60)
-    /// The time that it waits before it may be sent.
+    /// The delay before the push may be sent.
     var delay = Duration.zero
 }

@@ -1,25 +1,25 @@
 public import APNs
 internal import Wire
 
-/// What APNs gives for a push that it has accepted.
+/// The receipt of a push that APNs has accepted.
 public struct PushReceipt: Sendable, Hashable {
-    /// The push's identifier, as APNs returned it or, when it returned none, as it was sent.
+    /// The push's identifier in the response, or as sent when the response has none.
     public let id: APNsID
-    /// The key to the push's delivery log in Apple's console; only the development environment gives one.
+    /// The key of the push's delivery log in Apple's console; only the development environment provides it.
     ///
     /// Source: "Handling notification responses from APNs".
     public let uniqueID: String?
-    /// How many times the push was sent; 1 when the first try was accepted.
+    /// The number of times the push was sent; 1 when the first attempt was accepted.
     public let attempts: Int
-    /// Tries before the last that were sent and not answered: each of them may have been delivered, too.
+    /// The number of earlier attempts that were sent and not answered; each of them may have been delivered, too.
     ///
-    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such tries, or something that is not APNs answered with
+    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such attempts, or a server other than APNs answered with
     /// status 500, 502 or 504.
     public let unknownTries: Int
-    /// Where the time went.
+    /// The time spent in each phase of the send.
     public let timing: SendTiming
 
-    /// What the fields of an answer say of the push.
+    /// Creates the receipt of a push from the fields of a response.
     init(_ fields: HTTPFields, of push: PendingPush) {
         id = fields.answeredID ?? push.id
         uniqueID = fields["apns-unique-id"]

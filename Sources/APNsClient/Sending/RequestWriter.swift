@@ -1,7 +1,7 @@
 internal import APNs
 internal import Wire
 
-/// Writes all fields of a request but the provider token, which the connection adds.
+/// A writer of request fields, except for the provider token, which the connection adds.
 ///
 /// Source: "Sending notification requests to APNs", table of request headers.
 struct RequestWriter: Sendable {
@@ -12,18 +12,18 @@ struct RequestWriter: Sendable {
         commonFields = [":scheme": endpoint.isEncrypted ? "https" : "http", ":authority": endpoint.authority]
     }
 
-    /// A push to a device.
+    /// Returns the fields of a push to a device.
     func push(_ notification: PushNotification, to token: DeviceToken, topic: Topic, id: APNsID) -> HTTPFields {
         template(for: notification, topic: topic).push(to: token, id: id)
     }
 
-    /// The fields that the pushes of a notification have in common.
+    /// The common fields of a notification's pushes.
     struct Template {
-        /// What stands before the path, and behind the identifier.
+        /// The fields before the path, and those after the identifier.
         let head: HTTPFields
         let tail: HTTPFields
 
-        /// A push to a device.
+        /// Returns the fields of a push to a device.
         func push(to token: DeviceToken, id: APNsID) -> HTTPFields {
             var fields = HTTPFields(capacity: 768)
             fields.append(contentsOf: head)
@@ -33,7 +33,7 @@ struct RequestWriter: Sendable {
         }
     }
 
-    /// What the pushes of a notification have in common.
+    /// Returns the common fields of a notification's pushes.
     func template(for notification: PushNotification, topic: Topic) -> Template {
         var tail: HTTPFields = [:]
         if let type = notification.pushType {
@@ -52,7 +52,7 @@ struct RequestWriter: Sendable {
         return Template(head: fields(method: "POST"), tail: tail)
     }
 
-    /// A broadcast ("Sending broadcast push notification requests to APNs").
+    /// Returns the fields of a broadcast ("Sending broadcast push notification requests to APNs").
     func broadcast(_ broadcast: Broadcast, id: APNsID) -> HTTPFields {
         var fields = fields(method: "POST")
         fields.append(":path", "/4/broadcasts/apps/\(broadcast.app)")
@@ -64,7 +64,7 @@ struct RequestWriter: Sendable {
         return fields
     }
 
-    /// A request about channels ("Sending channel management requests to APNs").
+    /// Returns the fields of a channel management request ("Sending channel management requests to APNs").
     func channel(_ request: ChannelRequest, id: APNsID) -> HTTPFields {
         var fields = fields(method: request.method)
         fields.append(":path", request.path)
@@ -74,7 +74,7 @@ struct RequestWriter: Sendable {
         return fields
     }
 
-    /// What every request begins with.
+    /// Returns the fields at the beginning of every request.
     func fields(method: String) -> HTTPFields {
         var fields = HTTPFields(capacity: 768)
         fields.append(":method", method)
@@ -84,7 +84,7 @@ struct RequestWriter: Sendable {
 }
 
 extension HTTPFields {
-    /// Adds which device a push is for, and its identifier.
+    /// Appends the path of a push to a device, and the push's identifier.
     mutating func append(to token: DeviceToken, id: APNsID) {
         append(":path", after: "/3/device/", count: token.digitCount, isIndexed: false) { token.write(into: &$0) }
         append("apns-id", count: APNsID.textLength, isIndexed: false) { id.write(into: &$0) }

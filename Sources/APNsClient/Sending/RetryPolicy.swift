@@ -1,50 +1,51 @@
 public import APNs
 
-/// When a push that failed is sent again, and after how long; a value that decides without a clock or a network.
+/// The conditions and delays for retrying failed pushes; a value that decides without a clock or a network.
 ///
-/// A push that the server provably did not act on is sent again at once, whatever the policy says. The policy is about
-/// refusals and about pushes without an answer. These are retried:
+/// A push that the server certainly did not process is sent again immediately, regardless of the policy. The policy is
+/// for rejected pushes and for pushes without a response. These are retried:
 ///
-/// - any answer with status 500 or more, whether its reason is known or not, and status 429;
+/// - any response with status 500 or more, whether its reason is known or not, and status 429;
 /// - the reasons in ``retryableReasons``;
-/// - a push without an answer, if ``unknownOutcome`` says so.
+/// - a push without a response, if ``unknownOutcome`` is ``UnknownOutcome/resend``.
 ///
-/// ``neverRetriedReasons`` are not, whatever the policy says. The environment variable `MARTLET_RETRY=off` turns
-/// retries off: see ``PushClient/Configuration/allowsRetries``.
+/// Reasons in ``neverRetriedReasons`` are not retried, regardless of the policy. The environment variable
+/// `MARTLET_RETRY=off` turns retries off; see ``PushClient/Configuration/allowsRetries``.
 public struct RetryPolicy: Sendable, Hashable {
-    /// What to do with a push that went out and was never answered: it may or may not have arrived.
+    /// The handling of a push that was sent and not answered, and may or may not have been delivered.
     public enum UnknownOutcome: Sendable, Hashable {
-        /// Tell the caller.
+        /// Report the failure to the caller.
         case report
-        /// Send it again, which may show it twice.
+        /// Send the push again, which may deliver it twice.
         case resend
     }
 
-    /// Tries after the first; 3 by default.
+    /// The maximum number of retries; 3 by default.
     public var retries: Int
-    /// Tries after the first for a push of priority 10, which is of no use late; 2 by default.
+    /// The maximum number of retries for a push of priority 10, which is useless when late; 2 by default.
     public var urgentRetries: Int
-    /// The wait before the first retry, doubled for each further one; 100 ms by default, twice that at priority 10.
+    /// The delay before the first retry, doubled for each further one; 100 ms by default, twice that at priority 10.
     public var baseDelay: Duration
-    /// The longest wait; 5 s by default, twice that at priority 10.
+    /// The maximum delay; 5 s by default, twice that at priority 10.
     public var maximumDelay: Duration
-    /// Whether up to ``baseDelay`` is added by chance, so that many senders do not come back at once; true by default.
+    /// Whether a random delay of up to ``baseDelay`` is added, so that clients do not retry at the same time; true by
+    /// default.
     public var hasJitter: Bool
-    /// The least wait after a status of 500 or more; none by default.
+    /// The minimum delay after a status of 500 or more; none by default.
     ///
-    /// Apple advises 15 minutes, which only a queue can wait for: see ``apple``.
-    /// Source: "Handling notification responses from APNs".
+    /// Apple advises 15 minutes, which only a queue can wait for; see ``apple``. Source: "Handling notification
+    /// responses from APNs".
     public var serverErrorDelay: Duration?
     /// The handling of a push that was sent and not answered; by default it is reported to the caller.
     ///
-    /// An answer with status 500 or more is retried whatever this says, also one without a reason, which something
-    /// between the client and APNs may have given. The retry has the same `apns-id`.
+    /// A response with status 500 or more is retried regardless of this property, even one without a reason, which a
+    /// proxy between the client and APNs may have sent. The retry has the same `apns-id`.
     public var unknownOutcome: UnknownOutcome
-    /// The reasons that are retried, besides status 429 and statuses of 500 or more;
-    /// ``standardRetryableReasons`` by default.
+    /// The reasons that are retried, besides status 429 and statuses of 500 or more; ``standardRetryableReasons`` by
+    /// default.
     public var retryableReasons: Set<Reason>
 
-    /// The defaults, save what is given.
+    /// Creates a policy with the default values, except for the given ones.
     public init(
         retries: Int = 3,
         urgentRetries: Int = 2,
@@ -65,10 +66,10 @@ public struct RetryPolicy: Sendable, Hashable {
         self.retryableReasons = retryableReasons
     }
 
-    /// The reasons that a later try, a new connection or a fresh provider token may resolve: those whose
+    /// The reasons that a later attempt, a new connection or a new provider token may resolve: those whose
     /// `Reason.advice` is not `mendFirst`.
     public static let standardRetryableReasons = Set(Reason.all.filter { $0.advice != .mendFirst })
-    /// The reasons that are never retried, since the same push cannot be accepted later.
+    /// The reasons that are never retried, because the same push cannot be accepted later.
     ///
     /// Source: "Handling notification responses from APNs".
     public static let neverRetriedReasons: Set<Reason> = [
@@ -76,28 +77,28 @@ public struct RetryPolicy: Sendable, Hashable {
         .unregistered,
     ]
 
-    /// A few tries within a few seconds, for callers that wait.
+    /// A few attempts within a few seconds, for callers that wait.
     public static let standard = RetryPolicy()
-    /// No second try.
+    /// No retries.
     public static let none = RetryPolicy(retries: 0, urgentRetries: 0)
-    /// As Apple advises: after a fault of APNs no sooner than 15 minutes; give the send time enough.
+    /// Apple's advice: retries no sooner than 15 minutes after a server error; the send needs a suitable timeout.
     ///
     /// Source: "Handling notification responses from APNs".
     public static let apple = RetryPolicy(maximumDelay: .seconds(3_600), serverErrorDelay: .seconds(900))
 
-    /// Tries after the first that a push may have.
+    /// Returns the maximum number of retries of a push.
     func limit(isUrgent: Bool) -> Int {
         max(0, isUrgent ? min(retries, urgentRetries) : retries)
     }
 
-    /// How long to wait before a retry; nil when there shall be none.
+    /// Returns the delay before a retry; nil when there is no retry.
     ///
     /// - Parameters:
-    ///   - retry: Which retry it would be, counted from 0.
+    ///   - retry: The index of the retry, counted from 0.
     ///   - isUrgent: Whether the push has priority 10.
-    ///   - error: How the last try ended.
-    ///   - generator: The source of chance.
-    /// - Returns: The wait.
+    ///   - error: The failure of the last attempt.
+    ///   - generator: The random number generator.
+    /// - Returns: The delay.
     func delay(
         before retry: Int,
         isUrgent: Bool,
@@ -114,12 +115,12 @@ public struct RetryPolicy: Sendable, Hashable {
         return delay + base * Double.random(in: 0..<1, using: &generator)
     }
 
-    /// What a caller asked for, within what can be reckoned with: no push outlives 30 days.
+    /// Returns the delay, limited to a range that cannot overflow: no push is stored for longer than 30 days.
     private static func bounded(_ delay: Duration) -> Duration {
         min(max(.zero, delay), .seconds(30 * 86_400))
     }
 
-    /// Whether the same push may be accepted at another time.
+    /// Returns whether the same push may be accepted at another time.
     private func isPassing(_ error: APNsError) -> Bool {
         if let reason = error.reason, RetryPolicy.neverRetriedReasons.contains(reason) { return false }
         if let status = error.status, status >= 500 || status == 429 { return true }

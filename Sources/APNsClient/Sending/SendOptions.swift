@@ -1,24 +1,24 @@
-/// What is to be different from a client's configuration for one push.
+/// The differences from a client's configuration for one push.
 public struct SendOptions: Sendable, Hashable {
-    /// The policy of retries; nil for that of the client's configuration.
+    /// The retry policy; nil for that of the client's configuration.
     ///
     /// It cannot be set to nil by accident: `SendOptions(retry: .none)` means ``RetryPolicy/none``, no retries.
     public private(set) var retry: RetryPolicy?
-    /// Bound on everything together, from the call to the answer; nil, the default, for the configuration's.
+    /// The timeout from the call to the response; nil, the default, for the configuration's.
     public var timeout: Duration?
 
-    /// The configuration's policy of retries.
+    /// Creates options with the configuration's retry policy.
     ///
-    /// - Parameter timeout: Bound on everything together; nil for the configuration's.
+    /// - Parameter timeout: The timeout from the call to the response; nil for the configuration's.
     public init(timeout: Duration? = nil) {
         self.timeout = timeout
     }
 
-    /// A policy of retries for this push.
+    /// Creates options with a retry policy.
     ///
     /// - Parameters:
     ///   - retry: The policy; ``RetryPolicy/none`` for no retries.
-    ///   - timeout: Bound on everything together; nil for the configuration's.
+    ///   - timeout: The timeout from the call to the response; nil for the configuration's.
     public init(retry: RetryPolicy, timeout: Duration? = nil) {
         self.retry = retry
         self.timeout = timeout

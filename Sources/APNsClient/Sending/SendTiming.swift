@@ -1,15 +1,15 @@
-/// Where the time of a send went.
+/// The time spent in each phase of a send.
 public struct SendTiming: Sendable, Hashable {
-    /// Nanoseconds, since a duration takes twice the room.
+    /// Times in nanoseconds, because a `Duration` takes twice the memory.
     private var waitingTime: Int64 = 0
     private var wireTime: Int64 = 0
     private var backOffTime: Int64 = 0
 
-    /// Waiting for a connection, or for a stream on one.
+    /// The time spent waiting for a connection, or for a stream on one.
     public var waiting: Duration { .nanoseconds(waitingTime) }
-    /// On the wire, from the request to its answer, over all tries.
+    /// The time between requests and their responses, over all attempts.
     public var onWire: Duration { .nanoseconds(wireTime) }
-    /// The time between a refusal and the next try, and the time that an update of a Live Activity waited for its
+    /// The time between a failure and the next attempt, and the time that an update of a Live Activity waited for its
     /// timestamp.
     public var backingOff: Duration { .nanoseconds(backOffTime) }
 

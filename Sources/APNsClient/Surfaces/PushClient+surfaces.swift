@@ -8,22 +8,22 @@ public import LiveSurfaces
 #endif
 
 extension PushClient {
-    /// Sends a snapshot, as the push that its kind and destination call for.
+    /// Sends a snapshot as the push that its kind and destination require.
     ///
-    /// A notification, or a Live Activity sent to a device, goes as an alert with priority 10; a Live Activity to its
-    /// own token or a channel with priority 5, and with 10 when it starts; any other kind as a background push that
-    /// carries the whole snapshot under the name `surfaceSnapshot`. All are kept for an hour, save broadcasts, which
-    /// channels without storage do not keep.
+    /// A notification, or a Live Activity sent to a device, is sent as an alert with priority 10; a Live Activity to
+    /// its own token or a channel with priority 5, and with 10 when it starts; any other kind as a background push that
+    /// contains the whole snapshot under the name `surfaceSnapshot`. All are stored for an hour, except broadcasts,
+    /// which channels without storage do not store.
     ///
     /// - Parameters:
-    ///   - snapshot: The snapshot; it is held to every rule of the contract first.
-    ///   - destination: Where to, and as what.
+    ///   - snapshot: The snapshot, which is first checked against every rule of the contract.
+    ///   - destination: The receiver, and the event for it.
     ///   - topic: The app's bundle identifier, without any suffix.
-    ///   - delivery: What is to be different from the defaults of the kind.
-    ///   - options: What is to be different from the configuration for this push.
+    ///   - delivery: The differences from the defaults of the kind.
+    ///   - options: The differences from the configuration for this push.
     /// - Returns: The receipt; accepted does not mean delivered.
-    /// - Throws: ``APNsError``, with the code `invalid` when the snapshot breaks a rule or is of another kind than the
-    ///   destination needs.
+    /// - Throws: ``APNsError``, with the code `invalid` when the snapshot violates a rule or is of another kind than
+    ///   the destination needs.
     @discardableResult
     public func send(
         _ snapshot: SurfaceSnapshot,
@@ -50,15 +50,16 @@ extension PushClient {
         }
     }
 
-    /// What ``send(_:to:topic:delivery:options:)`` would send, without sending it.
+    /// Returns the request that ``send(_:to:topic:delivery:options:)`` would send, without sending it.
     ///
     /// - Parameters:
     ///   - snapshot: The snapshot.
-    ///   - destination: Where to, and as what.
+    ///   - destination: The receiver, and the event for it.
     ///   - topic: The app's bundle identifier, without any suffix.
-    ///   - delivery: What is to be different from the defaults of the kind.
-    /// - Returns: The request, with what the rules have to say about it.
-    /// - Throws: ``APNsError``, as sending it does.
+    ///   - delivery: The differences from the defaults of the kind.
+    /// - Returns: The request, with the findings of the lint rules.
+    /// - Throws: ``APNsError`` with the code `invalid` when the snapshot violates a rule or is of another kind than the
+    ///   destination needs.
     public func describe(
         _ snapshot: SurfaceSnapshot,
         to destination: SurfaceDestination,
@@ -70,7 +71,7 @@ extension PushClient {
         case .device(let notification, let token):
             return try describe(notification, to: token, topic: topic)
         case .activity(let activity, let event, _):
-            // A description takes no second from the pushes that are sent.
+            // A description uses no timestamp that a push could be assigned.
             let now = Date(secondsSince1970: event.timestamp(at: clock.microsecondsSince1970()))
             let timestamp = delivery.timestamp ?? now
             switch try request(for: activity, to: destination, topic: topic, delivery, id, at: timestamp) {
@@ -80,11 +81,11 @@ extension PushClient {
         }
     }
 
-    /// The kind of push that a snapshot becomes.
+    /// The kind of push for a snapshot.
     enum SurfacePlan {
         /// A push to a device, which has no timestamp.
         case device(PushNotification, DeviceToken)
-        /// A push to a Live Activity, which is made when its timestamp is known.
+        /// A push to a Live Activity, which is created when its timestamp is known.
         case activity(LiveActivitySnapshot, ActivityTimestamps.Event, ActivityTimestamps.Address)
     }
 
@@ -94,10 +95,10 @@ extension PushClient {
         case broadcast(Broadcast)
     }
 
-    /// What is worth delivering for an hour, as surfaces are looked at now or not at all.
+    /// The expiration of pushes to surfaces, which are of no use after an hour.
     private var inAnHour: Expiration { Expiration(secondsSince1970: clock.secondsSince1970() + 3_600) }
 
-    /// Checks a snapshot and decides what kind of push it becomes.
+    /// Checks a snapshot and selects the kind of push.
     func plan(
         for unchecked: SurfaceSnapshot,
         to destination: SurfaceDestination,
@@ -124,7 +125,7 @@ extension PushClient {
         return .activity(activity, event, address)
     }
 
-    /// Makes the push to a Live Activity that a snapshot calls for.
+    /// Creates the push to a Live Activity for a snapshot.
     func request(
         for activity: LiveActivitySnapshot,
         to destination: SurfaceDestination,
@@ -226,7 +227,7 @@ extension PushClient {
         )
     }
 
-    /// New content, or the last where the destination is an end.
+    /// Returns the update of an activity, or its end where the destination is an end.
     private func update(
         of activity: LiveActivitySnapshot,
         _ destination: SurfaceDestination,

@@ -8,32 +8,32 @@ internal import Wire
     public import Foundation
 #endif
 
-/// How a snapshot is sent, where the defaults of its kind are not what is wanted.
+/// The delivery options of a snapshot, which replace the defaults of its kind.
 public struct SurfaceDelivery: Sendable {
-    /// How soon it should arrive; nil for 10 for alerts and starts, and 5 for the rest.
+    /// The priority of the delivery; nil for 10 for alerts and starts, and 5 for other pushes.
     public var priority: LiveActivityPriority?
-    /// Until when it is worth delivering; nil for an hour, and for one attempt by broadcasts.
+    /// The time until which APNs may deliver the push; nil for an hour, and for a single attempt for broadcasts.
     public var expiration: Expiration?
-    /// Makes alerts of the same identifier replace each other on the device; nil for none.
+    /// The identifier with which alerts replace each other on the device; nil for none.
     public var collapseID: CollapseID?
     /// The timestamp of a push to a Live Activity; nil to let the client choose, as
     /// ``PushClient/send(_:toActivity:topic:timestamp:priority:expiration:options:)`` does.
     public var timestamp: Date?
-    /// From when on the content of a Live Activity counts as outdated; nil for never.
+    /// The time from which on the content of a Live Activity counts as outdated; nil for never.
     public var staleDate: Date?
-    /// Which of several Live Activities is shown first; nil to leave it to the system.
+    /// The relevance that decides which of several Live Activities is shown first; nil for the system's choice.
     public var relevanceScore: Double?
-    /// How a Live Activity that is started is reached afterwards.
+    /// The way in which a started Live Activity is reached by later pushes.
     public var reach: LiveActivityStart.Reach
     /// The name of the app's attributes type; `SurfaceActivityAttributes` by default.
     public var attributesType: String
-    /// The notification categories that the app knows.
+    /// The notification categories that the app supports.
     public var categories: NotificationCategories
-    /// The push's identifier; nil to derive it from the snapshot's, so that another try, by whatever process, is the
-    /// same push.
+    /// The push's identifier; nil to derive it from the snapshot's, so that another attempt, by any process, has the
+    /// same identifier.
     public var id: APNsID?
 
-    /// The defaults, save what is given.
+    /// Creates options with the default values, except for the given ones.
     public init(
         priority: LiveActivityPriority? = nil,
         expiration: Expiration? = nil,
@@ -58,7 +58,7 @@ public struct SurfaceDelivery: Sendable {
         self.id = id
     }
 
-    /// The identifier of the push that brings this snapshot there.
+    /// Returns the identifier of the push that sends this snapshot to this destination.
     func id(of snapshot: SurfaceSnapshot, to destination: SurfaceDestination) throws(APNsError) -> APNsID {
         if let id { return id }
         do throws(CryptographyError) {

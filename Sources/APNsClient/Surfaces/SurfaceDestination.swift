@@ -1,25 +1,25 @@
 public import APNs
 
-/// Where a snapshot is sent, and as what.
+/// The receiver of a snapshot, and the event for it.
 public enum SurfaceDestination: Sendable, Hashable {
-    /// To a device: a notification, or a Live Activity told as one, as an alert; any other kind silently, for the app
-    /// to put in place.
+    /// A device: a notification, or a Live Activity sent as an alert; any other kind as a silent push, which the app
+    /// handles.
     case device(DeviceToken)
-    /// To a push-to-start token: begins a Live Activity.
+    /// A push-to-start token: starts a Live Activity.
     case activityStart(DeviceToken)
-    /// To a Live Activity's own token: changes it.
+    /// A Live Activity's own token: updates the activity.
     case activity(DeviceToken)
-    /// To a Live Activity's own token: ends it with this as its last content.
+    /// A Live Activity's own token: ends the activity with this snapshot as its last content.
     case activityEnd(DeviceToken, dismissal: LiveActivityUpdate.Dismissal = .immediately)
-    /// To everybody who listens on a channel: changes their Live Activities.
+    /// All devices that are subscribed to a channel: updates their Live Activities.
     case channel(ChannelID)
-    /// To everybody who listens on a channel: ends their Live Activities with this as their last content.
+    /// All devices that are subscribed to a channel: ends their Live Activities with this snapshot as the last content.
     case channelEnd(ChannelID, dismissal: LiveActivityUpdate.Dismissal = .immediately)
 
-    /// The activity that a push goes to, and what the push does; nil when it goes to a device.
+    /// Returns the event of a push and the Live Activity that receives it; nil when a device receives it.
     ///
     /// - Parameter app: The app's bundle identifier.
-    /// - Returns: What the push does, and what receives it.
+    /// - Returns: The event and the address of the activity.
     func activity(of app: Topic) -> (ActivityTimestamps.Event, ActivityTimestamps.Address)? {
         switch self {
         case .device: nil
@@ -31,7 +31,7 @@ public enum SurfaceDestination: Sendable, Hashable {
         }
     }
 
-    /// What tells one push of a snapshot from another: what it does, and to whom.
+    /// A name of the event and the receiver, which distinguishes the pushes of a snapshot.
     var name: String {
         switch self {
         case .device(let token): "device \(token.hex)"
