@@ -1,41 +1,41 @@
 internal import APNs
 package import Wire
 
-/// Listens where APNs would: the receiving half of the protocol, for whoever plays Apple's part.
+/// A server socket for APNs requests: the receiving side of the protocol, for servers that stand in for APNs.
 ///
-/// The module `APNsServer` turns requests into values and answers into responses; what the answer is, the owner
-/// decides. It lives on its event loop, with every connection.
+/// The module `APNsServer` parses requests into values and encodes responses; the owner decides on the responses. The
+/// listener and all its connections are used only on its event loop.
 package final class APNsListener {
-    /// What an owner is told.
+    /// An event that a listener reports to its owner.
     package enum Event {
         /// A client has connected.
         case opened
-        /// A client asks.
+        /// A client has sent a request.
         case request(APNsRequest, APNsReply)
-        /// The stream of a request has ended, with the tag of its ``APNsReply`` and the status of the answer that was
-        /// written to the connection; 0 when none was, or not all of it.
+        /// The stream of a request has ended, with the tag of its ``APNsReply`` and the status of the response that was
+        /// written to the connection; 0 when none was written, or not completely.
         case served(tag: Int, status: Int)
         /// A request that was not reported has ended: its fields were too long, which the listener answers with this
-        /// status, 431, or it broke HTTP/2 and its stream was reset, which is 0.
+        /// status, 431, or it violated HTTP/2 and its stream was reset, in which case the status is 0.
         case unreadable(status: Int, isMalformed: Bool)
-        /// So many streams were refused because the client had too many open.
+        /// This number of streams was refused because the client had too many open, or too many responses were pending.
         case refused(Int)
-        /// The client says that it will ask for nothing more.
+        /// The client has announced that it sends no further requests.
         case goAway(HTTP2GoAway)
-        /// The client has gone, for this reason; of one that did not get through the handshake this is all there is.
+        /// The connection has ended for this reason; this is the only event when the handshake failed.
         case closed(WireError)
     }
 
-    /// What clients are allowed.
+    /// The limits for clients.
     package struct Limits: Sendable {
-        /// Streams a fresh connection may have open at once.
+        /// The number of streams that a new connection may have open at once.
         package var initialStreams: UInt32
-        /// Bytes of a body that are kept: enough to see that it is too long.
+        /// The maximum size in bytes of a stored body, which suffices to detect one that is too long.
         package var bodyBytes: Int
-        /// The size of a request's fields: names and values, and 32 bytes for each field (RFC 9113 §6.5.2).
+        /// The maximum size of a request's fields: names and values, and 32 bytes for each field (RFC 9113 §6.5.2).
         package var fieldBytes: Int
 
-        /// Limits with these values; by default those seen from APNs, with one stream to begin with.
+        /// Creates limits with these values; by default those observed from APNs, with one initial stream.
         package init(initialStreams: UInt32 = 1, bodyBytes: Int = 16 * 1024, fieldBytes: Int = 8_000) {
             self.initialStreams = initialStreams
             self.bodyBytes = bodyBytes
@@ -46,7 +46,7 @@ package final class APNsListener {
     private let listener: HTTP2Listener
     private let clients: Clients
 
-    /// The connections by what the HTTP/2 listener knows them as.
+    /// The clients, by the identity of their HTTP/2 connections.
     private final class Clients {
         var connections: [ObjectIdentifier: ClientConnection] = [:]
         let numbering: ConnectionNumbering
@@ -93,18 +93,20 @@ package final class APNsListener {
         }
     }
 
-    /// Binds and begins to accept.
+    /// Binds the address and starts accepting connections.
     ///
     /// - Parameters:
     ///   - host: An address literal.
-    ///   - port: The port, or 0 for any that is free.
-    ///   - tls: The TLS settings; nil for HTTP/2 in the clear with prior knowledge.
-    ///   - limits: What clients are allowed.
-    ///   - loop: The loop to live on.
+    ///   - port: The port, or 0 for any free port.
+    ///   - tls: The TLS settings; nil for HTTP/2 in cleartext with prior knowledge.
+    ///   - limits: The limits for clients.
+    ///   - loop: The event loop of the listener and all connections.
     ///   - numbering: The source of the connections' numbers, which several listeners on the loop may share.
-    ///   - admits: Asked for each client that connects; one that is not admitted is dropped before the TLS handshake.
-    ///   - onEvent: Told what clients do.
-    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is taken.
+    ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
+    ///     handshake.
+    ///   - onEvent: Called for each event of each connection.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
+    ///   not an address of this machine.
     package init(
         host: String,
         port: UInt16,
@@ -132,10 +134,10 @@ package final class APNsListener {
         self.clients = clients
     }
 
-    /// The port that is listened on.
+    /// The port on which the listener accepts connections.
     package var port: UInt16 { listener.port }
 
-    /// Shows other TLS settings to whoever connects from now on.
+    /// Changes the TLS settings of connections that are accepted from now on.
     package func use(_ tls: TLSContext) {
         listener.use(tls)
     }
@@ -145,17 +147,17 @@ package final class APNsListener {
         listener.use(concurrentStreams: initialStreams)
     }
 
-    /// Stops accepting, lets open requests end within `grace`, then calls `completion`.
+    /// Stops accepting, waits up to `grace` for open requests to end, then calls `completion`.
     package func close(grace: Duration, completion: @escaping () -> Void) {
         listener.close(grace: grace, completion: completion)
     }
 }
 
-/// The source of the numbers of connections; lives on the loop of the listeners that share it.
+/// The source of connection numbers; used only on the loop of the listeners that share it.
 package final class ConnectionNumbering {
     private var last = 0
 
-    /// A numbering that starts at 1.
+    /// Creates a source that starts at 1.
     package init() {}
 
     fileprivate func next() -> Int {
@@ -164,17 +166,17 @@ package final class ConnectionNumbering {
     }
 }
 
-/// One client's connection, as its server sees it; lives on the listener's loop.
+/// The server's side of a client's connection; used only on the listener's loop.
 package final class ClientConnection {
-    /// The number of the connection, from 1: in the order in which handshakes succeed or fail, on all listeners that
+    /// The number of the connection, from 1, in the order in which handshakes succeed or fail on all listeners that
     /// share a ``ConnectionNumbering``.
     package let id: Int
-    /// What the certificate that the client has shown says about itself; nil when it has shown none.
+    /// The properties of the client's certificate; nil when it has presented none.
     package let certificate: CertificateFacts?
-    /// What was agreed on in the TLS handshake; nil in the clear.
+    /// The parameters negotiated in the TLS handshake; nil in cleartext.
     package let security: TransportSecurity?
     private let connection: HTTP2Connection
-    /// The refused streams that the owner has been told of.
+    /// The number of refused streams that were reported to the owner.
     private var reportedRefusals = 0
 
     init(id: Int, _ connection: HTTP2Connection) {
@@ -187,13 +189,14 @@ package final class ClientConnection {
     /// The client's address with its port.
     package var peer: String { connection.peer }
 
-    /// How many streams are open.
+    /// The number of open streams.
     package var openStreamCount: Int { connection.openStreamCount }
 
-    /// The number of streams that were refused because the client had too many open.
+    /// The number of streams that were refused because the client had too many open, or too many responses were
+    /// pending.
     package var refusedStreamCount: Int { connection.refusedStreamCount }
 
-    /// The number of streams that were refused since the last call; nil for none.
+    /// Returns the number of streams that were refused since the last call; nil for none.
     fileprivate func takeRefusals() -> Int? {
         let count = refusedStreamCount - reportedRefusals
         reportedRefusals += count
@@ -206,33 +209,33 @@ package final class ClientConnection {
     /// The last GOAWAY frame that was written to the client; nil when there was none.
     package var goAwaySent: HTTP2GoAway? { connection.goAwaySent }
 
-    /// Changes how many streams the client may have open at once.
+    /// Changes the maximum number of streams that the client may have open at once.
     package func allow(concurrentStreams: UInt32) {
         connection.allow(concurrentStreams: concurrentStreams)
     }
 
-    /// Changes how many octets the client may send on a stream before it has to wait for more room.
+    /// Changes the flow-control window of the client's streams, in octets.
     package func allow(octetsPerStream: UInt32) {
         connection.allow(octetsPerStream: octetsPerStream)
     }
 
-    /// Takes no more streams; those up to `lastStreamID` still end in order, by default all there are.
+    /// Sends a GOAWAY; streams up to `lastStreamID`, by default all existing ones, are still processed.
     package func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8], lastStreamID: Int32?) {
         connection.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
     }
 
-    /// Shuts down gracefully: announces a GOAWAY with the highest stream there can be, and sends one with the last
-    /// stream when every stream under way has arrived.
+    /// Shuts down gracefully: announces a GOAWAY with the highest possible stream identifier, and sends one with the
+    /// last stream when every stream that was being opened has arrived.
     package func shutDown(debugData: [UInt8]) {
         connection.shutDown(debugData: debugData)
     }
 
-    /// Ends the connection in order; what is open on it breaks.
+    /// Closes the connection in order; open streams end as broken.
     package func close() {
         connection.close(WireError(.closedLocally, "the server closed the connection"))
     }
 
-    /// Ends the connection with a TCP reset.
+    /// Closes the connection with a TCP reset.
     package func abort() {
         connection.abort()
     }

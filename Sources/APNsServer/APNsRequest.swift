@@ -1,40 +1,40 @@
 package import APNs
 package import Wire
 
-/// A request to APNs as it came in: taken apart, but not judged.
+/// A request to APNs, parsed but not validated.
 package struct APNsRequest: Sendable {
     /// The HTTP method.
     package var method: String
-    /// What the path is about; nil when APNs knows no such path.
+    /// The target of the path; nil when APNs has no such path.
     package let target: Target?
     /// The headers that describe a push.
     package var headers: PushHeaders
-    /// `apns-channel-id`.
+    /// The value of `apns-channel-id`.
     package var channelID: String?
-    /// `apns-request-id`, which broadcasts and requests about channels have in place of `apns-id`.
+    /// The value of `apns-request-id`, which broadcasts and channel management requests have instead of `apns-id`.
     package var requestID: String?
-    /// `x-martlet-namespace`, with which a client says which test a push belongs to; APNs itself overlooks it.
+    /// The value of `x-martlet-namespace`, the client's name of the test that a push belongs to; APNs ignores it.
     package var namespace: String?
-    /// Whether the client would rather be answered at once than wait (`prefer: respond-async`, RFC 7240 §4.1); APNs
-    /// itself overlooks it.
+    /// Whether the client prefers an immediate response to waiting (`prefer: respond-async`, RFC 7240 §4.1); APNs
+    /// ignores it.
     package var prefersAsync: Bool
-    /// `traceparent`, the trace that the request is part of; APNs itself overlooks it.
+    /// The value of `traceparent`, the trace that the request is part of; APNs ignores it.
     package var traceParent: String?
     /// The value of `authorization`.
     package var authorization: String?
-    /// `content-encoding`; APNs itself does not decompress.
+    /// The value of `content-encoding`; APNs does not decompress.
     package var contentEncoding: String?
-    /// The body, cut off when it is longer than the listener keeps.
+    /// The body, truncated when it is longer than the listener's limit.
     package var body: [UInt8]
-    /// Whether the body was cut off.
+    /// Whether the body was truncated.
     package var isBodyTooLong: Bool
-    /// The number of bytes of a body that was cut off; nil for other bodies, and when the client did not declare it.
+    /// The declared size of a truncated body in bytes; nil for other bodies, and when the client did not declare it.
     package var declaredBodyByteCount: Int?
-    /// The first field that was sent more than once, if any.
+    /// The first field that was sent more than once; nil when there is none.
     package var duplicatedField: String?
-    /// The names of fields of APNs that were sent as trailers; they have no effect (RFC 9110 §6.5.1).
+    /// The names of APNs fields that were sent as trailers, which have no effect (RFC 9110 §6.5.1).
     package let trailers: [String]
-    /// The request as a whole when its path is none of APNs', for an owner that serves more than that.
+    /// The complete request when APNs has no such path, for an owner that serves further paths.
     package var other: HTTPRequest?
 
     init(_ stream: HTTP2Stream) {
@@ -46,18 +46,18 @@ package struct APNsRequest: Sendable {
         )
     }
 
-    /// A request with these fields, pseudo fields among them.
+    /// Creates a request from its fields, including pseudo-header fields.
     package init(_ fields: HTTPFields, body: [UInt8], isBodyTooLong: Bool = false, trailers: [String] = []) {
         self.trailers = trailers
         method = fields[":method"] ?? ""
-        // Nearly every request is one of these, and its path need not be taken apart.
+        // The fast path for nearly every request, without splitting the path.
         if let device = fields.text(of: ":path", after: "/3/device/") {
             target = device.utf8.contains(UInt8(ascii: "/")) ? nil : .device(device)
         } else {
             target = Target(path: fields[":path"] ?? "")
         }
         headers = PushHeaders { fields[$0] }
-        // Bytes that are not UTF-8 were replaced, and the replacement is longer than what it stands for.
+        // Bytes that are not UTF-8 were replaced, and the replacement may be longer than the original.
         if headers.collapseID?.unicodeScalars.contains("\u{FFFD}") == true,
             let bytes = fields.bytes(of: "apns-collapse-id"), String(validating: bytes, as: UTF8.self) == nil
         {
@@ -77,7 +77,7 @@ package struct APNsRequest: Sendable {
         duplicatedField = fields.firstDuplicate(startingWith: "apns-", or: "authorization")
     }
 
-    /// Whether the request has `apns-request-id` in place of `apns-id`, by the beginning of its path.
+    /// Whether the request has `apns-request-id` instead of `apns-id`, according to the beginning of its path.
     package var hasRequestID: Bool {
         switch target {
         case .device: false
@@ -86,13 +86,13 @@ package struct APNsRequest: Sendable {
         }
     }
 
-    /// What a path is about.
+    /// The target of a path.
     package enum Target: Equatable, Sendable {
         /// A device, by the text after `/3/device/`.
         case device(String)
-        /// Everybody who listens on a channel of an app.
+        /// All devices that are subscribed to a channel of an app.
         case broadcast(app: Substring)
-        /// One channel of an app, or a new one.
+        /// A channel of an app, or a new one.
         case channels(app: Substring)
         /// The list of an app's channels.
         case allChannels(app: Substring)
@@ -100,7 +100,7 @@ package struct APNsRequest: Sendable {
 }
 
 extension APNsRequest.Target {
-    /// What a path is about that names no device; nil when APNs knows no such path.
+    /// Creates the target of a path without a device token; nil when APNs has no such path.
     fileprivate init?(path: String) {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -119,7 +119,7 @@ extension APNsRequest.Target {
     }
 }
 
-/// Answers one request, once; lives on the listener's loop.
+/// The reply to one request, sent once; used only on the listener's loop.
 package struct APNsReply {
     private let connection: HTTP2Connection
     private let stream: HTTP2Stream
@@ -129,26 +129,26 @@ package struct APNsReply {
         self.stream = stream
     }
 
-    /// The number of the request's stream.
+    /// The identifier of the request's stream.
     package var streamID: Int32 { stream.id }
 
-    /// A number of the owner's, with which the end of the stream is reported; 0 until it is set.
+    /// A number of the owner, with which the end of the stream is reported; 0 until it is set.
     package var tag: Int {
         get { stream.tag }
         nonmutating set { stream.tag = newValue }
     }
 
-    /// Ends the request's stream without an answer.
+    /// Resets the request's stream without a response.
     package func reset(_ code: HTTP2ErrorCode) {
         connection.reset(stream, code)
     }
 
-    /// Sends an answer that is none of APNs'; does nothing when the client has gone.
+    /// Sends a response that is not in the form of APNs; has no effect when the client has disconnected.
     package func send(_ response: HTTPResponse) {
         connection.answer(stream, with: response)
     }
 
-    /// Sends the answer; does nothing when the client has gone.
+    /// Sends a response; has no effect when the client has disconnected.
     package func send(_ response: APNsResponse) {
         connection.answer(stream, with: response.http)
     }

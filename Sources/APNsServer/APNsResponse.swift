@@ -1,20 +1,20 @@
 package import APNs
 internal import Wire
 
-/// An answer of APNs ("Handling notification responses from APNs", "Handling error responses from APNs").
+/// A response of APNs ("Handling notification responses from APNs", "Handling error responses from APNs").
 package struct APNsResponse: Sendable {
     /// The HTTP status.
     package var status: Int
-    /// Why the request was refused; nil when it was not.
+    /// The reason why the request was rejected; nil when it was accepted.
     package var reason: Reason?
-    /// With status 410: when the token was last confirmed dead, in milliseconds since 1970.
+    /// The time at which the token was last confirmed as unregistered, in milliseconds since 1970, for status 410.
     package var timestamp: Int64?
-    /// The identifiers and whatever else is told in fields.
+    /// The identifiers and further fields.
     package var fields: [(name: String, value: String)]
-    /// The body of an answer that is no refusal.
+    /// The body of a response that accepts the request.
     package var body: JSONValue?
 
-    /// An answer from its parts.
+    /// Creates a response from its parts.
     package init(
         status: Int,
         reason: Reason? = nil,
@@ -29,10 +29,10 @@ package struct APNsResponse: Sendable {
         self.body = body
     }
 
-    /// Bytes that the fields of an accepted push take.
+    /// The usual size in bytes of the fields for an accepted push.
     private static let usualFieldBytes = 192
 
-    /// The answer as it travels.
+    /// The response as an HTTP response.
     var http: HTTPResponse {
         var fields = HTTPFields(capacity: APNsResponse.usualFieldBytes)
         fields.append(":status", String(status))
