@@ -1,11 +1,11 @@
 package import APNs
 package import Wire
 
-/// A request to an HTTP interface whose route is known.
+/// A request to an HTTP interface, with its route.
 package struct APICall<Service: Sendable>: Sendable {
-    /// Who is asked.
+    /// The service that answers the request.
     package let service: Service
-    /// The texts in place of the parts in braces of the path.
+    /// The values of the placeholders in the path, by name.
     package let arguments: [String: String]
     private let query: [(name: String, value: String)]
     /// The request's fields.
@@ -39,12 +39,12 @@ package struct APICall<Service: Sendable>: Sendable {
         }
     }
 
-    /// The text of a parameter; nil when it is not there.
+    /// Returns the text of a query parameter; nil when it is missing.
     package func text(_ name: String) -> String? {
         query.first { $0.name == name }?.value
     }
 
-    /// A whole number within bounds.
+    /// Returns a whole number within bounds from a query parameter, or the default when it is missing.
     package func number(_ name: String, _ range: ClosedRange<Int>, default standard: Int) throws(APIProblem) -> Int {
         guard let text = text(name) else { return standard }
         guard let number = Int(text), String(number) == text, range.contains(number) else {
@@ -55,7 +55,7 @@ package struct APICall<Service: Sendable>: Sendable {
         return number
     }
 
-    /// `true` or `false`; false when it is not there.
+    /// Returns a Boolean from a query parameter; false when it is missing.
     package func flag(_ name: String) throws(APIProblem) -> Bool {
         switch text(name) {
         case nil, "false": false
@@ -64,7 +64,7 @@ package struct APICall<Service: Sendable>: Sendable {
         }
     }
 
-    /// The device token in the path.
+    /// Returns the device token in the path.
     package func deviceToken() throws(APIProblem) -> DeviceToken {
         let name = arguments["token"] ?? ""
         do throws(DeviceTokenError) {
@@ -74,7 +74,7 @@ package struct APICall<Service: Sendable>: Sendable {
         }
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     package func json() throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(body)
@@ -83,7 +83,7 @@ package struct APICall<Service: Sendable>: Sendable {
         }
     }
 
-    /// The body as a JSON object, whose members have to be among these.
+    /// Returns the body as a JSON object, which may only have these members.
     package func object(of names: [String]) throws(APIProblem) -> JSONValue {
         let value = try json()
         guard let members = value.members else { throw APIProblem(400, "the body must be a JSON object") }
@@ -94,16 +94,16 @@ package struct APICall<Service: Sendable>: Sendable {
     }
 }
 
-/// The members of bodies.
+/// Access to the members of request bodies.
 extension JSONValue {
-    /// A list; empty when it is not there.
+    /// Returns a list; empty when the member is missing.
     package func list(_ name: String) throws(APIProblem) -> [JSONValue] {
         guard let value = self[name] else { return [] }
         guard let elements = value.elements else { throw APIProblem(400, "\(name) must be a list") }
         return elements
     }
 
-    /// A list of texts; empty when it is not there.
+    /// Returns a list of strings; empty when the member is missing.
     package func texts(_ name: String) throws(APIProblem) -> [String] {
         let elements = try list(name)
         let texts = elements.compactMap(\.stringValue)
@@ -111,14 +111,14 @@ extension JSONValue {
         return texts
     }
 
-    /// A text; nil when it is not there.
+    /// Returns a string; nil when the member is missing.
     package func text(_ name: String) throws(APIProblem) -> String? {
         guard let value = self[name] else { return nil }
         guard let text = value.stringValue else { throw APIProblem(400, "\(name) must be a text") }
         return text
     }
 
-    /// A whole number within bounds; nil when it is not there.
+    /// Returns a whole number within bounds; nil when the member is missing.
     package func number(_ name: String, _ range: ClosedRange<Int>) throws(APIProblem) -> Int? {
         guard let value = self[name] else { return nil }
         guard let number = value.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
@@ -127,7 +127,7 @@ extension JSONValue {
         return number
     }
 
-    /// `true` or `false`; nil when it is not there.
+    /// Returns a Boolean; nil when the member is missing.
     package func flag(_ name: String) throws(APIProblem) -> Bool? {
         switch self[name] {
         case nil: return nil

@@ -1,6 +1,6 @@
 internal import APNs
 
-/// The description of an interface as OpenAPI 3.1 has it, made of its routes.
+/// The OpenAPI 3.1 description of an interface, generated from its routes.
 ///
 /// Source: https://spec.openapis.org/oas/v3.1.1.
 struct OpenAPI<Service: Sendable> {
@@ -9,7 +9,7 @@ struct OpenAPI<Service: Sendable> {
     let schemas: JSONValue
     let routes: [Route<Service>]
 
-    /// The document.
+    /// The OpenAPI document.
     var document: JSONValue {
         var paths: [JSONValue.Member] = []
         for route in routes {
@@ -43,7 +43,7 @@ struct OpenAPI<Service: Sendable> {
         if route.access != .anyone { statuses.insert(401) }
         if case .scope = route.access { statuses.insert(403) }
         if route.body != nil { statuses.formUnion([400, 413]) }
-        // An unknown parameter is a problem everywhere.
+        // Every route rejects unknown query parameters.
         statuses.insert(400)
         return statuses.sorted()
     }
@@ -75,7 +75,7 @@ struct OpenAPI<Service: Sendable> {
         return .object(members)
     }
 
-    /// A name for generated code: the method and the words of the path.
+    /// Returns a name for generated code: the method and the words of the path.
     private func name(of route: Route<Service>) -> String {
         let words = route.path.split { !$0.isLetter && !$0.isNumber }
         return ([route.method.lowercased()[...]] + words).joined(separator: "_")

@@ -1,9 +1,9 @@
 package import Pages
 package import Wire
 
-/// The files of a page, as a browser wants them.
+/// The files of a web page, served to browsers.
 package struct PageFiles: Sendable {
-    /// A file with the tag that a browser knows its content by; nil when none can be made.
+    /// A file with the entity tag of its content; nil when the hash cannot be calculated.
     private struct File: Sendable {
         var file: PageFile
         var tag: String?
@@ -11,7 +11,7 @@ package struct PageFiles: Sendable {
 
     private let files: [String: File]
 
-    /// The files of a page.
+    /// Creates the responses for the files of a page.
     package init(_ files: [PageFile]) {
         self.files = Dictionary(
             uniqueKeysWithValues: files.map { file in
@@ -23,17 +23,19 @@ package struct PageFiles: Sendable {
         )
     }
 
-    /// The page loads its own files and nothing else, runs no script that is not among them, and is shown in no other
-    /// page: whatever a push holds, it stays text.
+    /// The content security policy: the page loads only its own files, runs only scripts that are among them, and
+    /// cannot be embedded in another page.
+    ///
+    /// Content of pushes is therefore always displayed as text.
     private static let policy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
         "frame-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'",
     ]
 
-    /// Whether the path of a request is that of a file.
+    /// Returns whether the path of a request is that of a file.
     package func hasPath(of request: HTTPRequest) -> Bool { files[request.path] != nil }
 
-    /// The file that a request asks for; nil when it asks for something else.
+    /// Returns the response with the requested file; nil when the request is for another path or method.
     package func answer(_ request: HTTPRequest) -> HTTP1Answer? {
         guard request.method == "GET" || request.method == "HEAD", let file = files[request.path] else { return nil }
         var fields: HTTPFields = [

@@ -1,33 +1,33 @@
 package import APNs
 package import Wire
 
-/// One thing that an HTTP interface can be asked.
+/// An operation of an HTTP interface.
 ///
-/// The module `WebAPI` is what the HTTP interfaces of the simulator and of the relay have in common: routes that
-/// describe themselves, calls with their parameters and bodies, and problems as RFC 9457 has them told.
+/// The module `WebAPI` has the common parts of the HTTP interfaces of the simulator and of the relay: self-describing
+/// routes, calls with their parameters and bodies, and problems in the format of RFC 9457.
 package struct Route<Service: Sendable>: Sendable {
     /// The HTTP method.
     package var method: String
-    /// The path; a part in braces stands for any text.
+    /// The path; a part in braces is a placeholder for any text.
     package var path: String
-    /// What it does, in a line.
+    /// The effect of the route, in one line.
     package var summary: String
-    /// The credentials that it needs.
+    /// The credentials that the route requires.
     package var access: RouteAccess
-    /// The parameters of its query, and those of its path and fields that have a description.
+    /// The query parameters, and those path and header parameters that have a description.
     package var parameters: [RouteParameter]
-    /// The body that it reads; nil when it reads none.
+    /// The body that the route reads; nil when it reads none.
     package var body: RouteBody?
-    /// Its successful answers.
+    /// The successful responses.
     package var answers: [RouteAnswer]
-    /// The statuses of its problems.
+    /// The statuses of the route's problems.
     package var problems: [Int]
     /// Whether the body is read while it arrives, through ``APICall/stream``.
     package var streamsBody: Bool
     /// Answers a call.
     package var answer: @Sendable (APICall<Service>) async throws(APIProblem) -> HTTP1Answer
 
-    /// A route from its parts; by default anyone may use it, it has no parameters and no body, and answers in JSON.
+    /// Creates a route from its parts, by default without credentials, parameters and a body, and with JSON responses.
     package init(
         method: String,
         path: String,
@@ -52,12 +52,12 @@ package struct Route<Service: Sendable>: Sendable {
         self.answer = answer
     }
 
-    /// The names in braces, in the order of the path.
+    /// The names of the placeholders, in the order of the path.
     var placeholders: [String] {
         path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
     }
 
-    /// The texts in place of the parts in braces; nil for another path.
+    /// Returns the values of the placeholders by name; nil when the path does not match.
     func arguments(of path: Substring) -> [String: String]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let own = self.path.split(separator: "/", omittingEmptySubsequences: false)
@@ -77,7 +77,7 @@ package struct Route<Service: Sendable>: Sendable {
 
 /// The credentials that a route needs.
 package enum RouteAccess: Sendable, Hashable {
-    /// None.
+    /// No credentials.
     case anyone
     /// A key of the interface.
     case key
@@ -94,18 +94,18 @@ package struct RouteParameter: Sendable {
         case header
     }
 
-    /// Its name.
+    /// The parameter's name.
     package var name: String
-    /// The place of the parameter.
+    /// The location of the parameter.
     package var place: Place
-    /// What it is for, in a line.
+    /// The purpose of the parameter, in one line.
     package var summary: String
-    /// The JSON Schema of its value.
+    /// The JSON Schema of the value.
     package var schema: JSONValue
-    /// Whether it must be there; always so in the path.
+    /// Whether the parameter is required; always true in the path.
     package var isRequired: Bool
 
-    /// A parameter from its parts; by default it is optional text of the query.
+    /// Creates a parameter from its parts; by default it is optional text in the query.
     package init(
         _ place: Place = .query,
         name: String,
@@ -125,14 +125,14 @@ package struct RouteParameter: Sendable {
 package struct RouteBody: Sendable {
     /// The media type.
     package var type: String
-    /// The JSON Schema of the body; for lines of JSON, that of a line.
+    /// The JSON Schema of the body; for JSON Lines, that of a line.
     package var schema: JSONValue
-    /// Whether it must be there.
+    /// Whether the body is required.
     package var isRequired: Bool
-    /// Bodies to copy, by name.
+    /// Example bodies, by name.
     package var examples: [JSONValue.Member]
 
-    /// A body from its parts; by default it is JSON, and must be there.
+    /// Creates a body from its parts; by default it is JSON and required.
     package init(
         _ schema: JSONValue,
         type: String = "application/json",
@@ -146,20 +146,20 @@ package struct RouteBody: Sendable {
     }
 }
 
-/// A successful answer of a route.
+/// A successful response of a route.
 package struct RouteAnswer: Sendable {
     /// The HTTP status.
     package var status: Int
-    /// When it is given, in a line.
+    /// The condition of the response, in one line.
     package var summary: String
-    /// The media type; nil for an answer without a body.
+    /// The media type; nil for a response without a body.
     package var type: String?
-    /// The JSON Schema of its body; nil for any.
+    /// The JSON Schema of the body; nil for any.
     package var schema: JSONValue?
-    /// Its fields, besides `content-type`: the name, and what it holds.
+    /// The header fields besides `content-type`, with their descriptions.
     package var fields: [(name: String, summary: String)]
 
-    /// An answer from its parts; by default it is JSON.
+    /// Creates a response from its parts; by default it is JSON.
     package init(
         _ status: Int,
         _ summary: String,
@@ -176,6 +176,6 @@ package struct RouteAnswer: Sendable {
 }
 
 extension JSONValue {
-    /// A JSON Schema that refers to one of the interface's own, by its name.
+    /// Returns a JSON Schema that refers to one of the interface's schemas by name.
     package static func schema(_ name: String) -> JSONValue { ["$ref": .string("#/components/schemas/" + name)] }
 }

@@ -1,19 +1,19 @@
 package import APNs
 package import Wire
 
-/// Everything that an HTTP interface can be asked.
+/// The routes of an HTTP interface.
 package struct RouteTable<Service: Sendable>: Sendable {
     private let title: String
     private let summary: String
     private let schemas: JSONValue
     private let routes: [Route<Service>]
 
-    /// A table of routes.
+    /// Creates a table of routes.
     ///
     /// - Parameters:
     ///   - title: The title of the interface's description.
-    ///   - summary: What the interface is for, and what its requests have in common, in Markdown.
-    ///   - schemas: An object with the JSON Schemas that routes refer to, by their names.
+    ///   - summary: The purpose of the interface, and the common properties of its requests, in Markdown.
+    ///   - schemas: An object with the JSON Schemas that routes refer to, by name.
     ///   - routes: The routes.
     package init(title: String, summary: String = "", schemas: JSONValue = [:], _ routes: [Route<Service>]) {
         self.title = title
@@ -22,20 +22,20 @@ package struct RouteTable<Service: Sendable>: Sendable {
         self.routes = routes
     }
 
-    /// Whether a request is for a route that needs no credentials.
+    /// Returns whether a request is for a route that requires no credentials.
     package func isOpen(_ request: HTTPRequest) -> Bool {
         best(among: routes(at: request.path), for: request)?.0.access == .anyone
     }
 
-    /// The path of the route that a request asks for, with braces, and the texts in their place; nil without a route.
+    /// Returns the path of the request's route, with braces, and the values of its placeholders; nil without a route.
     package func match(of request: HTTPRequest) -> (path: String, arguments: [String: String])? {
         best(among: routes(at: request.path), for: request).map { ($0.0.path, $0.arguments) }
     }
 
-    /// Whether any route has the path of a request, whatever its method.
+    /// Returns whether any route has the path of a request, for any method.
     package func hasPath(of request: HTTPRequest) -> Bool { !routes(at: request.path).isEmpty }
 
-    /// Whether the route that a request asks for reads the body while it arrives.
+    /// Returns whether the request's route reads the body while it arrives.
     package func streamsBody(of request: HTTPRequest) -> Bool {
         best(among: routes(at: request.path), for: request)?.0.streamsBody ?? false
     }
@@ -48,15 +48,15 @@ package struct RouteTable<Service: Sendable>: Sendable {
 
     private func best(among matches: [Match], for request: HTTPRequest) -> Match? {
         let method = request.method == "HEAD" ? "GET" : request.method
-        // A path without braces is meant before one with.
+        // A path without placeholders takes precedence over one with placeholders.
         return matches.filter { $0.0.method == method }.min { $0.arguments.count < $1.arguments.count }
     }
 
-    /// Answers a request with the route that it asks for.
+    /// Answers a request with its route.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - service: The service that is asked.
+    ///   - service: The service that answers the request.
     ///   - stream: The body, for a route that reads it while it arrives; nil when it is in the request.
     /// - Returns: The answer.
     package func answer(_ request: HTTPRequest, _ service: Service, stream: HTTP1Body? = nil) async -> HTTP1Answer {
@@ -71,7 +71,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
         }
         do throws(APIProblem) {
             let answer = try await route.answer(try APICall(request, stream, route, arguments: arguments, service))
-            // A body that goes on is none that could be left out.
+            // For HEAD, a response with a streamed body is reduced to its fields, because the body may never end.
             guard request.method == "HEAD", case .pieces(let fields, _) = answer else { return answer }
             return .whole(HTTPResponse(status: 200, fields: fields))
         } catch {
@@ -79,7 +79,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
         }
     }
 
-    /// The interface as OpenAPI 3.1 describes interfaces.
+    /// The OpenAPI 3.1 description of the interface.
     package var openAPI: JSONValue {
         OpenAPI(title: title, summary: summary, schemas: schemas, routes: routes).document
     }
