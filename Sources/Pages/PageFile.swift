@@ -1,20 +1,21 @@
 internal import CPages
 
-/// One file that a browser asks for to show a page.
+/// A file of a web page.
 ///
-/// The module `Pages` holds the pages of the inbox and of the relay: HTML, style and scripts, which are taken into the
-/// program as they are. They need no build step and ask nobody but the program that they come from.
+/// The module `Pages` contains the pages of the inbox and of the relay: HTML, style sheets and scripts, which are
+/// embedded in the program unchanged. They need no build step and load resources only from the program that serves
+/// them.
 package struct PageFile: Sendable {
-    /// The path it is asked for by.
+    /// The path of the file in requests.
     package let path: String
-    /// Its media type.
+    /// The media type.
     package let type: String
-    /// What is in it.
+    /// The content.
     package let bytes: [UInt8]
 
-    /// Every file of the inbox.
+    /// All files of the inbox.
     package static let inbox = files(at: martlet_inbox_file_at)
-    /// Every file of the relay's page.
+    /// All files of the relay's page.
     package static let relay = files(at: martlet_relay_file_at)
 
     private static func files(at file: (Int) -> martlet_page_file) -> [PageFile] {
