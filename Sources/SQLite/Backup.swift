@@ -1,20 +1,20 @@
 internal import CSQLite
 
-/// A copy of a database that is made step by step, while its connection goes on reading and writing
+/// A copy of a database that is made in steps while its connection continues to read and write
 /// (https://www.sqlite.org/backup.html).
 ///
-/// The copy is as the database was at the last step: what the same connection writes in between is copied, too. Until
-/// then the file keeps what it had.
+/// The copy holds the database as it was at the last step, including changes that the same connection makes between
+/// steps. The file keeps its previous content until then.
 package final class Backup {
     private let raw: OpaquePointer
     private let target: Connection
 
-    /// Prepares a copy.
+    /// Creates a backup and opens the file of the copy.
     ///
     /// - Parameters:
     ///   - source: The database, whose connection must stay open until the last step.
-    ///   - path: The file of the copy: a database whose content is replaced, or none.
-    /// - Throws: ``SQLiteError`` when the file cannot be made or written to.
+    ///   - path: The file of the copy. An existing database is replaced; a missing file is created.
+    /// - Throws: ``SQLiteError`` when the file cannot be created or written.
     package init(of source: borrowing Connection, to path: String) throws(SQLiteError) {
         target = try Connection(path: path)
         raw = try target.beginBackup(of: source)
@@ -26,9 +26,9 @@ package final class Backup {
 
     /// Copies pages.
     ///
-    /// - Parameter pages: How many at most.
-    /// - Returns: Whether there are more.
-    /// - Throws: ``SQLiteError``; then the copy cannot be continued.
+    /// - Parameter pages: The maximum number of pages.
+    /// - Returns: Whether pages remain.
+    /// - Throws: ``SQLiteError``; the copy cannot be continued afterwards.
     package func step(_ pages: Int) throws(SQLiteError) -> Bool {
         let status = sqlite3_backup_step(raw, CInt(clamping: pages))
         guard status == SQLITE_OK || status == SQLITE_DONE else {

@@ -1,4 +1,4 @@
-/// What a parameter of a statement can be bound to.
+/// A value that can be bound to a parameter of a statement.
 package protocol Bindable {
     /// Binds the value, or NULL.
     func bind(to statement: borrowing Statement, at position: Int) throws(SQLiteError)
@@ -30,7 +30,7 @@ extension Optional: Bindable where Wrapped: Bindable {
 }
 
 extension Statement {
-    /// Binds all parameters, in their order.
+    /// Binds all parameters in order.
     package func bind<each Value: Bindable>(_ values: repeat each Value) throws(SQLiteError) {
         var position = 0
         for value in repeat each values {
@@ -39,7 +39,7 @@ extension Statement {
         }
     }
 
-    /// Binds all parameters and runs the statement to its end, whatever rows there are.
+    /// Binds all parameters, runs the statement to completion and discards its rows.
     package func run<each Value: Bindable>(with values: repeat each Value) throws(SQLiteError) {
         try bind(repeat each values)
         try run()

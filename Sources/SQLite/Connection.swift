@@ -6,36 +6,36 @@ internal import CSQLite
     internal import Darwin
 #endif
 
-/// One connection to a database file, which it closes when it goes.
+/// A connection to a database file, closed when the value is destroyed.
 ///
-/// The module `SQLite` keeps what has to outlive a process: rows in a file, through SQLite, with its unsafe pointers
-/// inside. It knows SQL statements and columns and nothing of what they are about.
+/// The module `SQLite` stores rows in a file through SQLite and contains all unsafe pointers that this needs. It
+/// handles SQL statements and columns and contains no application logic.
 ///
-/// The file is kept with a write-ahead log: one connection writes while others read, and a commit is one append. A
-/// connection and its statements belong to one actor or task, which the compiler sees to: none of them is `Sendable`.
+/// The file has a write-ahead log: one connection writes while others read, and a commit is one append. A connection
+/// and its statements belong to one actor or task. The compiler enforces this: none of them is `Sendable`.
 package struct Connection: ~Copyable {
-    /// What a commit has to survive (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    /// The failures that a commit survives (https://www.sqlite.org/pragma.html#pragma_synchronous).
     package enum Synchronous: String, Sendable {
         /// A loss of power: each commit waits for the disk.
         case full
-        /// The end of the process. A loss of power may take the last commits back; it damages nothing.
+        /// The end of the process. A loss of power may undo the last commits but does not damage the file.
         case normal
     }
 
-    /// How a file is opened.
+    /// The options for opening a file.
     package struct Options: Sendable {
-        /// What a commit has to survive; everything by default.
+        /// The failures that a commit survives; ``Synchronous/full`` by default.
         package var synchronous: Synchronous
-        /// How long to wait for others who are writing; 5 seconds by default.
+        /// The maximum time to wait for other connections that write; 5 seconds by default.
         package var busyTimeout: Duration
-        /// Whether a file that is not there is an error; by default it is made, for its owner alone.
+        /// Whether a missing file is an error; by default it is created, readable and writable for its owner only.
         package var mustExist: Bool
         /// Whether no other connection may use the file while this one is open; false by default.
         ///
-        /// The index of the log is in memory then, so that a file can be opened where the disk has no room for one.
+        /// The index of the log is in memory then, so that a file can be opened when the disk has no space for one.
         package var isExclusive: Bool
 
-        /// The defaults, save what is given.
+        /// Creates options, with a default for each.
         package init(
             synchronous: Synchronous = .full,
             busyTimeout: Duration = .seconds(5),
@@ -49,40 +49,40 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Done once, before the first file is opened: later SQLite would refuse it, and go on as it was.
+    /// Evaluated once, before the first file is opened: SQLite rejects this setting after it has been initialized.
     private static let settings = martlet_sqlite3_leave_memory_uncounted()
 
     private let raw: OpaquePointer
 
-    /// Opens a database file and looks whether it is one.
+    /// Opens a database file and checks that it is one.
     ///
     /// - Parameters:
-    ///   - path: The file; its log and its index lie beside it.
-    ///   - options: How it is opened.
-    /// - Throws: ``SQLiteError``, of kind `.notADatabase` for another file, `.readOnly` for one that may not be written
-    ///   to, `.cannotOpen` for one that cannot be opened or made.
+    ///   - path: The file. Its log and its index are stored beside it.
+    ///   - options: The options for opening it.
+    /// - Throws: ``SQLiteError``, of kind `.notADatabase` for another file, `.readOnly` for one that may not be
+    ///   written, `.cannotOpen` for one that cannot be opened or created.
     package init(path: String, options: Options = Options()) throws(SQLiteError) {
         self = try Connection.opened(path, options)
     }
 
-    /// Takes over a connection.
+    /// Creates a connection that owns an open database handle.
     private init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
 
     deinit {
-        // Statements that are still there keep the database until they go, too.
+        // SQLite keeps the database open until the remaining statements are finalized.
         sqlite3_close_v2(raw)
     }
 
     private static func opened(_ path: String, _ options: Options) throws(SQLiteError) -> Connection {
-        // A path is a file's, also where SQLite has a meaning of its own for it, as for `:memory:`.
+        // Treats every path as a file, including those with a special meaning for SQLite, such as `:memory:`.
         let file = path.first == "/" ? path : "./" + path
         if !options.mustExist { Connection.makeFile(file) }
         _ = Connection.settings
         let flags =
             SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
-            // One task at a time uses a connection, so that its own lock would only cost.
+            // One task at a time uses a connection, so SQLite's own mutex would only add cost.
             | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(file, &opened, flags, nil)
@@ -92,7 +92,7 @@ package struct Connection: ~Copyable {
             throw error
         }
         let connection = Connection(adopting: opened)
-        // SQLite would go on without writing, and tell at the first row.
+        // SQLite would open the file read-only and fail at the first write.
         guard sqlite3_db_readonly(opened, "main") == 0 else {
             throw SQLiteError(
                 SQLITE_READONLY,
@@ -103,14 +103,14 @@ package struct Connection: ~Copyable {
         let milliseconds = min(seconds, 86_400) * 1_000 + attoseconds / 1_000_000_000_000_000
         sqlite3_busy_timeout(opened, CInt(clamping: milliseconds))
         do throws(SQLiteError) {
-            // Before the first use of the log, as an index on disk stays otherwise.
+            // Must precede the first use of the log; otherwise SQLite keeps the index on disk.
             if options.isExclusive { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
             let mode = try connection.firstText("PRAGMA journal_mode = WAL")
             guard mode == "wal" else {
                 throw SQLiteError(SQLITE_CANTOPEN, "there can be no write-ahead log beside it, only \(mode)")
             }
             try connection.execute("PRAGMA synchronous = \(options.synchronous.rawValue)")
-            // Where the system tells a sync from one that reaches the disk, as macOS does, the latter.
+            // On systems where a plain sync does not reach the disk, such as macOS, use the sync that does.
             if options.synchronous == .full { try connection.execute("PRAGMA fullfsync = on") }
         } catch {
             throw SQLiteError(error.code, "cannot open \(path): \(error.message)")
@@ -118,9 +118,9 @@ package struct Connection: ~Copyable {
         return connection
     }
 
-    /// Makes the file for its owner alone, as what is kept is nobody else's; SQLite would let everybody read it.
+    /// Creates the file for its owner only, because SQLite would make it readable for every user.
     ///
-    /// Never opens one that is there: closing it again would take the locks of this process's other connections
+    /// Never opens an existing file: closing it again would release the locks of this process's other connections
     /// (https://www.sqlite.org/howtocorrupt.html, 2.2).
     private static func makeFile(_ path: String) {
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
@@ -129,17 +129,18 @@ package struct Connection: ~Copyable {
 
     // MARK: Statements
 
-    /// Runs a script: any number of statements without parameters, whose rows are not looked at.
+    /// Runs a script of any number of statements without parameters and discards their rows.
     package func execute(_ sql: String) throws(SQLiteError) {
         let status = sqlite3_exec(raw, sql, nil, nil, nil)
         guard status == SQLITE_OK else { throw SQLiteError(status, on: raw, during: "cannot execute SQL") }
     }
 
-    /// Prepares one statement, to be run as often as one likes.
+    /// Prepares a statement that can be run any number of times.
     ///
-    /// - Parameter sql: The statement, with `?` for what is bound later. Values belong there, not in the text.
-    /// - Returns: The statement. It keeps the file open as long as it lives, even when the connection has gone.
-    /// - Throws: ``SQLiteError`` for SQL that is wrong, or not one statement.
+    /// - Parameter sql: The statement, with `?` for each value that is bound later. Values must be bound, not inserted
+    ///   into the text.
+    /// - Returns: The statement. It keeps the file open as long as it exists, even after the connection is destroyed.
+    /// - Throws: ``SQLiteError`` for invalid SQL, and for text that is not exactly one statement.
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var statement: OpaquePointer?
         var hasMore = false
@@ -162,13 +163,13 @@ package struct Connection: ~Copyable {
         return prepared
     }
 
-    /// Makes one change of many: all of what the body does is kept, or nothing.
+    /// Runs a body in a transaction: either all of its changes are stored or none.
     ///
-    /// Others may go on reading; whoever wants to write waits from the beginning, not in the midst of it.
+    /// Other connections can read meanwhile. Another writer waits when its transaction begins, not within it.
     ///
-    /// - Parameter body: What to do. It must not begin a transaction of its own.
-    /// - Returns: What the body returns, once it is kept.
-    /// - Throws: What the body throws, or ``SQLiteError`` when it could not be kept: then nothing has changed.
+    /// - Parameter body: The changes. It must not begin a transaction of its own.
+    /// - Returns: The result of the body, after the commit.
+    /// - Throws: The error of the body, or ``SQLiteError`` when the commit fails; nothing has changed then.
     package func transaction<Value: ~Copyable>(
         _ body: () throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
@@ -178,7 +179,7 @@ package struct Connection: ~Copyable {
             try execute("COMMIT")
             return value
         } catch {
-            // A full disk and the like have rolled back already.
+            // Some errors, such as a full disk, have already rolled back the transaction.
             if sqlite3_get_autocommit(raw) == 0 { try? execute("ROLLBACK") }
             throw error
         }
@@ -187,12 +188,12 @@ package struct Connection: ~Copyable {
     /// The key of the row that was inserted last.
     package var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(raw) }
 
-    /// How many rows the last statement inserted, updated or deleted.
+    /// The number of rows that the last statement inserted, updated or deleted.
     package var changes: Int { Int(sqlite3_changes64(raw)) }
 
     // MARK: The file
 
-    /// The number that tells which tables the file has; 0 for a new one.
+    /// The schema version of the file; 0 for a new one.
     package var userVersion: Int {
         get throws(SQLiteError) {
             let statement = try prepare("PRAGMA user_version")
@@ -200,16 +201,16 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Sets the number that tells which tables the file has; it is part of the transaction.
+    /// Sets the schema version of the file, as part of the current transaction.
     package func setUserVersion(_ version: Int) throws(SQLiteError) {
         try execute("PRAGMA user_version = \(version)")
     }
 
-    /// Brings an older file up to date, all at once or not at all.
+    /// Upgrades the schema of an older file in one transaction.
     ///
-    /// - Parameter steps: Scripts, each from the version of its index to the next; they are never changed, only added
-    ///   to.
-    /// - Throws: ``SQLiteError``, of kind `.other` for a file that is newer than the steps.
+    /// - Parameter steps: The scripts, each of which upgrades from the version of its index to the next. Published
+    ///   scripts are never changed; new ones are appended.
+    /// - Throws: ``SQLiteError``, of kind `.other` for a file whose version is newer than the steps.
     package func migrate(_ steps: [String]) throws(SQLiteError) {
         try transaction { () throws(SQLiteError) in
             let version = try userVersion
@@ -225,24 +226,24 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Reads the whole file and looks whether it is what SQLite wrote.
+    /// Reads the whole file and checks its integrity.
     ///
-    /// - Throws: ``SQLiteError`` of kind `.corrupt`, with the first thing that is wrong.
+    /// - Throws: ``SQLiteError`` of kind `.corrupt`, with the first problem found.
     package func checkIntegrity() throws(SQLiteError) {
         let finding = try firstText("PRAGMA integrity_check(1)")
         guard finding == "ok" else { throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(finding)") }
     }
 
-    /// Moves the content of the log into the file, so that the next change is written to the start of the log.
+    /// Copies the content of the log into the file, so that the next change is written to the start of the log.
     ///
-    /// The log keeps its size, and with it the room that it has on the disk.
+    /// The log keeps its size and its space on the disk.
     ///
-    /// - Throws: ``SQLiteError`` of kind `.full` when the file has to grow and the disk has no room.
+    /// - Throws: ``SQLiteError`` of kind `.full` when the file has to grow and the disk has no space.
     package func restartLog() throws(SQLiteError) {
         try execute("PRAGMA wal_checkpoint(RESTART)")
     }
 
-    /// Prepares this database to become a copy of another.
+    /// Prepares this database to be overwritten with a copy of another.
     func beginBackup(of source: borrowing Connection) throws(SQLiteError) -> OpaquePointer {
         guard let backup = sqlite3_backup_init(raw, "main", source.raw, "main") else {
             throw SQLiteError(sqlite3_errcode(raw), on: raw, during: "cannot copy the database")

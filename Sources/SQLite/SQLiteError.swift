@@ -6,29 +6,29 @@ internal import CSQLite
     internal import Darwin
 #endif
 
-/// Why SQLite did not do what it was asked: a kind that code can switch on and a sentence for people.
+/// A failure of SQLite: a kind that code can switch on and a message for people.
 ///
-/// The sentence names files, tables and columns, never a value that was bound.
+/// The message names files, tables and columns, never a bound value.
 package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure.
     package enum Kind: Sendable, Hashable {
-        /// Somebody else holds the database for longer than the busy timeout.
+        /// Another connection locks the database for longer than the busy timeout.
         case busy
-        /// The disk, or the database's own bound, is full.
+        /// The disk is full, or the database has reached its maximum size.
         case full
-        /// The file or its directory may not be written to.
+        /// The file or its directory is not writable.
         case readOnly
         /// The file was a database and is damaged.
         case corrupt
-        /// The file is something else, or encrypted.
+        /// The file is not a database, or is encrypted.
         case notADatabase
-        /// A row breaks a rule of its table.
+        /// A row violates a constraint of its table.
         case constraint
-        /// The file cannot be opened or made.
+        /// The file cannot be opened or created.
         case cannotOpen
-        /// The disk fails, or the system has no room for a file that SQLite needs.
+        /// The disk fails, or the system has no space for a file that SQLite needs.
         case disk
-        /// Anything else, such as a mistake in the SQL.
+        /// Any other failure, such as invalid SQL.
         case other
     }
 
@@ -36,10 +36,10 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package let kind: Kind
     /// SQLite's extended result code (https://www.sqlite.org/rescode.html).
     package let code: Int32
-    /// What happened, in a sentence without the final stop.
+    /// The message, without a final period.
     package let message: String
 
-    /// The sentence.
+    /// The message.
     package var description: String { message }
 
     init(_ code: Int32, _ message: String) {
@@ -48,11 +48,11 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The failure that a connection has just met, or a code without one.
+    /// Creates an error from the last failure of a connection, or from a result code when there is no connection.
     init(_ code: CInt, on connection: OpaquePointer?, during what: String) {
         let words = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)
         var message = what + ": " + (words.map { String(cString: $0) } ?? "error \(code)")
-        // SQLite says no more than that it could not; the system knows why.
+        // SQLite reports only that it cannot open the file; `errno` has the reason.
         let number = sqlite3_system_errno(connection)
         if code & 0xFF == SQLITE_CANTOPEN, number != 0, let reason = strerror(number) {
             message += " (\(String(cString: reason)))"
@@ -62,7 +62,7 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SQLiteError.Kind {
-    /// The kind of an extended code, whose last byte is the primary one.
+    /// The kind of an extended result code, whose low byte is the primary code.
     fileprivate init(code: CInt) {
         self =
             switch code & 0xFF {

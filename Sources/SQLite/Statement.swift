@@ -1,12 +1,12 @@
 internal import CSQLite
 
-/// One prepared statement of a connection, which it gives back when it goes.
+/// A prepared statement, finalized when the value is destroyed.
 ///
-/// Parameters are counted from 1 and columns from 0, as SQLite does. What was bound stays until it is bound anew.
+/// Parameters are counted from 1 and columns from 0, as in SQLite. A bound value stays until another is bound.
 package struct Statement: ~Copyable {
     private let raw: OpaquePointer
 
-    /// Takes over a statement.
+    /// Creates a value that owns a prepared statement.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
@@ -17,7 +17,7 @@ package struct Statement: ~Copyable {
 
     // MARK: Parameters
 
-    /// Binds a whole number, or NULL.
+    /// Binds an integer, or NULL.
     package func bind(_ value: Int64?, at position: Int) throws(SQLiteError) {
         guard let value else { return try bindNull(at: position) }
         try check(sqlite3_bind_int64(raw, CInt(clamping: position), value))
@@ -41,14 +41,14 @@ package struct Statement: ~Copyable {
         try check(status)
     }
 
-    /// Binds NULL, which is what a parameter has before anything else is bound.
+    /// Binds NULL, the initial value of every parameter.
     package func bindNull(at position: Int) throws(SQLiteError) {
         try check(sqlite3_bind_null(raw, CInt(clamping: position)))
     }
 
-    /// Binds a whole number, or NULL, to the parameter after the one that was bound last.
+    /// Binds an integer, or NULL, to the parameter after the one that was bound last.
     ///
-    /// For statements that are run so often that it counts: binding them all in one call goes through generic code.
+    /// For frequently run statements: binding all values in one call goes through generic code, which is slower.
     package func bind(_ value: Int64?, after position: inout Int) throws(SQLiteError) {
         position += 1
         try bind(value, at: position)
@@ -68,62 +68,63 @@ package struct Statement: ~Copyable {
 
     // MARK: Running
 
-    /// Goes on to the next row.
+    /// Advances to the next row.
     ///
-    /// - Returns: Whether there is one. After the last the statement is ready to be bound and run again; whoever stops
-    ///   before that says ``reset()``.
-    /// - Throws: ``SQLiteError``; then, too, the statement is ready again.
+    /// - Returns: Whether there is a row. After the last row the statement is ready to be bound and run again; a caller
+    ///   that stops earlier must call ``reset()``.
+    /// - Throws: ``SQLiteError``; the statement is ready to be run again then, too.
     package func step() throws(SQLiteError) -> Bool {
         let status = sqlite3_step(raw)
         if status == SQLITE_ROW { return true }
-        // Before the reset, which says the same again at best.
+        // Read the error before the reset, which at best reports the same error again.
         let error = status == SQLITE_DONE ? nil : failure(status, during: "cannot run a statement")
         sqlite3_reset(raw)
         if let error { throw error }
         return false
     }
 
-    /// Runs the statement to its end, whatever rows there are.
+    /// Runs the statement to completion and discards its rows.
     package func run() throws(SQLiteError) {
         while try step() {}
     }
 
-    /// Leaves the rest of the rows out.
+    /// Ends the statement before its last row and makes it ready to be run again.
     ///
-    /// Until then they are held as they were, and the log can only grow.
+    /// Until then its read transaction stays open, so the log cannot be restarted and grows.
     package func reset() {
         sqlite3_reset(raw)
     }
 
     // MARK: Columns of the row
 
-    /// Whether a column is NULL, which reads as 0 or as nothing.
+    /// Whether a column is NULL, which reads as 0 or as an empty value.
     package func isNull(at column: Int) -> Bool {
         sqlite3_column_type(raw, index(of: column)) == SQLITE_NULL
     }
 
-    /// A column as a whole number.
+    /// Returns a column as an integer.
     package func integer(at column: Int) -> Int64 {
         sqlite3_column_int64(raw, index(of: column))
     }
 
-    /// A column as a text; what is no UTF-8 in it is replaced.
+    /// Returns a column as text, with invalid UTF-8 replaced.
     package func text(at column: Int) -> String {
         let column = index(of: column)
-        // The length after the text, which may have to be made first (https://www.sqlite.org/c3ref/column_blob.html).
+        // Ask for the length after the text, which SQLite may have to convert first
+        // (https://www.sqlite.org/c3ref/column_blob.html).
         guard let start = sqlite3_column_text(raw, column) else { return "" }
         let count = Int(sqlite3_column_bytes(raw, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    /// A column as bytes.
+    /// Returns a column as bytes.
     package func blob(at column: Int) -> [UInt8] {
         let column = index(of: column)
         let start = sqlite3_column_blob(raw, column)
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(raw, column))))
     }
 
-    /// SQLite does not say what it does with a column that is not there.
+    /// Checks that a column exists, because SQLite does not define the result for one that does not.
     private func index(of column: Int) -> CInt {
         precondition(column >= 0 && column < sqlite3_data_count(raw), "there is no row, or it has no column \(column)")
         return CInt(column)
