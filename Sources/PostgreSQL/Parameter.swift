@@ -1,17 +1,17 @@
 internal import CPostgreSQL
 
-/// What a statement is about: one value, or a list of them, as PostgreSQL writes it in binary.
+/// A parameter of a statement: a value or an array of values, sent in PostgreSQL's binary format.
 package enum Parameter: Sendable {
     case integer(Int64?)
     case text(String?)
     case bytes([UInt8]?)
     case flag(Bool)
-    /// An identifier of 16 bytes.
+    /// A UUID of 16 bytes.
     case identifier([UInt8])
     case integers([Int64?])
     case texts([String?])
     case byteLists([[UInt8]?])
-    /// Identifiers of 16 bytes.
+    /// UUIDs of 16 bytes.
     case identifiers([[UInt8]])
     case flags([Bool])
 
@@ -44,7 +44,7 @@ package enum Parameter: Sendable {
         }
     }
 
-    /// Writes the value; false for one that is not there.
+    /// Writes the value; returns false for NULL.
     func write(to output: inout [UInt8]) -> Bool {
         switch self {
         case .integer(let value):
@@ -74,7 +74,7 @@ package enum Parameter: Sendable {
         return true
     }
 
-    /// Writes a list of one dimension (`array_send` in PostgreSQL's src/backend/utils/adt/arrayfuncs.c).
+    /// Writes an array of one dimension (`array_send` in PostgreSQL's src/backend/utils/adt/arrayfuncs.c).
     private func list<Element>(
         _ values: [Element?],
         of type: Oid,

@@ -1,36 +1,37 @@
-/// Why PostgreSQL did not do what it was asked: a kind that code can switch on and a sentence for people.
+/// A failure of PostgreSQL: a kind that code can switch on and a message for people.
 ///
-/// The sentence names hosts, tables and columns, never a value that was sent: PostgreSQL's details, which may quote
-/// one, are left out.
+/// The message names hosts, tables and columns, never a value that was sent: PostgreSQL's error details, which may
+/// quote values, are omitted.
 package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure (https://www.postgresql.org/docs/current/errcodes-appendix.html).
     package enum Kind: Sendable, Hashable {
-        /// There is no connection, or no more: what was asked may have been done.
+        /// There is no connection, or it was lost: the statement may have been executed.
         case disconnected
-        /// The server keeps the connection and does not answer: what was asked may have been done.
+        /// The connection is open and the server does not answer: the statement may have been executed.
         case noAnswer
-        /// The server does not take changes, as it is a standby, starts or shuts down; or the statement took too long.
+        /// The server does not accept changes because it is a standby, starting or shutting down; or the statement was
+        /// cancelled because it took too long.
         case unavailable
-        /// Others were in the way (deadlock, serialization): the same may go well at once.
+        /// The statement conflicted with other transactions (deadlock, serialization); an immediate retry may succeed.
         case conflict
-        /// A disk, or a bound of the server's, is full.
+        /// A disk is full, or a limit of the server is reached.
         case full
-        /// What is stored is damaged.
+        /// The stored data is damaged.
         case corrupt
-        /// The tables that are needed are not there.
+        /// A required table, column, function or schema does not exist.
         case undefined
-        /// Anything else.
+        /// Any other failure.
         case other
     }
 
     /// The kind of failure.
     package let kind: Kind
-    /// Five letters and digits of the standard; nil when there was no answer.
+    /// The SQLSTATE, five letters and digits; nil when the server did not answer.
     package let state: String?
-    /// What happened, in a sentence without the final stop.
+    /// The message, without a final period.
     package let description: String
 
-    /// A failure that the server tells.
+    /// Creates an error from the server's SQLSTATE and message.
     init(state: String?, _ message: String) {
         let description = state.map { "\(message) (\($0))" } ?? message
         let kind: Kind =
@@ -53,18 +54,18 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
         self.description = description
     }
 
-    /// There is no connection.
+    /// Creates the error for a missing or lost connection.
     package static func disconnected(_ message: String) -> PostgreSQLError {
         PostgreSQLError(state: nil, message)
     }
 
-    /// The server has not answered for a time.
+    /// Creates the error for a server that has not answered for a time.
     package static func noAnswer(for time: Duration) -> PostgreSQLError {
         let milliseconds = time.components.seconds * 1_000 + time.components.attoseconds / 1_000_000_000_000_000
         return PostgreSQLError(.noAnswer, state: nil, "no answer for \(milliseconds) ms")
     }
 
-    /// The tables are of another version, which `advice` explains.
+    /// Creates the error for tables of another version; `advice` explains it.
     package static func wrongTables(_ advice: String) -> PostgreSQLError {
         PostgreSQLError(.other, state: nil, advice)
     }

@@ -6,45 +6,45 @@ internal import CPostgreSQL
     internal import Darwin
 #endif
 
-/// One connection to PostgreSQL, which it closes when it goes.
+/// A connection to PostgreSQL, closed when the object is destroyed.
 ///
-/// The module `PostgreSQL` keeps rows where several machines share them, through libpq, with its unsafe pointers
-/// inside. It knows statements, parameters and rows and nothing of what they are about, and it waits for nothing but
-/// the first connection: whoever has a session watches its ``descriptor``, and asks it to ``receive()`` and to
-/// ``flush()``.
+/// The module `PostgreSQL` stores rows that several machines share, through libpq, and contains all unsafe pointers
+/// that this needs. It handles statements, parameters and rows and contains no application logic. It blocks only in
+/// ``init(_:name:)`` and ``execute(_:within:)``. Afterwards the owner of a session monitors its ``descriptor`` and
+/// calls ``receive()`` and ``flush()``.
 ///
-/// After ``beginPipeline()`` questions are sent one after the other without waiting for answers, each a transaction of
-/// its own (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A session belongs to one actor or task,
-/// which the compiler sees to: it is not `Sendable`.
+/// After ``beginPipeline()`` statements are sent one after the other without waiting for their results, each in a
+/// transaction of its own (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A session belongs to one
+/// actor or task. The compiler enforces this: it is not `Sendable`.
 package final class Session {
-    /// What has come from the server.
+    /// The result of a statement.
     package enum Answer {
-        /// A question has been answered.
+        /// The statement succeeded.
         case rows(Rows)
-        /// A question has been refused; nothing has changed.
+        /// The statement failed and changed nothing.
         case failed(PostgreSQLError)
     }
 
     private let connection: OpaquePointer
-    /// The answer to the question that is being answered, until the server says that this was all.
+    /// The result of the current statement, until the server reports that the statement is complete.
     private var answer: Answer?
-    /// Questions without an answer.
+    /// The number of statements whose results have not been returned.
     package private(set) var openQuestions = 0
 
-    /// Connects, and waits for that: for as long as `connect_timeout` says for each host, three seconds by default.
+    /// Connects and waits for the connection: for each host at most `connect_timeout`, three seconds by default.
     ///
     /// - Parameters:
-    ///   - address: What libpq takes: `postgresql://…` or `host=… dbname=…`, with any number of hosts.
-    ///   - name: What the server knows the connection by.
-    /// - Throws: ``PostgreSQLError``, which says which hosts were tried and what each said.
+    ///   - address: A connection string of libpq, `postgresql://…` or `host=… dbname=…`, with any number of hosts.
+    ///   - name: The application name that the server shows for the connection.
+    /// - Throws: ``PostgreSQLError``, with the hosts that were tried and the error of each.
     package init(_ address: String, name: String) throws(PostgreSQLError) {
         let words = [
             "dbname": address, "fallback_application_name": name, "client_encoding": "UTF8",
-            // A machine that has vanished is noticed within half a minute.
+            // A host that has disappeared is noticed within half a minute.
             "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
         ]
         let defaults = address.contains("connect_timeout") ? [:] : ["connect_timeout": "3"]
-        // What the address says comes last, and counts.
+        // The address comes last, so its settings take precedence.
         let all = defaults.sorted { $0.key < $1.key } + words.sorted { $0.key > $1.key }
         var keys = all.map { UnsafePointer(strdup($0.key)) }
         var values = all.map { UnsafePointer(strdup($0.value)) }
@@ -56,7 +56,7 @@ package final class Session {
         }
         self.connection = connection
         guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(Session.message(connection)) }
-        // What the server remarks on is for nobody here.
+        // The server's notices are ignored; libpq would print them.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
     }
 
@@ -64,20 +64,20 @@ package final class Session {
         PQfinish(connection)
     }
 
-    /// The number of the server's process for this connection; 0 behind poolers that do not report it.
+    /// The process identifier of the server for this connection; 0 behind poolers that do not report it.
     package var serverProcess: Int64 { Int64(PQbackendPID(connection)) }
 
-    /// Where to wait for the server.
+    /// The socket to monitor for input and output.
     package var descriptor: CInt { PQsocket(connection) }
 
-    /// Runs a script and waits for it; all of it counts, or nothing.
+    /// Runs a script in one transaction and waits for its end.
     ///
-    /// It has to come before ``beginPipeline()``.
+    /// Must be called before ``beginPipeline()``.
     ///
     /// - Parameters:
     ///   - script: The statements.
-    ///   - limit: How long the server may take.
-    /// - Throws: ``PostgreSQLError``, of kind `.noAnswer` when the server takes longer: then the script may have run.
+    ///   - limit: The maximum time.
+    /// - Throws: ``PostgreSQLError``, of kind `.noAnswer` when the time is exceeded; the script may have run then.
     package func execute(_ script: String, within limit: Duration) throws(PostgreSQLError) {
         let end = ContinuousClock.now + limit
         guard PQsendQuery(connection, script) == 1 else { throw .disconnected(Session.message(connection)) }
@@ -97,18 +97,18 @@ package final class Session {
         if let error { throw error }
     }
 
-    /// From now on nothing waits.
+    /// Enters pipeline mode and makes the connection non-blocking.
     package func beginPipeline() throws(PostgreSQLError) {
         guard PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 else {
             throw .disconnected(Session.message(connection))
         }
     }
 
-    /// Sends a question, which is a transaction of its own; it may still have to be flushed.
+    /// Sends a statement, which is a transaction of its own; part of it may wait for ``flush()``.
     ///
     /// - Parameters:
-    ///   - sql: One statement with `$1` and so on for what it is about.
-    ///   - parameters: What it is about.
+    ///   - sql: One statement with `$1` and so on for its parameters.
+    ///   - parameters: The values of the parameters.
     /// - Throws: ``PostgreSQLError`` of kind `.disconnected`.
     package func ask(_ sql: String, _ parameters: [Parameter]) throws(PostgreSQLError) {
         var types: [Oid] = []
@@ -119,7 +119,7 @@ package final class Session {
             let start = bytes.count
             places.append(parameter.write(to: &bytes) ? start..<bytes.count : nil)
         }
-        // An empty value is no missing one: each has an address.
+        // An empty value needs an address, because a null pointer means NULL.
         bytes.append(0)
         let formats = [CInt](repeating: 1, count: parameters.count)
         let lengths = places.map { CInt($0?.count ?? 0) }
@@ -133,24 +133,24 @@ package final class Session {
         openQuestions += 1
     }
 
-    /// Writes what has not been written yet, as far as the network takes it.
+    /// Writes buffered output as far as the socket accepts it.
     ///
-    /// - Returns: Whether something is left for when it takes more.
+    /// - Returns: Whether output remains that must be flushed when the socket is writable.
     package func flush() throws(PostgreSQLError) -> Bool {
         let status = PQflush(connection)
         guard status >= 0 else { throw .disconnected(Session.message(connection)) }
         return status == 1
     }
 
-    /// Reads what has come.
+    /// Reads the input that has arrived.
     package func receive() throws(PostgreSQLError) {
         guard PQconsumeInput(connection) == 1 else { throw .disconnected(Session.message(connection)) }
     }
 
-    /// The next answer that has come whole, in the order of the questions; nil when more has to be received first.
+    /// Returns the next complete result, in the order of the statements; nil when more input is needed.
     package func nextAnswer() throws(PostgreSQLError) -> Answer? {
         while openQuestions > 0, PQisBusy(connection) == 0 {
-            // Nil ends each list of results.
+            // Nil ends the results of each statement.
             guard let result = PQgetResult(connection) else {
                 guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(Session.message(connection)) }
                 continue
@@ -171,7 +171,7 @@ package final class Session {
         return nil
     }
 
-    /// The next word from others that this session listens to (`LISTEN`): the channel and what was said.
+    /// Returns the next notification on a channel that this session listens to (`LISTEN`): the channel and the payload.
     package func nextNotice() -> (channel: String, text: String)? {
         guard let notice = PQnotifies(connection) else { return nil }
         defer { PQfreemem(notice) }
@@ -186,7 +186,7 @@ package final class Session {
         return PostgreSQLError(state: String(cString: state), message ?? "the server refused")
     }
 
-    /// What libpq says, in one line.
+    /// The error message of libpq in one line.
     private static func message(_ connection: OpaquePointer) -> String {
         let lines = String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline).map { line in
             line.drop(while: \.isWhitespace)
