@@ -1,21 +1,21 @@
-/// How often values were how large: a count for each bound, as Prometheus has it.
+/// A distribution of values: a count for each bound, as in a Prometheus histogram.
 package struct Histogram: Sendable, Hashable {
-    /// The bounds in growing order; a value counts for the first that it does not exceed.
+    /// The upper bounds in ascending order; a value is counted under the first bound that it does not exceed.
     package let bounds: [Double]
-    /// A count for each bound, and one for what exceeds all of them.
+    /// The count for each bound, and a last one for values that exceed all bounds.
     package private(set) var counts: [Int]
-    /// The values together.
+    /// The sum of the values.
     package private(set) var sum = 0.0
 
-    /// A histogram of nothing yet.
+    /// Creates a histogram without values.
     ///
-    /// - Parameter bounds: The bounds in growing order.
+    /// - Parameter bounds: The upper bounds in ascending order.
     package init(bounds: [Double]) {
         self.bounds = bounds
         counts = [Int](repeating: 0, count: bounds.count + 1)
     }
 
-    /// A histogram of times in seconds.
+    /// A histogram without values for times in seconds.
     package static var times: Histogram {
         Histogram(bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30])
     }
@@ -34,13 +34,13 @@ package struct Histogram: Sendable, Hashable {
     }
 }
 
-/// What an engine has measured since it was opened.
+/// The measurements of a store since it was opened.
 package struct OutboxMeasures: Sendable, Hashable {
-    /// How long commits took, the wait for the disk with them.
+    /// The duration of commits, including the wait for the disk.
     package var commitTimes = Histogram.times
-    /// Pushes that were accepted or settled in one commit.
+    /// The number of pushes that were accepted or settled in one commit.
     package var commitSizes = Histogram(bounds: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500])
 
-    /// Nothing measured.
+    /// Creates empty measurements.
     package init() {}
 }

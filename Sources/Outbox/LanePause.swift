@@ -2,7 +2,7 @@
 package struct LanePause: Sendable, Hashable {
     /// The lane.
     package var lane: Lane
-    /// When the lane was paused, in milliseconds since 1970.
+    /// The time of the pause, in milliseconds since 1970.
     package var since: Int64
     /// The name of the caller that paused it.
     package var caller: String
@@ -15,11 +15,12 @@ package struct LanePause: Sendable, Hashable {
     }
 }
 
-/// Pushes of a lane that one step of a purge has cancelled.
+/// The pushes of a lane that one step of a purge has cancelled.
 package struct PurgedPushes: Sendable, Hashable {
-    /// The pushes; fewer than the limit if none is left.
+    /// The pushes; fewer than the limit when no more are left.
     package var pushes: [PushStatus]
-    /// The number of the last push that the purge concerns, for the next step: pushes that are accepted later stay.
+    /// The number of the last push that the purge covers, to be passed to the next step; pushes that are accepted later
+    /// stay.
     package var last: Int64
 
     /// Creates the result of a step.
@@ -31,7 +32,7 @@ package struct PurgedPushes: Sendable, Hashable {
 
 /// A push that a search has found.
 package struct FoundPush: Sendable, Hashable {
-    /// The push's number in the store: the cursor after which a search goes on.
+    /// The number of the push in the store, which is the cursor for the rest of the search.
     package var number: Int64
     /// The push.
     package var status: PushStatus

@@ -1,27 +1,27 @@
-/// Why an outbox did not do what it was asked: a kind that code can switch on and a sentence for people.
+/// A failure of an outbox: a kind that code can switch on and a message for people.
 package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of failure.
     package enum Kind: Sendable, Hashable {
-        /// It is full, or the disk below it is: the same may go well when there is room again.
+        /// The outbox or its disk is full; a retry may succeed when there is space again.
         case full
-        /// It cannot be written to.
+        /// The outbox cannot be written.
         case unavailable
-        /// The database does not answer: what was under way may have been stored.
+        /// The database does not answer: the changes under way may have been stored.
         case unreachable
-        /// What it holds is damaged.
+        /// The stored data is damaged.
         case damaged
-        /// Another process has it.
+        /// Another process uses the outbox.
         case inUse
-        /// It was closed.
+        /// The outbox was closed.
         case closed
     }
 
     /// The kind of failure.
     package let kind: Kind
-    /// What happened, in a sentence without the final stop; it holds no token and no payload.
+    /// The message, without a final period; it contains no token and no payload.
     package let description: String
 
-    /// A failure of a kind.
+    /// Creates an error.
     package init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description

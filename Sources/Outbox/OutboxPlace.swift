@@ -1,16 +1,16 @@
-/// Where an outbox is.
+/// The location of an outbox.
 package enum OutboxPlace: Sendable, Hashable, CustomStringConvertible {
-    /// In a file of this machine, which one process has to itself.
+    /// A file of this machine, which only one process can open.
     case file(String)
-    /// In a PostgreSQL database, which several share: its address as libpq takes it.
+    /// A PostgreSQL database, which several processes share, by its libpq connection string.
     case database(String)
 
-    /// A place by its text: a path, or an address that begins with `postgresql://` or `postgres://`.
+    /// Creates a location from a path, or from an address that begins with `postgresql://` or `postgres://`.
     package init(_ text: String) {
         self = text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") ? .database(text) : .file(text)
     }
 
-    /// The place for people's eyes: of a database's address no password, and no options, which may hold one.
+    /// The location for logs, without the password and the options of a database's address, which may contain one.
     package var description: String {
         switch self {
         case .file(let path): return path

@@ -1,35 +1,35 @@
 package import APNs
 
-/// Whose connection a push goes over: one app in one of Apple's environments.
+/// The connection that a push is sent over: one app in one of Apple's environments.
 package struct Lane: Sendable, Hashable {
     /// The app's name in the relay.
     package var app: String
-    /// Which of Apple's environments.
+    /// The environment.
     package var environment: PushEnvironment
 
-    /// A lane from its parts.
+    /// Creates a lane.
     package init(app: String, environment: PushEnvironment) {
         self.app = app
         self.environment = environment
     }
 }
 
-/// Which of Apple's two environments a push is for.
+/// One of Apple's two environments.
 package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
     case production
     case development
 }
 
-/// How a push stands among those that wait in its lane: `apns-priority` in three classes.
+/// The precedence of a push among the waiting pushes of its lane: `apns-priority` in three classes.
 package enum Urgency: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// Priority 10, which is also what APNs takes a missing one for.
+    /// Priority 10, also for a push without a priority, which APNs treats the same.
     case immediate
     /// Priority 5.
     case powerAware
     /// Priority 1.
     case powerFirst
 
-    /// The class that the text of `apns-priority` belongs to.
+    /// Creates the class for a value of `apns-priority`.
     package init(priority: String?) {
         self =
             switch priority {
@@ -39,47 +39,47 @@ package enum Urgency: Int, Sendable, Hashable, CaseIterable, Comparable {
             }
     }
 
-    /// Whether one goes before another.
+    /// Returns whether an urgency precedes another.
     package static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Who a push is for.
+/// The destination of a push.
 package enum PushDestination: Sendable, Hashable {
-    /// One app on one device, or one Live Activity.
+    /// An app on a device, or a Live Activity.
     case device(DeviceToken)
-    /// Everybody who listens on a channel of the app with this bundle identifier.
+    /// All subscribers of a channel of the app with this bundle identifier.
     case channel(ChannelID, bundle: String)
 }
 
-/// A push that was accepted, as it is kept: the words of its sender, and the payload's bytes as they came.
+/// A push as it is stored: the caller's headers, and the bytes of the payload unchanged.
 package struct OutboxPush: Sendable, Hashable {
-    /// Whose connection it goes over.
+    /// The lane.
     package var lane: Lane
-    /// Its identifier, one in its app; it stays the same however often the push is sent.
+    /// The identifier, unique in its app; it stays the same for all attempts.
     package var id: APNsID
-    /// Whether the caller chose the identifier, and may have handed the push in before.
+    /// Whether the caller chose the identifier, and may therefore have submitted the push before.
     package var hasCallersID: Bool
-    /// Who it is for.
+    /// The destination.
     package var destination: PushDestination
-    /// The headers as they go to Apple, but for the identifier, which is ``id``.
+    /// The headers as they are sent to Apple, except for the identifier, which is ``id``.
     package var headers: PushHeaders
-    /// The payload, byte for byte.
+    /// The payload, unchanged.
     package var payload: [UInt8]
-    /// The order that ``headers`` and ``payload`` were made from; nil when the caller sent them itself.
+    /// The request that ``headers`` and ``payload`` were built from; nil when the caller sent them itself.
     ///
-    /// The push made from an order contains the time, so an order that is sent again gives other bytes. The comparison
-    /// of two pushes with one identifier therefore uses the order. It is not stored.
+    /// A push built from a request contains the time, so the same request sent again gives other bytes. Two pushes with
+    /// one identifier are therefore compared by their requests. It is not stored.
     package var orderContent: [UInt8]?
-    /// When it may be sent, at the earliest; nil for at once.
+    /// The earliest time to send the push, in milliseconds since 1970; nil for immediately.
     package var notBefore: Int64?
-    /// When it is of no use any more; nil when that never happens.
+    /// The time when the push expires, in milliseconds since 1970; nil for never.
     package var expiresAt: Int64?
-    /// What it keeps its order with; nil when it may overtake and be overtaken.
+    /// The key of pushes that are sent in the order of acceptance; nil for a push that may be reordered.
     package var orderKey: String?
-    /// The W3C trace context that it came with.
+    /// The W3C trace context of the caller's request.
     package var traceParent: String?
 
-    /// A push from its parts; what is optional is not there by default.
+    /// Creates a push, by default without optional values.
     package init(
         lane: Lane,
         id: APNsID,
@@ -106,38 +106,38 @@ package struct OutboxPush: Sendable, Hashable {
         self.traceParent = traceParent
     }
 
-    /// How it stands among others.
+    /// The urgency, by the header for the priority.
     package var urgency: Urgency { Urgency(priority: headers.priority) }
 }
 
-/// What the outbox says of a push that was handed in.
+/// The answer of the outbox to a submitted push.
 package enum Acceptance: Sendable, Hashable {
-    /// It is kept.
+    /// The push is stored.
     case accepted
-    /// The same push with the same identifier has been accepted before: this is what is known of it.
+    /// The same push with the same identifier was accepted before and has this status.
     case duplicate(PushStatus)
     /// Another push has this identifier.
     case conflict
-    /// Apple has called the token dead, and it has not been registered again since.
+    /// Apple has reported the token as unregistered, and the device has not registered it again since.
     case suppressed(DeadToken)
-    /// So many pushes wait that no more are taken.
+    /// The maximum number of waiting pushes is reached.
     case full
 }
 
-/// A push that is to be sent now, with what has been tried already.
+/// A push that is to be sent now, with the counts of earlier attempts.
 package struct ClaimedPush: Sendable, Hashable {
-    /// What the store knows it by.
+    /// The number of the push in the store.
     package var number: Int64
     /// The push.
     package var push: OutboxPush
-    /// When it was accepted.
+    /// The time of acceptance, in milliseconds since 1970.
     package var acceptedAt: Int64
-    /// Times that it was sent and answered, or might have been.
+    /// The number of attempts that were answered or whose outcome is unknown.
     package var attempts: Int
-    /// Times that it was sent and never answered, or may have been when a process ended without order.
+    /// The number of attempts without an answer, including those that may have happened before a process crashed.
     package var unknownTries: Int
 
-    /// A claimed push from its parts.
+    /// Creates a claimed push.
     package init(number: Int64, push: OutboxPush, acceptedAt: Int64, attempts: Int, unknownTries: Int) {
         self.number = number
         self.push = push
@@ -147,32 +147,32 @@ package struct ClaimedPush: Sendable, Hashable {
     }
 }
 
-/// What a claim gave.
+/// The result of a claim.
 package struct Claim: Sendable, Hashable {
-    /// The pushes, those that have waited longest first.
+    /// The pushes, longest waiting first.
     package var pushes: [ClaimedPush]
-    /// When the next one is due that was not given; nil when none is there.
+    /// The time when the next unclaimed push is due, in milliseconds since 1970; nil when there is none.
     ///
-    /// It lies in the past when the limit kept it back.
+    /// It is in the past when the limit excluded due pushes.
     package var nextDue: Int64?
 
-    /// A claim from its parts.
+    /// Creates the result of a claim.
     package init(pushes: [ClaimedPush], nextDue: Int64?) {
         self.pushes = pushes
         self.nextDue = nextDue
     }
 }
 
-/// What waits in a lane.
+/// The waiting pushes of a lane.
 package struct Backlog: Sendable, Hashable {
     /// The lane.
     package var lane: Lane
-    /// Pushes that have not ended.
+    /// The number of pushes that have not ended.
     package var count: Int
-    /// When the one became due that has waited longest; nil while all wait behind others.
+    /// The time when the push that has waited longest became due; nil while all pushes wait behind others.
     package var oldest: Int64?
 
-    /// A backlog from its parts.
+    /// Creates a backlog.
     package init(lane: Lane, count: Int, oldest: Int64?) {
         self.lane = lane
         self.count = count

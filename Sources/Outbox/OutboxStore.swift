@@ -1,42 +1,42 @@
 package import APNs
 
-/// Keeps accepted pushes until each of them has ended, and remembers how, for as long as somebody may ask.
+/// A store for accepted pushes until each of them has ended, and for their outcomes until these are deleted.
 ///
-/// The module `Outbox` is the relay's memory: one protocol, and engines that hold to it. It knows pushes, their order
-/// and their ends; it knows no HTTP, and not how Apple is spoken to.
+/// The module `Outbox` stores the relay's pushes. It has one protocol and its implementations. It handles pushes, their
+/// order and their outcomes, and contains no HTTP and nothing about connections to Apple.
 ///
-/// What an engine promises:
+/// A store guarantees:
 ///
-/// - A push that ``accept(_:at:)`` has answered for is on disk.
-/// - Each accepted push ends in exactly one ``Outcome``, whatever ends the process in between. Its row is there until
-///   then, and it is claimed again after a restart.
-/// - At most one push of an ``OutboxPush/orderKey`` is claimable at a time, the one that was accepted first; the others
-///   wait behind it. A scheduled push gets in line when its time has come.
-/// - One claimant: what one claim has given, no other gives until it is settled, the store is opened anew or, where
-///   several processes share it, the one that has it has not been heard of for long. What may have been given out when
-///   a process ended without ``close(isInOrder:)`` says so in its ``ClaimedPush/unknownTries``.
+/// - A push is on disk when ``accept(_:at:)`` returns.
+/// - Each accepted push ends in exactly one ``Outcome``, even after crashes. Its row exists until then, and it is
+///   claimed again after a restart.
+/// - At most one push of an ``OutboxPush/orderKey`` can be claimed at a time, the one that was accepted first; the
+///   others wait behind it. A scheduled push joins the queue when it is due.
+/// - A claimed push is not claimed again until it is settled, the store is opened again or, in a shared store, the
+///   lease of its node expires. A push that may have been claimed when a process ended without ``close(isInOrder:)`` is
+///   counted in its ``ClaimedPush/unknownTries``.
 ///
-/// Times are milliseconds since 1970, and handed in. All calls may come at once, from anywhere; an engine puts what
-/// comes together into one commit.
+/// Times are milliseconds since 1970 and are passed in by the caller. Methods can be called concurrently; a store
+/// combines concurrent changes into one commit.
 package protocol OutboxStore: Sendable {
-    /// Keeps pushes.
+    /// Stores pushes.
     ///
     /// - Parameters:
-    ///   - pushes: The pushes, in the order that they came in.
+    ///   - pushes: The pushes, in order of arrival.
     ///   - now: The time.
-    /// - Returns: One answer for each, in the same order. When this returns they are on disk.
-    /// - Throws: ``OutboxError``; then none of them is kept.
+    /// - Returns: One answer for each push, in the same order. The accepted pushes are on disk.
+    /// - Throws: ``OutboxError``; none of the pushes is stored then.
     func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
 
-    /// Gives out what is due in a lane, and has not been given out yet.
+    /// Claims the due pushes of a lane that have not been claimed.
     ///
     /// - Parameters:
     ///   - lane: The lane.
-    ///   - urgency: Only pushes of this urgency.
-    ///   - limit: How many at most.
+    ///   - urgency: The urgency of the pushes.
+    ///   - limit: The maximum number of pushes.
     ///   - now: The time.
-    /// - Returns: The pushes, those that have waited longest first.
-    /// - Throws: ``OutboxError``; then nothing was given out.
+    /// - Returns: The pushes, longest waiting first.
+    /// - Throws: ``OutboxError``; no push is claimed then.
     func claim(
         _ lane: Lane,
         _ urgency: Urgency,
@@ -44,98 +44,98 @@ package protocol OutboxStore: Sendable {
         at now: Int64
     ) async throws(OutboxError) -> Claim
 
-    /// Writes down what became of claimed pushes, all or nothing.
+    /// Stores the results of claimed pushes in one transaction.
     ///
     /// - Parameters:
-    ///   - settlements: What became of each.
+    ///   - settlements: The results.
     ///   - now: The time.
-    /// - Throws: ``OutboxError``; then they are claimed still, and may be settled again.
+    /// - Throws: ``OutboxError``; the pushes stay claimed then, and can be settled again.
     func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError)
 
-    /// Takes a push back that has not been given out yet.
+    /// Cancels a push that has not been claimed.
     ///
     /// - Parameters:
-    ///   - id: Which push.
-    ///   - app: Whose.
+    ///   - id: The identifier of the push.
+    ///   - app: The app.
     ///   - now: The time.
-    /// - Returns: What is known of it now; nil when nothing is.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    /// - Returns: The status of the push afterwards; nil for an unknown push.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> PushStatus?
 
-    /// What is known of a push; nil when nothing is, or no longer.
+    /// Returns the status of a push; nil for an unknown push or a deleted outcome.
     func status(of id: APNsID, of app: String) async throws(OutboxError) -> PushStatus?
 
-    /// Ends pushes that were worth nothing any more before they were given out.
+    /// Ends pushes that have expired and are not claimed.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - limit: How many at once, so that nobody waits for long.
-    /// - Returns: Whom this happened to; as many as the limit means that there may be more.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    ///   - limit: The maximum number of pushes, so that other calls need not wait for long.
+    /// - Returns: The expired pushes. When there are as many as the limit, more may be left.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func expire(at now: Int64, limit: Int) async throws(OutboxError) -> [PushStatus]
 
-    /// Forgets the outcomes of pushes that ended before a time; whoever asks for them learns nothing.
+    /// Deletes the outcomes of pushes that ended before a time.
     ///
     /// - Parameters:
     ///   - time: The time.
-    ///   - limit: How many at once, so that nobody waits for long.
-    /// - Returns: How many; as many as the limit means that there may be more.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    ///   - limit: The maximum number of outcomes, so that other calls need not wait for long.
+    /// - Returns: The number of deleted outcomes. When it is the limit, more may be left.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func forgetOutcomes(before time: Int64, limit: Int) async throws(OutboxError) -> Int
 
-    /// What waits, lane by lane.
+    /// Returns the waiting pushes of each lane.
     func backlog() async throws(OutboxError) -> [Backlog]
 
-    /// Tokens that Apple has called dead, in the order of their discovery.
+    /// Returns the tokens that Apple has reported as unregistered, in the order of the reports.
     ///
     /// - Parameters:
-    ///   - app: Whose.
-    ///   - cursor: Only those after this one; 0 for all.
-    ///   - limit: How many at most.
+    ///   - app: The app.
+    ///   - cursor: Only tokens after this cursor; 0 for all.
+    ///   - limit: The maximum number of tokens.
     /// - Returns: The tokens.
     /// - Throws: ``OutboxError`` when they cannot be read.
     func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken]
 
-    /// Forgets that a token is dead, since the device has registered again.
+    /// Deletes the record of an unregistered token, because the device has registered again.
     ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - app: Whose.
-    /// - Returns: Whether it was thought dead.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    ///   - app: The app.
+    /// - Returns: Whether the token was recorded as unregistered.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool
 
-    /// The lanes that operators have paused, in no particular order.
+    /// Returns the lanes that operators have paused, in no particular order.
     func pauses() async throws(OutboxError) -> [LanePause]
 
-    /// Stores that an operator has paused a lane; a lane that is paused already keeps its first pause.
+    /// Stores that an operator has paused a lane; a lane that is already paused keeps its first pause.
     ///
-    /// The store still gives out the lane's pushes: a relay that knows of the pause claims none.
+    /// The pushes of the lane can still be claimed: a relay that knows of the pause claims none.
     ///
     /// - Parameters:
     ///   - lane: The lane.
     ///   - caller: The name of the caller that pauses it.
     ///   - now: The time.
     /// - Returns: The stored pause.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func pause(_ lane: Lane, by caller: String, at now: Int64) async throws(OutboxError) -> LanePause
 
     /// Removes the pause of a lane.
     ///
     /// - Parameter lane: The lane.
     /// - Returns: Whether the lane was paused.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func resume(_ lane: Lane) async throws(OutboxError) -> Bool
 
-    /// Cancels pushes of a lane that wait, whatever they wait for; those that have been given out stay.
+    /// Cancels unclaimed pushes of a lane, including scheduled pushes and pushes behind others.
     ///
     /// - Parameters:
     ///   - lane: The lane.
-    ///   - last: ``PurgedPushes/last`` of the step before; nil in the first step.
+    ///   - last: ``PurgedPushes/last`` of the previous step; nil in the first step.
     ///   - limit: The maximum number of pushes, so that other calls need not wait for long.
     ///   - now: The time.
     /// - Returns: The cancelled pushes.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) async throws(OutboxError) -> PurgedPushes
 
     /// Returns the pushes to a device token that have not ended, and the dead letters to it, oldest first.
@@ -157,45 +157,45 @@ package protocol OutboxStore: Sendable {
     /// Returns the dead letter with an identifier; nil when there is none.
     func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter?
 
-    /// Pushes that were given up after many tries, newest first.
+    /// Returns the pushes that were abandoned after too many attempts, newest first.
     func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
 
-    /// Has pushes tried again that were given up, as if they had come in now.
+    /// Moves dead letters back to the queue, as if they had been accepted now.
     ///
     /// - Parameters:
-    ///   - ids: Which; nil for all of the app.
-    ///   - app: Whose.
+    ///   - ids: The identifiers; nil for all dead letters of the app.
+    ///   - app: The app.
     ///   - now: The time.
-    /// - Returns: How many there were.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    /// - Returns: The number of pushes.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int
 
-    /// How far a reader of a feed has come; 0 for one that has read nothing.
+    /// Returns the position of a reader in a feed; 0 for a reader that has read nothing.
     ///
-    /// - Parameter reader: The reader's name.
+    /// - Parameter reader: The name of the reader.
     /// - Returns: The cursor that was set last.
     /// - Throws: ``OutboxError`` when it cannot be read.
     func cursor(of reader: String) async throws(OutboxError) -> Int64
 
-    /// Remembers how far a reader of a feed has come.
+    /// Stores the position of a reader in a feed.
     ///
     /// - Parameters:
     ///   - cursor: The cursor.
-    ///   - reader: The reader's name.
-    /// - Throws: ``OutboxError``; then the reader is where it was.
+    ///   - reader: The name of the reader.
+    /// - Throws: ``OutboxError``; the stored position is unchanged then.
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
 
-    /// What it has measured.
+    /// The measurements since the store was opened.
     var measures: OutboxMeasures { get async }
 
-    /// Commits what is under way and lets go of the disk.
+    /// Commits the changes under way and closes the store.
     ///
-    /// - Parameter isInOrder: Whether everything that was sent has been answered. Otherwise what was given out says the
-    ///   next time that it may have been sent.
+    /// - Parameter isInOrder: Whether every sent push has been answered. Otherwise the claimed pushes are marked as
+    ///   possibly sent when they are claimed again.
     func close(isInOrder: Bool) async
 }
 
 extension OutboxStore {
-    /// Nothing, for engines without a disk to wait for.
+    /// Empty measurements, for stores without a disk.
     package var measures: OutboxMeasures { get async { OutboxMeasures() } }
 }

@@ -1,37 +1,37 @@
 package import APNs
 
-/// How a push has ended.
+/// The outcome of a push.
 package struct Outcome: Sendable, Hashable {
-    /// The ways to end.
+    /// The kinds of outcome.
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Apple has taken it.
+        /// Apple has accepted the push.
         case delivered
-        /// Apple will never take it.
+        /// Apple has rejected the push for good.
         case refused
-        /// It was of no use any more.
+        /// The push expired before Apple accepted it.
         case expired
-        /// Whoever handed it in took it back.
+        /// The caller cancelled the push.
         case cancelled
-        /// It was given up after many tries, and is kept among the dead letters.
+        /// The push was abandoned after too many attempts, and is stored as a dead letter.
         case dead
     }
 
-    /// How it ended.
+    /// The kind of outcome.
     package var state: State
     /// The status of Apple's last answer; nil when there was none.
     package var status: Int?
-    /// The reason of Apple's last answer, or what kept the push from being sent, in one word.
+    /// The reason of Apple's last answer, or a code for the problem that kept the push from being sent.
     package var reason: String?
-    /// What Apple's delivery log knows the push by (`apns-unique-id`, development only).
+    /// The identifier of the push in Apple's delivery log (`apns-unique-id`, development only).
     package var uniqueID: String?
-    /// With status 410: when the token was last confirmed dead.
+    /// With status 410: the time when APNs last confirmed that the token is unregistered.
     package var unregisteredAt: Int64?
-    /// Times that it was sent.
+    /// The number of attempts.
     package var attempts: Int
-    /// Times that it was sent and never answered: each of them may have been delivered, too.
+    /// The number of attempts without an answer, each of which may have been delivered.
     package var unknownTries: Int
 
-    /// An outcome from its parts; what is optional is not there by default.
+    /// Creates an outcome, by default without optional values.
     package init(
         _ state: State,
         status: Int? = nil,
@@ -51,24 +51,24 @@ package struct Outcome: Sendable, Hashable {
     }
 }
 
-/// What became of a claimed push.
+/// The result for a claimed push: its outcome, or its return to the queue.
 package struct Settlement: Sendable, Hashable {
-    /// What can become of one.
+    /// The kinds of result.
     package enum Change: Sendable, Hashable {
-        /// It has ended; whether its token is dead is told by ``Settlement/deadToken``.
+        /// The push has ended; ``Settlement/isTokenDead`` has the state of its token.
         case ended(Outcome)
-        /// It is to be tried again, at this time at the earliest.
+        /// The push is to be tried again, not before this time.
         case postponed(until: Int64, attempts: Int, unknownTries: Int)
     }
 
-    /// What the store knows the push by.
+    /// The number of the push in the store.
     package var number: Int64
-    /// What became of it.
+    /// The result.
     package var change: Change
-    /// Whether Apple said that the token is dead, which the store then remembers.
+    /// Whether Apple has reported the token as unregistered, which the store then records.
     package var isTokenDead: Bool
 
-    /// A settlement from its parts.
+    /// Creates a settlement.
     package init(number: Int64, _ change: Change, isTokenDead: Bool = false) {
         self.number = number
         self.change = change
@@ -76,28 +76,28 @@ package struct Settlement: Sendable, Hashable {
     }
 }
 
-/// What is known of a push.
+/// The status of a push.
 package struct PushStatus: Sendable, Hashable {
-    /// Where a push is.
+    /// The stages of a push.
     package enum Place: Sendable, Hashable {
-        /// It waits: for its time, for its turn or for others that it must not overtake.
+        /// The push waits to become due, to be claimed, or for earlier pushes with its order key.
         case accepted
-        /// It has been given out to be sent.
+        /// The push has been claimed to be sent.
         case inFlight
-        /// It has ended, at this time.
+        /// The push ended at this time.
         case ended(Outcome, at: Int64)
     }
 
-    /// Its identifier.
+    /// The identifier.
     package var id: APNsID
-    /// Its lane.
+    /// The lane.
     package var lane: Lane
-    /// When it was accepted.
+    /// The time of acceptance.
     package var acceptedAt: Int64
-    /// Where it is.
+    /// The stage.
     package var place: Place
 
-    /// A status from its parts.
+    /// Creates a status.
     package init(id: APNsID, lane: Lane, acceptedAt: Int64, place: Place) {
         self.id = id
         self.lane = lane
@@ -106,20 +106,20 @@ package struct PushStatus: Sendable, Hashable {
     }
 }
 
-/// A token that Apple has called dead.
+/// A token that Apple has reported as unregistered.
 package struct DeadToken: Sendable, Hashable {
-    /// Counts up with each discovery in the outbox: what a reader of the feed remembers.
+    /// The position in the feed of unregistered tokens; it increases with each report.
     package var cursor: Int64
     /// The token.
     package var token: DeviceToken
-    /// When Apple last confirmed that it is dead; nil when Apple did not say.
+    /// The time when APNs last confirmed that the token is unregistered; nil when Apple did not report it.
     package var since: Int64?
-    /// When that was learnt.
+    /// The time when the relay received the report.
     package var learntAt: Int64
     /// Apple's reason.
     package var reason: String
 
-    /// A dead token from its parts.
+    /// Creates a record of an unregistered token.
     package init(cursor: Int64, token: DeviceToken, since: Int64?, learntAt: Int64, reason: String) {
         self.cursor = cursor
         self.token = token
@@ -129,18 +129,18 @@ package struct DeadToken: Sendable, Hashable {
     }
 }
 
-/// A push that was given up.
+/// A push that was abandoned.
 package struct DeadLetter: Sendable, Hashable {
     /// The push.
     package var push: OutboxPush
-    /// When it was accepted.
+    /// The time of acceptance.
     package var acceptedAt: Int64
-    /// How it ended.
+    /// The outcome.
     package var outcome: Outcome
-    /// When it ended.
+    /// The time when the push ended.
     package var endedAt: Int64
 
-    /// A dead letter from its parts.
+    /// Creates a dead letter.
     package init(push: OutboxPush, acceptedAt: Int64, outcome: Outcome, endedAt: Int64) {
         self.push = push
         self.acceptedAt = acceptedAt

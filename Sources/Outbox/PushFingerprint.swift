@@ -2,9 +2,9 @@ internal import APNs
 internal import Wire
 
 extension OutboxPush {
-    /// The first 16 bytes of a SHA-256 of the push's content, which tell a push that is sent again from another push
-    /// with the same identifier; nil without an identifier of the caller's.
+    /// The first 16 bytes of a SHA-256 hash of the push's content; nil for a push without an identifier of the caller.
     ///
+    /// They distinguish a push that is submitted again from another push with the same identifier.
     /// `martlet.fingerprint` in PostgreSQL calculates the same for pushes without ``orderContent``.
     var fingerprint: [UInt8]? {
         guard hasCallersID else { return nil }
@@ -18,7 +18,7 @@ extension OutboxPush {
         var bytes: [UInt8] = []
         for word in words {
             bytes += (word ?? "").utf8
-            // No header contains a line break, so two different lists of words never give the same bytes.
+            // No header contains a line break, so two different lists never give the same bytes.
             bytes.append(UInt8(ascii: "\n"))
         }
         bytes += orderContent ?? payload

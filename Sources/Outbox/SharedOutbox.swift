@@ -1,43 +1,45 @@
 package import APNs
 
-/// An outbox that several processes share: each is a node, and knows of the others through it.
+/// An outbox that several processes share.
+///
+/// Each process is a node and learns of the others through the outbox.
 package protocol SharedOutbox: OutboxStore {
-    /// What comes about without this process's doing; for one reader.
+    /// The events that other processes and the database cause; for one reader.
     var news: AsyncStream<OutboxNews> { get }
 
-    /// The nodes that are there, those first that have been there longest.
+    /// Returns the registered nodes, longest registered first.
     func nodes() async throws(OutboxError) -> [OutboxNode]
 
-    /// Has a node come to its end in order.
+    /// Asks a node to finish its work and shut down.
     ///
-    /// - Parameter number: Which.
-    /// - Returns: Whether it is there.
-    /// - Throws: ``OutboxError``; then it has not been asked.
+    /// - Parameter number: The number of the node.
+    /// - Returns: Whether the node is registered.
+    /// - Throws: ``OutboxError``; the node has not been asked then.
     func askToDrain(_ number: Int64) async throws(OutboxError) -> Bool
 
-    /// Has the others learn of this node, with its next sign of life.
+    /// Publishes data about this node for the other nodes, with the next heartbeat.
     ///
-    /// - Parameter facts: What there is to know, as JSON.
+    /// - Parameter facts: The data as JSON.
     func publish(_ facts: String) async
 
-    /// Which of some pushes have ended, whoever has sent them.
+    /// Finds those of some pushes that have ended, on any node.
     ///
     /// - Parameter pushes: The pushes by app and identifier.
-    /// - Returns: What is known of those that have ended.
+    /// - Returns: The statuses of those that have ended.
     /// - Throws: ``OutboxError`` when they cannot be read.
     func ended(among pushes: [(app: String, id: APNsID)]) async throws(OutboxError) -> [PushStatus]
 
-    /// The provider token that all nodes use for a key; nil when there is none yet.
+    /// Returns the provider token that all nodes use for a key; nil when there is none yet.
     func sharedToken(of key: SharedToken.Key) async throws(OutboxError) -> SharedToken?
 
-    /// Has all nodes use another provider token, unless somebody else has been faster.
+    /// Replaces the provider token that all nodes use for a key, unless another node has replaced it already.
     ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - key: What it was signed with.
-    ///   - old: When the one was issued that it replaces; nil when there was none.
-    /// - Returns: The token that counts.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    ///   - key: The key that signed it.
+    ///   - old: The time of issue of the token that it replaces; nil when there was none.
+    /// - Returns: The token that all nodes use now.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func share(
         _ token: SharedToken,
         of key: SharedToken.Key,
@@ -45,40 +47,40 @@ package protocol SharedOutbox: OutboxStore {
     ) async throws(OutboxError) -> SharedToken
 }
 
-/// What comes about in an outbox that others share, without this process's doing.
+/// An event of a shared outbox that other processes or the database cause.
 package enum OutboxNews: Sendable, Hashable {
-    /// Something is due in a lane.
+    /// A push of a lane is due.
     case arrived(Lane, Urgency)
-    /// What this process has claimed and not settled is others' now.
+    /// This process has lost its claims: another node may send the pushes that it has not settled.
     case claimsLost
-    /// Who is there: so many nodes, and whether this one does what one alone may do.
+    /// The number of nodes, and whether this one is the leader, which performs the work of a single node.
     case fleet(nodes: Int, leads: Bool)
     /// A connection to the database was lost.
     case unreachable(OutboxError)
-    /// Somebody asks this process to come to its end.
+    /// An operator has asked this process to shut down.
     case drainAsked
 }
 
-/// One of the processes that share an outbox.
+/// A process that shares an outbox.
 package struct OutboxNode: Sendable, Hashable {
-    /// Counts up with each process that comes; the lowest leads.
+    /// The number, which increases with each registration; the lowest is the leader's.
     package var number: Int64
-    /// What people know it by.
+    /// The name for operators.
     package var name: String
-    /// Martlet's version there.
+    /// The version of Martlet that it runs.
     package var version: String
-    /// When it came, in milliseconds since 1970.
+    /// The time of registration, in milliseconds since 1970.
     package var startedAt: Int64
-    /// How long ago it gave the last sign of life, in milliseconds.
+    /// The time since its last heartbeat, in milliseconds.
     package var silence: Int64
-    /// Whether it is asked to come to its end.
+    /// Whether it has been asked to shut down.
     package var isToDrain: Bool
     /// Whether it is this process.
     package var isOwn: Bool
-    /// What it tells of itself, as JSON.
+    /// The data that it has published, as JSON.
     package var facts: String
 
-    /// A node from its parts.
+    /// Creates a node.
     package init(
         number: Int64,
         name: String,
@@ -102,14 +104,14 @@ package struct OutboxNode: Sendable, Hashable {
 
 /// A provider token that all nodes use.
 package struct SharedToken: Sendable, Hashable {
-    /// What a token is signed with.
+    /// The key that signs a token.
     package struct Key: Sendable, Hashable {
         /// The team's identifier.
         package var teamID: String
         /// The key's identifier.
         package var keyID: String
 
-        /// A key from its parts.
+        /// Creates a key.
         package init(teamID: String, keyID: String) {
             self.teamID = teamID
             self.keyID = keyID
@@ -118,10 +120,10 @@ package struct SharedToken: Sendable, Hashable {
 
     /// The token's text, a JSON Web Token.
     package var text: [UInt8]
-    /// When it was issued, in seconds since 1970.
+    /// The time of issue, in seconds since 1970.
     package var issuedAt: Int64
 
-    /// A token from its parts.
+    /// Creates a shared token.
     package init(text: [UInt8], issuedAt: Int64) {
         self.text = text
         self.issuedAt = issuedAt

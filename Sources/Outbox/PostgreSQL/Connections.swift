@@ -1,13 +1,13 @@
 internal import Wire
 
-/// The connections of an outbox and the loops that serve them; releasing it closes both.
+/// The connections of an outbox and the event loops that serve them, both closed by its `deinit`.
 ///
-/// It exists for its `deinit`: an actor's own may not touch what is not `Sendable`, and an `isolated deinit` needs
-/// macOS 15.4 and stops the optimiser of Swift 6.3.1 ("circular reference").
+/// A separate class because the `deinit` of an actor may not access values that are not `Sendable`, and an
+/// `isolated deinit` needs macOS 15.4 and fails in the optimizer of Swift 6.3.1 ("circular reference").
 final class Connections {
-    /// Runs the outbox and its connections.
+    /// The event loop of the outbox and its connections.
     let loop: EventLoop
-    /// Opens connections, which may block for as long as a server does not answer.
+    /// The event loop on which connections are opened, which may block for as long as a server does not answer.
     let connecting: EventLoop
     /// The open connections.
     var links: [PostgreSQLOutbox.Purpose: Link] = [:]

@@ -1,11 +1,11 @@
 internal import PostgreSQL
 internal import Wire
 
-/// One connection to the database and the callers that wait for its answers; lives on its loop.
+/// A pipelined connection to the database with the callers that wait for its results; used on its event loop only.
 final class Link {
     typealias Completion = (Result<Rows, PostgreSQLError>) -> Void
 
-    /// A question without an answer.
+    /// A statement that waits for its result.
     private struct Question {
         var askedAt: MonotonicTime
         var completion: Completion
@@ -13,38 +13,39 @@ final class Link {
 
     private let session: Session
     private let loop: EventLoop
-    /// The time that the server has for the next answer before the connection is dropped.
+    /// The maximum time to wait for the next result before the connection is closed.
     private let answerTime: Duration
     private var watcher: SocketWatcher?
     private var waiting: [Question] = []
     private var answeredAt: MonotonicTime
     private var deadline: LoopTimer?
     private var willFlush = false
-    /// Called when a notification has arrived (`NOTIFY`).
+    /// A callback for notifications (`NOTIFY`).
     var onNotice: () -> Void = {}
-    /// Called once, when the connection is closed or lost.
+    /// A callback that is called once, when the connection is closed or lost.
     var onEnd: (PostgreSQLError) -> Void = { _ in }
-    /// The number of the server's process for this connection.
+    /// The process identifier of the server for this connection.
     var serverProcess: Int64 { session.serverProcess }
 
-    /// Takes over a session without open questions.
+    /// Creates a connection that owns a session without open statements.
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - loop: Where it lives.
-    ///   - answerTime: How long the server may take for the next answer before the connection is dropped.
-    /// - Throws: ``WireError`` when the loop cannot wait for the socket.
+    ///   - loop: The event loop of the connection.
+    ///   - answerTime: The maximum time to wait for the next result before the connection is closed.
+    /// - Throws: ``WireError`` when the event loop cannot monitor the socket.
     init(_ session: Session, on loop: EventLoop, answerTime: Duration) throws(WireError) {
         self.session = session
         self.loop = loop
         self.answerTime = answerTime
         answeredAt = loop.now
-        // Shutting the loop down releases the link without `close()`, and an event may have arrived by then.
+        // Shutting the event loop down releases the connection without `close()`, and an event may have arrived by
+        // then.
         watcher = try SocketWatcher(descriptor: session.descriptor, on: loop) { [weak self] _ in self?.becameReady() }
         watcher?.wait(for: .readable)
     }
 
-    /// Asks the database; the questions of one turn of the loop go in one write.
+    /// Sends a statement; all statements of one turn of the event loop are sent in one write.
     func ask(_ sql: String, _ parameters: [Parameter], _ completion: @escaping Completion) {
         guard watcher != nil else { return completion(.failure(.disconnected("the connection was closed"))) }
         waiting.append(Question(askedAt: loop.now, completion: completion))
@@ -59,7 +60,7 @@ final class Link {
         loop.atEndOfTurn { [weak self] in self?.flush() }
     }
 
-    /// Closes the connection; every open question fails with the error.
+    /// Closes the connection; every statement without a result fails with the error.
     func close(_ error: PostgreSQLError = .disconnected("the connection was closed")) {
         end(error)
     }
@@ -94,7 +95,7 @@ final class Link {
         }
     }
 
-    /// Drops the connection when the next answer takes too long: a server that hangs keeps its sockets open.
+    /// Closes the connection when the next result takes too long, because a server that hangs keeps its sockets open.
     private func watchAnswers() {
         guard deadline == nil, let time = nextDeadline else { return }
         deadline = loop.schedule(after: time.duration(since: loop.now)) { [weak self] in
@@ -105,7 +106,7 @@ final class Link {
         }
     }
 
-    /// When the next answer is due; nil when none is.
+    /// The deadline of the next result; nil when no statement waits.
     private var nextDeadline: MonotonicTime? {
         guard watcher != nil, let first = waiting.first else { return nil }
         return max(first.askedAt, answeredAt).advanced(by: answerTime)

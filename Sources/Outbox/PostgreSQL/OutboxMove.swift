@@ -3,43 +3,43 @@ internal import PostgreSQL
 internal import SQLite
 internal import Wire
 
-/// Moves an outbox from a file into a database: what waits, how pushes have ended, dead letters, paused lanes, dead
-/// tokens and how far their readers have come.
+/// A migration of an outbox from a file into a database: waiting pushes, outcomes, dead letters, paused lanes,
+/// unregistered tokens and the positions of webhooks in the feed.
 ///
-/// Each batch is kept by the database before it goes from the file, and what the database has already it leaves as it
-/// is: a move that was interrupted is begun anew and ends well. No relay may use the file meanwhile; relays may use the
-/// database.
+/// Each batch is stored in the database before it is deleted from the file, and rows that the database has already are
+/// left unchanged. An interrupted migration can therefore be started again. No relay may use the file meanwhile; relays
+/// may use the database.
 package actor OutboxMove {
-    /// What has been moved so far.
+    /// The number of rows moved so far.
     package struct Account: Sendable, Hashable {
-        /// Pushes that wait, and dead letters.
+        /// The number of waiting pushes and dead letters.
         package var pushes = 0
-        /// Pushes that have ended.
+        /// The number of outcomes.
         package var outcomes = 0
-        /// Tokens that Apple has called dead.
+        /// The number of unregistered tokens.
         package var deadTokens = 0
 
-        /// Nothing yet.
+        /// Creates counts of zero.
         package init() {}
     }
 
-    /// Rows in one batch.
+    /// The number of rows in one batch.
     private static let batch = 500
 
     private nonisolated let loop: EventLoop
-    /// Part of `Actor`.
+    /// The executor of the actor, required by `Actor`.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let database: PostgreSQLOutbox
     private let file: OutboxDatabase
     private var account = Account()
 
-    /// Opens both sides.
+    /// Opens the file and the database.
     ///
     /// - Parameters:
-    ///   - file: The file.
-    ///   - address: The database, whose tables are there.
-    /// - Throws: ``OutboxError``, of kind `.inUse` while a relay has the file.
+    ///   - file: The path of the file.
+    ///   - address: The address of the database, which must have its tables.
+    /// - Throws: ``OutboxError``, of kind `.inUse` while a relay uses the file.
     package init(from file: String, to address: String) async throws(OutboxError) {
         database = try await PostgreSQLOutbox(address: address, options: .init(name: "move"))
         do {
@@ -57,21 +57,21 @@ package actor OutboxMove {
         loop.shutdown()
     }
 
-    /// Moves everything.
+    /// Moves all rows.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - progress: Told after each batch.
-    /// - Returns: What was moved.
-    /// - Throws: ``OutboxError``; what had been moved by then stays where it is.
+    ///   - progress: A callback after each batch.
+    /// - Returns: The number of rows moved.
+    /// - Throws: ``OutboxError``; rows that have been moved stay in the database.
     package func run(
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
     ) async throws(OutboxError) -> Account {
         try await moveDeadTokens()
-        // Before the pushes, so that no relay sends those of a paused lane.
+        // Before the pushes, so that no relay sends pushes of a paused lane.
         try await movePauses()
-        // Before the pushes, so that a dead letter never is without its end.
+        // Before the pushes, so that every dead letter has its outcome.
         while try await moveOutcomes() { progress(account) }
         while try await movePushes(at: now) { progress(account) }
         await database.close(isInOrder: true)
@@ -102,7 +102,7 @@ package actor OutboxMove {
     }
 
     private func moveOutcomes() async throws(OutboxError) -> Bool {
-        // Oldest first, by the age that both sides know.
+        // Oldest first, by the time of the end, which both stores have.
         let rows = try reading { (file) throws(SQLiteError) in
             let statement = try file.connection.prepare(
                 """
@@ -175,14 +175,14 @@ package actor OutboxMove {
     }
 }
 
-/// A push on its way from a file into a database.
+/// A push that is moved from a file into a database.
 struct MovingPush: Sendable {
     var number: Int64
     var push: OutboxPush
     var fingerprint: [UInt8]?
     var acceptedAt: Int64
     var readyAt: Int64?
-    /// Its place in line there; nil for a dead letter.
+    /// The position in the database's queue (`martlet.queue.line`); nil for a dead letter.
     var line: Int64?
     var attempts: Int
     var unknownTries: Int
@@ -196,13 +196,13 @@ struct MovingPush: Sendable {
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries
         let readyAt = row.optionalInteger(at: 20)
-        // Those in line get in line anew, in their order.
+        // Pushes that are in line are lined up again in the database, in their order.
         line = due.isInLine || push.orderKey == nil && readyAt != nil ? 0 : readyAt == nil ? nil : -1
         self.readyAt = line == nil ? nil : readyAt ?? now
     }
 }
 
-/// The end of a push on its way from a file into a database.
+/// An outcome that is moved from a file into a database.
 struct MovingOutcome: Sendable {
     var id: [UInt8]
     var app: String
@@ -280,6 +280,6 @@ extension PostgreSQLOutbox {
         ) { _ in }
     }
 
-    /// As many places for parameters.
+    /// Returns a list of parameters for a statement: `$1, $2` and so on.
     static func places(_ count: Int) -> String { (1...count).map { "$\($0)" }.joined(separator: ", ") }
 }

@@ -2,16 +2,16 @@ internal import APNs
 internal import PostgreSQL
 internal import Wire
 
-/// Taking pushes in.
+/// Accepting pushes.
 extension PostgreSQLOutbox {
-    /// What one caller has handed in.
+    /// The pushes that one call has submitted.
     struct AcceptPiece {
         var pushes: [OutboxPush]
         var now: Int64
         var continuation: CheckedContinuation<Result<[Acceptance], OutboxError>, Never>
     }
 
-    /// One push with what the database knows its app by.
+    /// A push with the number of its app.
     private struct Entry {
         var push: OutboxPush
         var app: Int64
@@ -22,7 +22,7 @@ extension PostgreSQLOutbox {
         guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
         return try await withCheckedContinuation { continuation in
             if accepting.add(AcceptPiece(pushes: pushes, now: now, continuation: continuation)) {
-                // The others that are there already get their turn first, and are part of the same commit.
+                // The callers that are already queued run first, and join the same commit.
                 loop.atEndOfTurn { [self] in assumeIsolated { $0.acceptNext() } }
             }
         }.get()
@@ -70,7 +70,7 @@ extension PostgreSQLOutbox {
         var answers = [Acceptance](repeating: .accepted, count: entries.count)
         for (place, answer) in exceptions { answers[place] = answer }
         count += answers.count { $0 == .accepted }
-        // While they were written down, later ones may have been given out.
+        // Later pushes may have been claimed while these were stored.
         notePushes(due: now)
         return answers
     }
@@ -96,7 +96,7 @@ extension PostgreSQLOutbox {
 }
 
 extension Acceptance {
-    /// What `martlet.accept` tells of a push that it has not kept.
+    /// Reads a row of `martlet.accept`, which describes a push that was not stored.
     fileprivate init(_ row: Row, _ pushes: [OutboxPush]) {
         let push = pushes[Int(row.integer(at: 0)) - 1]
         if let isSame = row.optionalInteger(at: 1) {
@@ -113,7 +113,7 @@ extension Acceptance {
                 )
             )
         } else {
-            // Somebody else had it a moment ago, and it has been forgotten since: the caller may come again.
+            // The push existed a moment ago and has been deleted since, so the caller can try again.
             self = .full
         }
     }

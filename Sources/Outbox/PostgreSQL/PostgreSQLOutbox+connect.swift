@@ -1,18 +1,18 @@
 internal import PostgreSQL
 internal import Wire
 
-/// Opening the connections, and opening them again when they are lost.
+/// Opening of the connections, and reconnecting.
 extension PostgreSQLOutbox {
-    /// The time before the first retry of opening; it doubles up to the longest.
+    /// The time before the first retry of opening; it doubles up to ``longestRetry``.
     static let firstRetry = Duration.milliseconds(250)
     private static let longestRetry = Duration.seconds(2)
-    /// The time before a lost connection is opened again.
+    /// The time before each attempt to reopen a lost connection.
     private static let reconnectTime = Duration.milliseconds(250)
-    /// The time by which this process gives up later than the server, so that a slow statement is cancelled and not
-    /// lost.
+    /// The time that this process waits longer than the server, so that the server cancels a slow statement before the
+    /// connection is closed.
     private static let margin = Duration.milliseconds(500)
 
-    /// Connects, and registers this node.
+    /// Opens the connections and registers this node.
     func open() async throws(PostgreSQLError) {
         for purpose in Purpose.allCases where connections.links[purpose] == nil { try await connect(purpose) }
         let version = try await ask(.watching, "SELECT number FROM martlet.version") { $0.first?.integer(at: 0) }
@@ -21,14 +21,14 @@ extension PostgreSQLOutbox {
         }
         if node == 0 { try await register() }
         try await readApps()
-        // One that takes too long does not keep the outbox closed: each sign of life counts again.
+        // A count that takes too long must not keep the outbox closed; each heartbeat repeats it.
         try? await countPushes()
         isOpen = true
         beatLater()
         pollLater()
     }
 
-    /// Schedules an attempt to open, and further ones until one succeeds.
+    /// Schedules an attempt to open the outbox, and further attempts until it succeeds.
     func retryOpening(after delay: Duration) {
         loop.schedule(after: delay) { [weak self] in
             guard let self else { return }
@@ -59,7 +59,7 @@ extension PostgreSQLOutbox {
             problems[purpose] = error
             throw error
         }
-        // The outbox may have been closed meanwhile, which closed the connections that were there.
+        // The outbox may have been closed meanwhile; that closed only the connections that existed.
         guard !isClosed else { throw .disconnected("the outbox is closed") }
         let time = options.statementTime * purpose.patience
         let link: Link
@@ -83,10 +83,10 @@ extension PostgreSQLOutbox {
         }
     }
 
-    /// Ends the server's process of the connection that was lost before, and waits up to a second for its end.
+    /// Terminates the server's process of the previous, lost connection, and waits up to a second for its end.
     ///
-    /// A server that hung still runs the statements that it had received. Without this a settlement from before could
-    /// undo a claim that was made since.
+    /// A server that hung still executes the statements that it had received. Otherwise an old settlement could undo a
+    /// claim that was made since.
     private func endLostProcess(of purpose: Purpose, over link: Link) {
         guard let process = lostProcesses.removeValue(forKey: purpose), process != 0 else { return }
         link.ask(
@@ -98,10 +98,10 @@ extension PostgreSQLOutbox {
         ) { _ in }
     }
 
-    /// Releases the pushes of claims whose answers were lost with their connection.
+    /// Releases the pushes of claims whose results were lost with their connection.
     ///
-    /// It does nothing while a claim is under way, as the pushes of that claim are not known yet. The server may notice
-    /// the lost connection late, and finish a claim, so this is repeated for two minutes.
+    /// Does nothing while a claim is under way, as the pushes of that claim are not known yet. The server may notice
+    /// the lost connection late, and finish a claim, so the release is repeated for two minutes.
     func releaseLostClaims() {
         guard claimsUnderWay == 0, ContinuousClock.now < lostClaimsUntil, let link = connections.links[.delivering]
         else { return }
@@ -118,7 +118,7 @@ extension PostgreSQLOutbox {
         if purpose != .maintaining {
             newsOut.yield(.unreachable(OutboxError(error, "the outbox in PostgreSQL cannot be used")))
         }
-        // Its statements need a few rows: a server that does not answer them answers nothing.
+        // These statements read a few rows: a server that does not answer them is taken to hang.
         guard purpose == .watching, error.kind == .noAnswer else { return }
         for link in Array(connections.links.values) { link.close(error) }
     }
@@ -139,7 +139,7 @@ extension PostgreSQLOutbox {
         }
     }
 
-    /// Closes the connections.
+    /// Closes all connections.
     func disconnect() {
         isClosed = true
         let open = connections.links.values
@@ -160,7 +160,7 @@ extension PostgreSQLError.Kind {
 }
 
 extension Session {
-    /// A session that waits for nothing but its connection.
+    /// Opens a session in pipeline mode; only connecting blocks.
     @concurrent
     fileprivate static func connected(to address: String, name: String) async throws(PostgreSQLError) -> sending Session
     {

@@ -1,9 +1,9 @@
 internal import PostgreSQL
 internal import Wire
 
-/// Giving pushes out, and writing down what became of them.
+/// Claiming pushes, and storing their results.
 extension PostgreSQLOutbox {
-    /// What one caller says of what it had claimed.
+    /// The results that one call has submitted.
     struct SettlePiece {
         var settlements: [Settlement]
         var now: Int64
@@ -44,7 +44,7 @@ extension PostgreSQLOutbox {
             guard node != self.node else { throw failure }
             return Claim(pushes: [], nextDue: now)
         }
-        // What was claimed under the previous number has been released, or will be.
+        // Claims under the previous number have been released, or will be.
         guard node == self.node else { return Claim(pushes: [], nextDue: now) }
         held.formUnion(due.map(\.push.number))
         let isAll = due.count < limit
@@ -60,7 +60,8 @@ extension PostgreSQLOutbox {
         return Claim(pushes: due.map(\.push), nextDue: nextDue ?? nil)
     }
 
-    /// Looks back when the clock was set back: what comes now lies before what was given out.
+    /// Searches earlier times again when the clock was set back, because new pushes are due before those already
+    /// claimed.
     func noteTime(_ now: Int64) {
         if now < latestTime - Watermark.lookBack {
             for shelf in watermarks.keys { watermarks[shelf]?.startOver() }
@@ -70,8 +71,9 @@ extension PostgreSQLOutbox {
         latestTime = now
     }
 
-    /// This node has put something on some of the shelves that is due at a time: to look at all is less work than to
-    /// find out which.
+    /// Notes that this node has made pushes due at a time.
+    ///
+    /// All watermarks are updated, which costs less than finding the lanes concerned.
     func notePushes(due now: Int64) {
         for shelf in watermarks.keys { watermarks[shelf]?.notePush(due: now) }
     }
@@ -117,13 +119,13 @@ extension PostgreSQLOutbox {
         measures.commitTimes.observe(ContinuousClock.now - start)
         measures.commitSizes.observe(Double(settlements.count))
         held.subtract(settlements.map(\.number))
-        // Those that waited behind what has ended are due now.
+        // Pushes that waited behind those that have ended are due now.
         notePushes(due: now)
         count -= rows.count { $0.state != nil }
     }
 }
 
-/// A settlement as `martlet.settle` takes it: a push that is postponed has no state.
+/// A settlement as parameters of `martlet.settle`; a push that is postponed has no state.
 private struct SettlementRow {
     var state: String?
     var status: Int64?

@@ -1,7 +1,7 @@
 package import APNs
 internal import PostgreSQL
 
-/// What nodes share besides pushes.
+/// Data that nodes share besides pushes.
 extension PostgreSQLOutbox: SharedOutbox {
     package func nodes() async throws(OutboxError) -> [OutboxNode] {
         let (own, lease) = (node, options.lease.components.seconds * 1_000)

@@ -1,7 +1,7 @@
 package import APNs
 internal import PostgreSQL
 
-/// Lanes that operators pause and purge, and searches.
+/// Pausing and purging of lanes, and searches.
 extension PostgreSQLOutbox {
     package func pauses() async throws(OutboxError) -> [LanePause] {
         try await inquire(
@@ -22,7 +22,7 @@ extension PostgreSQLOutbox {
         let number = try await number(of: lane.app)
         let stored = try await inquire(
             .watching,
-            // The update changes nothing: without it the statement returns no row for a lane that is paused already.
+            // The update changes nothing: without it the statement returns no row for a lane that is already paused.
             """
             INSERT INTO martlet.lane_pause AS p VALUES ($1, $2, $3, $4) ON CONFLICT (app, is_production)
             DO UPDATE SET caller = p.caller RETURNING p.since, p.caller

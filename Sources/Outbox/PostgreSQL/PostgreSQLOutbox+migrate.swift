@@ -2,15 +2,15 @@ internal import PostgreSQL
 internal import Wire
 
 extension PostgreSQLOutbox {
-    /// The time in which the server has to run one script.
+    /// The maximum time for one script.
     private static let migrationTime = Duration.seconds(600)
 
-    /// Makes the tables and functions in a database, or brings older ones up to date; does nothing where they are.
+    /// Creates the tables and functions in a database, or upgrades older ones; does nothing when they are current.
     ///
-    /// Whoever connects has to be allowed to make a schema there. Relays may be running, and wait for a moment.
+    /// The user of the connection must be allowed to create a schema. Relays may be running; they wait for a moment.
     ///
-    /// - Parameter address: The database.
-    /// - Throws: ``OutboxError``, which says what PostgreSQL refused; then nothing has changed.
+    /// - Parameter address: The address of the database.
+    /// - Throws: ``OutboxError`` with PostgreSQL's error. A script that fails changes nothing.
     package static func migrate(_ address: String) async throws(OutboxError) {
         let connecting: EventLoop
         do {

@@ -1,7 +1,7 @@
 package import APNs
 internal import PostgreSQL
 
-/// Everything that is asked seldom.
+/// Calls that are rare, compared with accepting and claiming.
 extension PostgreSQLOutbox {
     package func status(of id: APNsID, of app: String) async throws(OutboxError) -> PushStatus? {
         let number = try await number(of: app)
@@ -69,7 +69,7 @@ extension PostgreSQLOutbox {
         return countedBacklog
     }
 
-    /// Counts what waits; of very many that takes its time, and is done the more seldom.
+    /// Counts the waiting pushes; the longer a count takes, the later is the next one.
     func countPushes() async throws(PostgreSQLError) {
         let start = ContinuousClock.now
         countedBacklog = try await ask(

@@ -2,33 +2,33 @@ internal import APNs
 internal import PostgreSQL
 internal import Wire
 
-/// Seeing to it that the others know of this node, and that this node knows what comes in elsewhere.
+/// Heartbeats of this node, and polling for pushes that other nodes and back ends have stored.
 extension PostgreSQLOutbox {
-    /// When the database is looked at, and how thoroughly: a value that is told when there was work.
+    /// The schedule of polls: the interval, and whether a poll searches all times or only new ones.
     struct Watch {
-        /// How long this node looks often after there was work.
+        /// The time for which this node polls often after it had work.
         private static let busyTime = Duration.seconds(1)
         private static let busyInterval = Duration.milliseconds(100)
         private static let idleInterval = Duration.seconds(1)
-        /// What comes very late is looked for at this interval at least, and for a twentieth of the time at most.
+        /// The minimum interval between complete polls, which find pushes that became visible very late.
         private static let thoroughInterval = Duration.seconds(5)
         private static let thoroughShare = 20
 
         private var lastWork = ContinuousClock.now
         private var nextThorough = ContinuousClock.now
-        /// Whether the others know that this node rests, and have to call it.
+        /// Whether the database knows that this node is idle, so that others notify it of new pushes.
         var isKnownToRest = false
         var isPolling = false
 
-        /// There was something to do.
+        /// Notes that there was work.
         mutating func noteWork() { lastWork = ContinuousClock.now }
 
-        /// Whether there has been nothing to do for a while.
+        /// Whether there has been no work for ``busyTime``.
         var isResting: Bool { ContinuousClock.now - lastWork > Watch.busyTime }
 
         var interval: Duration { isKnownToRest && isResting ? Watch.idleInterval : Watch.busyInterval }
 
-        /// Whether everything is to be looked at, and not only what is new.
+        /// Whether the next poll searches all times and not only new ones.
         var isThorough: Bool { ContinuousClock.now >= nextThorough }
 
         mutating func looked(thoroughlyFor time: Duration) {
@@ -38,7 +38,7 @@ extension PostgreSQLOutbox {
 
     private static let mostShelves = 4_096
 
-    // MARK: What has come in
+    // MARK: New pushes
 
     func pollLater() {
         loop.schedule(after: watch.interval) { [weak self] in
@@ -49,7 +49,7 @@ extension PostgreSQLOutbox {
         }
     }
 
-    /// Looks whether something is due in the lanes that this node delivers.
+    /// Polls for due pushes in the lanes that this node delivers.
     func poll() {
         guard !watch.isPolling, !isClosed, !watermarks.isEmpty else { return }
         watch.isPolling = true
@@ -84,7 +84,7 @@ extension PostgreSQLOutbox {
         }
     }
 
-    // MARK: Who is there
+    // MARK: Nodes
 
     func register() async throws(PostgreSQLError) {
         let parameters: [Parameter] = [
@@ -98,7 +98,7 @@ extension PostgreSQLOutbox {
     func beatLater() {
         loop.schedule(after: options.lease / 3) { [weak self] in
             guard let self else { return }
-            // On the loop from the start: a lease must not be lost because the program's threads are busy.
+            // On the event loop from the start: a lease must not expire because the program's threads are busy.
             Task(executorPreference: LoopTaskExecutor(loop)) { await self.beat() }
         }
     }
@@ -118,24 +118,24 @@ extension PostgreSQLOutbox {
             guard let state else { return }
             watch.isKnownToRest = isResting
             releaseLostClaims()
-            // What a node had that is no more has come back, and is old.
+            // The released pushes of a missing node were due in the past.
             if state.released > 0 { watermarks = watermarks.mapValues { _ in Watermark() } }
             if state.isToDrain { newsOut.yield(.drainAsked) }
             newsOut.yield(.fleet(nodes: state.nodes, leads: state.leads))
             if !state.isAlive { try await registerAgain(insteadOf: asked) }
             if ContinuousClock.now >= nextCount { try await countPushes() }
         } catch {
-            // The next beat comes anyway; until then the lease runs.
+            // The next heartbeat follows in any case; the lease continues until it ends.
             return
         }
     }
 
-    /// Registers this node under another number, after other nodes deleted it and took over its claims.
+    /// Registers this node under a new number, after other nodes deleted it and took over its claims.
     ///
-    /// Does nothing if it has another number already. Several callers at once wait for one registration.
+    /// Does nothing if it has another number already. Concurrent callers wait for one registration.
     ///
-    /// - Parameter lost: The number that the database does not know any more.
-    /// - Throws: The error of the database; then the next claim or beat tries again.
+    /// - Parameter lost: The number that no longer exists in the database.
+    /// - Throws: The error of the database; the next claim or heartbeat tries again.
     func registerAgain(insteadOf lost: Int64) async throws(PostgreSQLError) {
         guard node == lost else { return }
         if let registration { return try await registration.value.get() }
@@ -158,7 +158,7 @@ extension PostgreSQLOutbox {
         return .success(())
     }
 
-    /// What the database says of this node.
+    /// The state of this node in the database.
     private struct NodeState: Sendable {
         var isAlive: Bool
         var isToDrain: Bool

@@ -1,34 +1,36 @@
 internal import PostgreSQL
 internal import Wire
 
-/// The outbox of several machines: a PostgreSQL database that their relays share.
+/// An outbox of several machines: a PostgreSQL database that their relays share.
 ///
-/// What must hold between them is written in the database's own functions (``Schema``); this asks for it, many pushes
-/// at a time, over four connections without waiting in line: one takes pushes in, one gives them out and stores their
-/// outcomes, one watches, and one has the statements that may take long. Each relay is a node with a lease, which it
-/// renews. What a node has claimed is its own until its lease ends; then the node that notices takes over, and notes
-/// that it may have been sent.
+/// The rules between the relays are implemented in functions of the database (``Schema``). This actor calls them, many
+/// pushes at a time, over four pipelined connections: one accepts pushes, one claims them and stores their outcomes,
+/// one runs short statements, and one runs the statements that may take long. Each relay is a node with a lease, which
+/// it renews. The claims of a node are its own until its lease expires; then the first node that notices releases them
+/// and marks the pushes as possibly sent.
 package actor PostgreSQLOutbox {
-    /// How a database is used.
+    /// The options of an outbox in a database.
     package struct Options: Sendable {
-        /// Pushes that may wait at once, in all nodes together and within a moment's doings; 10 million by default.
+        /// The maximum number of pushes that have not ended, in all nodes together; 10 million by default.
+        ///
+        /// It may be exceeded for a moment, because other nodes' pushes are counted at intervals.
         package var limit: Int
-        /// How long a node that is not heard of keeps what it has claimed; 15 seconds by default.
+        /// The time for which a node without heartbeats keeps its claims; 15 seconds by default.
         package var lease: Duration
-        /// What people know this node by.
+        /// The name of this node for operators.
         package var name: String
-        /// The longest time for a statement that needs a few rows; 3 seconds by default.
+        /// The maximum time for a statement that needs a few rows; 3 seconds by default.
         ///
-        /// The server cancels one that takes longer. A server that answers none of them for half a second more is taken
-        /// for hung: all connections are dropped, and what was under way fails. Statements that write many pushes may
-        /// take 6 times as long, and those that read whole tables 20 times.
+        /// The server cancels a statement that takes longer. When it does not answer for half a second more, it is
+        /// taken to hang: all connections are closed, and the calls under way fail. Statements that write many pushes
+        /// may take 6 times as long, and those that read whole tables 20 times.
         package var statementTime: Duration
-        /// Whether opening succeeds while the database is away or full; false by default.
+        /// Whether opening succeeds while the database is unavailable or full; false by default.
         ///
-        /// Every call fails then until a later attempt to open succeeds.
+        /// Until a later attempt to open succeeds, every call fails.
         package var retriesOpening: Bool
 
-        /// The defaults, save what is given.
+        /// Creates options, with a default for each.
         package init(
             limit: Int = 10_000_000,
             lease: Duration = .seconds(15),
@@ -44,13 +46,13 @@ package actor PostgreSQLOutbox {
         }
     }
 
-    /// What a connection is for.
+    /// The purpose of a connection.
     enum Purpose: String, CaseIterable {
         case accepting
         case delivering
-        /// Statements that need a few rows: a server that does not answer them is taken for hung.
+        /// Statements that need a few rows: a server that does not answer them is taken to hang.
         case watching
-        /// Statements that may read whole tables, and the sign of life, which may take over what another node had.
+        /// Statements that may read whole tables, and the heartbeat, which may release the claims of other nodes.
         case maintaining
 
         /// The factor of ``Options/statementTime`` for a statement.
@@ -63,7 +65,7 @@ package actor PostgreSQLOutbox {
         }
     }
 
-    /// One urgency of one lane, in which this node delivers.
+    /// One urgency of a lane that this node delivers.
     struct Shelf: Hashable {
         var lane: Lane
         var urgency: Urgency
@@ -71,42 +73,42 @@ package actor PostgreSQLOutbox {
 
     nonisolated let loop: EventLoop
     let connections: Connections
-    /// Part of `Actor`.
+    /// The executor of the actor, required by `Actor`.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let address: String
     let options: Options
-    /// The reason why there is no connection for a purpose.
+    /// The error of the last failed connection for each purpose.
     var problems: [Purpose: PostgreSQLError] = [:]
-    /// The server's processes of connections that were lost, which may still run what they were asked.
+    /// The server's processes of lost connections, which may still execute statements.
     var lostProcesses: [Purpose: Int64] = [:]
-    /// The reason why the outbox is not open yet; nil once it is.
+    /// The reason why the outbox is not open yet; nil once it is open.
     var openingProblem: OutboxError?
     var isOpen = false
     var isClosed = false
-    /// What the others are told of this node.
+    /// The data that this node publishes for other nodes.
     var facts = "{}"
-    /// This node's number; it gets another when its lease has ended.
+    /// The number of this node; it gets another after its lease has expired and it was deleted.
     var node: Int64 = 0
-    /// The registration under way of this node, after other nodes took over its claims.
+    /// The registration under way, after other nodes took over this node's claims.
     var registration: Task<Result<Void, PostgreSQLError>, Never>?
-    /// The apps' numbers, by their names.
+    /// The numbers of apps by name.
     private var apps: [String: Int64] = [:]
 
     var accepting = Gathering<AcceptPiece>()
     var settling = Gathering<SettlePiece>()
-    /// What has been given out and not settled yet.
+    /// The numbers of pushes that are claimed and not settled.
     var held: Set<Int64> = []
-    /// Claims that the database has not answered.
+    /// The number of claims without a result.
     var claimsUnderWay = 0
-    /// Until when a claim may still come true whose connection was lost.
+    /// The time until which the server may still finish a claim whose connection was lost.
     var lostClaimsUntil = ContinuousClock.now
-    /// How far each shelf has been given out.
+    /// The progress of claims in each lane and urgency.
     var watermarks: [Shelf: Watermark] = [:]
-    /// The time that was handed in last.
+    /// The time that a caller passed last.
     var latestTime = Int64.min / 2
     var watch = Watch()
-    /// Pushes that have not ended, in all nodes: as many as were counted last, and what this node has done since.
+    /// The number of pushes that have not ended, in all nodes: the last count, adjusted by this node's changes since.
     var count = 0
     var countedBacklog: [Backlog] = []
     var nextCount = ContinuousClock.now
@@ -115,12 +117,12 @@ package actor PostgreSQLOutbox {
     package nonisolated let news: AsyncStream<OutboxNews>
     nonisolated let newsOut: AsyncStream<OutboxNews>.Continuation
 
-    /// Connects to a database whose tables are those of this version.
+    /// Connects to a database with tables of this version.
     ///
     /// - Parameters:
-    ///   - address: What libpq takes: `postgresql://…` or `host=… dbname=…`, with any number of hosts.
-    ///   - options: How it is used.
-    /// - Throws: ``OutboxError`` of kind `.unavailable` or `.unreachable`, which says what to do.
+    ///   - address: A connection string of libpq, `postgresql://…` or `host=… dbname=…`, with any number of hosts.
+    ///   - options: The options.
+    /// - Throws: ``OutboxError`` of kind `.unavailable` or `.unreachable`, with advice.
     package init(address: String, options: Options = Options()) async throws(OutboxError) {
         self.address = address
         self.options = options
@@ -147,14 +149,14 @@ package actor PostgreSQLOutbox {
     package func close(isInOrder: Bool) async {
         guard !isClosed else { return }
         isClosed = true
-        // Should that fail, the lease ends by itself.
+        // If this fails, the lease expires.
         try? await ask(.watching, "SELECT martlet.leave($1, $2)", [.integer(node), .flag(!isInOrder)]) { _ in }
         disconnect()
     }
 
-    // MARK: Questions
+    // MARK: Statements
 
-    /// Asks the database, and reads the answer where it came in; once more where others were in the way.
+    /// Runs a statement and reads its result on the event loop; retries up to four times after a conflict.
     func ask<Value: Sendable>(
         _ purpose: Purpose,
         _ sql: String,
@@ -188,7 +190,7 @@ package actor PostgreSQLOutbox {
 
     private typealias Answered<Value> = Result<Value, PostgreSQLError>
 
-    /// Asks the database in the outbox's name.
+    /// Runs a statement, with PostgreSQL's error as an error of the outbox.
     func inquire<Value: Sendable>(
         _ purpose: Purpose,
         _ sql: String,
@@ -203,7 +205,7 @@ package actor PostgreSQLOutbox {
         }
     }
 
-    /// Throws the error that explains why the outbox cannot be used; nothing while it is open.
+    /// Throws the error that explains why the outbox cannot be used; returns while it is open.
     func checkOpen() throws(OutboxError) {
         guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
         if let openingProblem { throw openingProblem }
@@ -211,7 +213,7 @@ package actor PostgreSQLOutbox {
 
     // MARK: Apps
 
-    /// The number of an app, which it gets when it is heard of for the first time.
+    /// Returns the number of an app, which is assigned on its first use.
     func number(of app: String) async throws(OutboxError) -> Int64 {
         if let number = apps[app] { return number }
         let number = try await inquire(.watching, "SELECT martlet.app_number($1)", [.text(app)]) {
@@ -221,7 +223,7 @@ package actor PostgreSQLOutbox {
         return number
     }
 
-    /// The number of an app that has been heard of; nil for others.
+    /// Returns the number of a known app; nil for others.
     func number(ofKnown app: String) -> Int64? { apps[app] }
 
     func readApps() async throws(PostgreSQLError) {
@@ -231,7 +233,7 @@ package actor PostgreSQLOutbox {
         apps = Dictionary(all) { first, _ in first }
     }
 
-    /// The name of an app that this node, or another, has given a number.
+    /// Returns the name of an app by its number, which any node may have assigned.
     func name(of app: Int64) async throws(OutboxError) -> String {
         if let name = apps.first(where: { $0.value == app })?.key { return name }
         let name = try await inquire(.watching, "SELECT name FROM martlet.app WHERE number = $1", [.integer(app)]) {
@@ -243,7 +245,7 @@ package actor PostgreSQLOutbox {
 }
 
 extension OutboxError {
-    /// What PostgreSQL says, in the outbox's words.
+    /// Creates an error from an error of PostgreSQL.
     init(_ error: PostgreSQLError, _ what: String) {
         let kind: Kind =
             switch error.kind {

@@ -2,12 +2,12 @@ internal import APNs
 internal import PostgreSQL
 
 extension Parameter {
-    /// A push's identifier.
+    /// Returns a parameter for the identifier of a push.
     static func identifier(_ id: APNsID) -> Parameter { .identifier(id.bytes) }
 }
 
 extension PushEnvironment {
-    /// As the database keeps it.
+    /// Whether the environment is production, as stored in the database.
     var isProduction: Bool { self == .production }
 
     init(isProduction: Bool) {
@@ -16,7 +16,7 @@ extension PushEnvironment {
 }
 
 extension PushStatus {
-    /// The columns of `martlet.known`; nil when there is none.
+    /// Reads the columns of `martlet.known`; nil when the row has no identifier.
     init?(_ row: Row, from column: Int, app: String) {
         guard let id = row.optionalBytes(at: column).flatMap({ APNsID(bytes: $0) }) else { return nil }
         let place: Place =
@@ -31,7 +31,8 @@ extension PushStatus {
 }
 
 extension Outcome {
-    /// Seven columns: state, status, reason, unique identifier, time of the token's death, tries, unknown tries.
+    /// Reads seven columns: state, status, reason, unique identifier, time of unregistration, attempts, attempts
+    /// without an answer.
     init(_ row: Row, from column: Int) {
         self.init(
             State(rawValue: row.text(at: column)) ?? .dead,
@@ -46,7 +47,7 @@ extension Outcome {
 }
 
 extension ClaimedPush {
-    /// The columns of `martlet.claim`.
+    /// Reads the columns of `martlet.claim`.
     init(_ row: Row, lane: Lane) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
@@ -81,7 +82,7 @@ extension ClaimedPush {
 }
 
 extension DeadToken {
-    /// Five columns: cursor, token, time of death, time of its discovery, reason.
+    /// Reads five columns: cursor, token, time of unregistration, time of the report, reason.
     init?(_ row: Row) {
         guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
         self.init(

@@ -1,8 +1,9 @@
 extension Schema {
-    /// Keeps pushes, and tells of those that were not kept.
+    /// The function that stores pushes and returns a row for each push that was not stored.
     ///
-    /// Only the identifier is fought for, through its unique index. Whoever loses looks again once the winner has
-    /// committed; and a push that has ended in the meantime is found by looking once more after the row is in.
+    /// Concurrent transactions conflict only on the identifier, through its unique index. The later one reads the
+    /// stored push after the earlier one has committed. After the insertion the outcomes are searched for the
+    /// identifier, because the other push may have ended meanwhile.
     static let accepting = """
         CREATE FUNCTION martlet.accept(
             p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
@@ -76,7 +77,7 @@ extension Schema {
 
         """
 
-    /// For back ends of any language, in the transaction that the push belongs to.
+    /// The functions for back ends in any language, which enqueue a push in a transaction of their own.
     static let enqueueing = """
         CREATE FUNCTION martlet.milliseconds(p_time timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
             SELECT floor(extract(epoch FROM p_time) * 1000)::bigint

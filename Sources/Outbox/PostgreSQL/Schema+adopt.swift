@@ -1,5 +1,5 @@
 extension Schema {
-    /// Takes over what another outbox has kept; what is there already stays as it is.
+    /// The functions that import rows of another outbox; rows that exist already are left unchanged.
     static let adopting = """
         CREATE FUNCTION martlet.adopt_pushes(
             p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[], p_fingerprints bytea[],

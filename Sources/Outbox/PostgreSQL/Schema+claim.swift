@@ -1,13 +1,13 @@
 extension Schema {
-    /// Pushes that keep their order get in line when they are due, each behind the others of its key.
+    /// The functions that line up due pushes with an order key, each behind the others of its key.
     ///
-    /// Their numbers decide about the order, and not their times, because relays' clocks differ and a push may be
-    /// committed after one with a later time. So a push takes along all of its key with lower numbers, except scheduled
-    /// ones.
+    /// The order is that of their numbers and not of their times, because relays' clocks differ and a push may be
+    /// committed after one with a later time. Therefore a push lines up together with all pushes of its key with lower
+    /// numbers, except scheduled ones.
     ///
-    /// Whoever gets in line behind a first one holds on to that row until the commit, so that its end comes after, and
-    /// finds who is next. Should a first one have gone and another taken its place at the same moment, the unique index
-    /// says so, and the next claim tries again.
+    /// A transaction that lines up a push behind a first one locks the row of the first one until it commits, so that
+    /// the end of the first one comes later and finds its successor. When a first push has ended and another has taken
+    /// its place at the same moment, the unique index is violated, and the next claim tries again.
     static let lines = """
         CREATE FUNCTION martlet.line_up(p_app bigint, p_is_production boolean, p_from bigint, p_now bigint)
         RETURNS void LANGUAGE plpgsql
@@ -96,10 +96,10 @@ extension Schema {
 
         """
 
-    /// The SQLSTATE of a claim by a node that is not registered, which must register again.
+    /// The SQLSTATE of a claim by a node that is not registered and must register again.
     static let missingNode = "MN001"
 
-    /// Gives pushes out, to one node each.
+    /// The functions that assign due pushes to nodes, and that find due pushes.
     static let claiming = """
         CREATE FUNCTION martlet.claim(
             p_node bigint, p_app bigint, p_is_production boolean, p_urgency bigint, p_from bigint, p_now bigint,

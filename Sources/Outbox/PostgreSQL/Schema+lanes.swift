@@ -1,5 +1,5 @@
 extension Schema {
-    /// Lanes that operators pause and purge, and the search by device token.
+    /// The table of paused lanes, the function that purges a lane, and the index for searches by device token.
     static let lanes = """
         CREATE TABLE martlet.lane_pause (
             app bigint NOT NULL,

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Makes room for what is to come, and forgets what is long over.
+    /// The functions that create partitions in advance and delete old outcomes.
     static let housekeeping = """
         -- A partition of outcomes for the day of a time, should there be none.
         CREATE FUNCTION martlet.prepare_day(p_time bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -50,7 +50,7 @@ extension Schema {
 
         """
 
-    /// Who is there, and who is not any more.
+    /// The functions that register nodes, renew their leases and delete expired nodes.
     static let nodes = """
         -- Lets go of what a node has claimed.
         CREATE FUNCTION martlet.release(p_node bigint, p_but bigint[], p_may_have_been_sent boolean)

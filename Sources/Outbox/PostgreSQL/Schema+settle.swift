@@ -1,7 +1,7 @@
 extension Schema {
-    /// Writes down what became of pushes.
+    /// The functions that store the outcomes of pushes.
     ///
-    /// Whoever has locked their rows in `queue` may end them.
+    /// A transaction must lock the rows of pushes in `queue` before it ends them.
     static let settling = """
         CREATE FUNCTION martlet.finish(
             p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],

@@ -1,24 +1,24 @@
 /// The tables and functions of an outbox in PostgreSQL, all in the schema `martlet`.
 ///
-/// What must be true for every writer is written once, in the database: relays, and back ends that enqueue in
+/// The rules that hold for every writer are implemented once, in the database: relays, and back ends that enqueue in
 /// transactions of their own, call the same functions. Each call is a transaction at READ COMMITTED, where each
-/// statement sees what others have committed before it.
+/// statement sees what other transactions have committed before it.
 ///
-/// A push has a row in `push`, with its payload, which never changes, and a narrow one in `queue`, which changes when
-/// it is claimed and when it is postponed. When it ends both go, and a row in `outcome` comes; a dead letter keeps its
-/// row in `push`.
+/// A push has a row in `push`, with its payload, which never changes, and a narrow row in `queue`, which changes when
+/// it is claimed and when it is postponed. When it ends, both are deleted and a row is inserted into `outcome`; a dead
+/// letter keeps its row in `push`.
 enum Schema {
-    /// Scripts, each from the version of its index to the next; from the first release on they are never changed, only
-    /// added to.
+    /// The scripts, each of which upgrades from the version of its index to the next; scripts that were released are
+    /// never changed, only added to.
     static let migrations = [
         tables + identities + enqueueing + accepting + lines + claiming + settling + housekeeping + nodes + adopting,
         lanes,
     ]
 
-    /// Has the statements of a function go by indexes, by plans that are made once in each session.
+    /// The settings that make the statements of a function use indexes, with plans that are made once in each session.
     ///
-    /// A queue that was empty when a plan was made may hold millions when it is used; and to plan each claim again, as
-    /// PostgreSQL would for a long queue, takes half as long as the claim.
+    /// A queue that was empty when a plan was made may hold millions of rows when it is used. Planning each claim
+    /// again, as PostgreSQL would for a long queue, takes half as long as the claim.
     static let byIndexes = """
         SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
         SET enable_hashjoin = off SET enable_mergejoin = off
@@ -132,7 +132,7 @@ enum Schema {
 
         """
 
-    /// What a push is known by.
+    /// The functions that identify apps and pushes.
     static let identities = """
         CREATE FUNCTION martlet.app_number(p_name text) RETURNS bigint LANGUAGE plpgsql AS $$
         BEGIN

@@ -1,40 +1,41 @@
-/// How far one urgency of a lane has been given out, and where to look for more: what has gone leaves traces in the
-/// database, which a claim does not want to meet each time.
+/// The start of the search for due pushes of one urgency of a lane.
+///
+/// Claimed pushes leave dead rows in the database, which a claim should not read each time.
 struct Watermark {
-    /// How far to look back now and then, in milliseconds: commits come in another order than their times, and clocks
-    /// differ.
+    /// The range before the frontier that is searched again at intervals, in milliseconds, because pushes are not
+    /// committed in the order of their times and clocks differ.
     static let lookBack: Int64 = 2_000
-    /// How often.
+    /// The interval between these searches.
     private static let interval = Duration.milliseconds(250)
 
-    /// What was due by then has been given out, but for what has come late.
+    /// The time up to which all pushes have been claimed, except those that were committed late.
     private var frontier = Int64.min
     private var nextLookBack = ContinuousClock.now
-    /// When something is due that this node has put there, and that may lie behind the frontier.
+    /// The earliest due time of the pushes that this node has made due since the last claim.
     private var earliestOwn = Int64.max
 
-    /// From which time on the next claim looks.
+    /// Returns the start of the next claim's range.
     mutating func startOfClaim(at clock: ContinuousClock.Instant) -> Int64 {
         defer { earliestOwn = .max }
         return min(startOfLook(at: clock), earliestOwn)
     }
 
-    /// From which time on it is looked whether something has come.
+    /// Returns the start of the next poll's range.
     mutating func startOfLook(at clock: ContinuousClock.Instant) -> Int64 {
         guard clock >= nextLookBack else { return frontier }
         nextLookBack = clock + Watermark.interval
         return frontier < .min + Watermark.lookBack ? .min : frontier - Watermark.lookBack
     }
 
-    /// This node has put something there that is due at a time.
+    /// Notes that this node has made pushes due at a time.
     mutating func notePush(due time: Int64) { earliestOwn = min(earliestOwn, time) }
 
-    /// Everything that is due by a time has been given out.
+    /// Notes that all pushes up to a time have been claimed.
     mutating func advance(to time: Int64) { frontier = max(frontier, time) }
 
-    /// Something may have come late: the next claim looks back.
+    /// Makes the next search include ``lookBack``, because a push may have been committed late.
     mutating func expectStragglers() { nextLookBack = .now }
 
-    /// Something has come very late: the next claim looks at everything.
+    /// Makes the next claim search all times, because a push was committed very late.
     mutating func startOver() { self = Watermark() }
 }

@@ -3,7 +3,7 @@ internal import SQLite
 internal import Wire
 
 extension OutboxDatabase {
-    /// Does what several callers have asked for; one list of answers for each.
+    /// Performs the changes of several callers and returns one list of answers for each.
     func perform(_ pieces: [SQLiteOutbox.Work]) throws(SQLiteError) -> [[Acceptance]] {
         var answers: [[Acceptance]] = []
         for piece in pieces {
@@ -19,7 +19,7 @@ extension OutboxDatabase {
         return answers
     }
 
-    /// Keeps pushes, or says why not.
+    /// Stores pushes and returns an answer for each.
     func accept(_ pushes: [OutboxPush], at now: Int64) throws(SQLiteError) -> [Acceptance] {
         var answers: [Acceptance] = []
         answers.reserveCapacity(pushes.count)
@@ -66,7 +66,7 @@ extension OutboxDatabase {
         try insert(push, at: place, fingerprint: fingerprint, acceptedAt: now)
     }
 
-    /// Where a row is put.
+    /// The position of a row in the queue.
     private struct Place {
         var number: Int64
         var shelf: Shelf
@@ -103,7 +103,7 @@ extension OutboxDatabase {
         try statements.insert.run()
     }
 
-    /// Whether another push of this order key has to end before a new one may go.
+    /// Returns whether another push with this order key has to end before a new one can be claimed.
     func hasOthersInLine(_ shelf: Shelf, _ key: String, besides number: Int64) throws(SQLiteError) -> Bool {
         try statements.findInLine.bind(shelf.app, shelf.environment.rawValue, key, number)
         defer { statements.findInLine.reset() }

@@ -2,7 +2,7 @@ internal import APNs
 internal import SQLite
 
 extension OutboxDatabase {
-    /// Gives out what is due in a lane.
+    /// Claims the due pushes of a lane.
     func claim(
         _ lane: Lane,
         _ urgency: Urgency,
@@ -23,7 +23,7 @@ extension OutboxDatabase {
         return Claim(pushes: pushes, nextDue: mayHaveMore ? now : try nextDue(shelf))
     }
 
-    /// What is due on a shelf and has not been given out, from the cursor on, which moves behind it.
+    /// Returns the due, unclaimed pushes after the cursor and advances the cursor behind them.
     private func duePushes(_ shelf: Shelf, _ lane: Lane, limit: Int, at now: Int64) throws(SQLiteError) -> [DuePush] {
         var cursor = known.cursors[shelf] ?? Cursor()
         var due: [DuePush] = []
@@ -45,7 +45,7 @@ extension OutboxDatabase {
         return due
     }
 
-    /// The clock was set back: what was due at once when it came in is due still, though its time lies ahead now.
+    /// Makes pushes due again that were due on acceptance, after the clock was set back to before that time.
     ///
     /// - Returns: Whether there may be more than the limit.
     private func bringForward(_ shelf: Shelf, limit: Int, at now: Int64) throws(SQLiteError) -> Bool {
@@ -63,8 +63,9 @@ extension OutboxDatabase {
         return connection.changes >= limit
     }
 
-    /// Has the file say that pushes may have been given out up to a time, a tenth of a second ahead so that it seldom
-    /// has to.
+    /// Stores the time up to which pushes may have been claimed.
+    ///
+    /// It is set 100 milliseconds ahead, so that it is seldom written.
     private func giveOut(_ shelf: Shelf, until time: Int64) throws(SQLiteError) {
         guard time > known.horizons[shelf] ?? .min else { return }
         let horizon = time + 100
@@ -77,7 +78,7 @@ extension OutboxDatabase {
         known.horizons[shelf] = horizon
     }
 
-    /// A scheduled push gets in line when its time has come: it goes now, or waits behind those that are in line.
+    /// Returns whether a due push can be claimed now; a scheduled push with an order key joins its queue first.
     private func mayGo(_ row: DuePush, _ shelf: Shelf) throws(SQLiteError) -> Bool {
         guard let key = row.claimed.push.orderKey, !row.isInLine else { return true }
         let mustWait = try hasOthersInLine(shelf, key, besides: row.claimed.number)
@@ -99,7 +100,7 @@ extension OutboxDatabase {
         return try statements.nextDue.step() ? statements.nextDue.integer(at: 0) : nil
     }
 
-    /// Takes a push back that has not been given out yet.
+    /// Cancels a push that has not been claimed.
     func cancel(_ id: APNsID, of app: String, at now: Int64) throws(SQLiteError) -> PushStatus? {
         guard let app = number(ofKnown: app), let known = try known(id, app) else { return nil }
         guard known.status.place == .accepted, let number = known.number else { return known.status }
@@ -107,7 +108,7 @@ extension OutboxDatabase {
         return try self.known(id, app)?.status
     }
 
-    /// Ends pushes that are of no use any more, but for those that have been given out.
+    /// Ends pushes that have expired, except for claimed ones.
     func expire(at now: Int64, limit: Int) throws(SQLiteError) -> [PushStatus] {
         var found: [(number: Int64, status: PushStatus)] = []
         try statements.expired.bind(now)
@@ -119,7 +120,7 @@ extension OutboxDatabase {
         return found.map(\.status)
     }
 
-    /// Returns the push of a row with its outcome; nil when it has been given out.
+    /// Returns the push of a row with its outcome; nil when it is claimed.
     func unclaimedPush(
         _ row: borrowing Statement,
         endedAs state: Outcome.State,

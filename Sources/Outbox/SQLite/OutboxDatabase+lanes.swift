@@ -37,7 +37,8 @@ extension OutboxDatabase {
             try rows.bind(app, lane.environment.rawValue, last, Int64(urgency.rawValue))
             try add(rows, to: &found, limit: limit, at: now)
         }
-        // Pushes behind others: last, because a step that ends the first one of a line makes the next one ready.
+        // Pushes behind others come last, because a step that ends the first push of an order key makes the next one
+        // due.
         if found.count < limit {
             let rows = try waitingRows("INDEXED BY push_order", "in_line = 1 AND ready_at IS NULL")
             try rows.bind(app, lane.environment.rawValue, last)
@@ -56,7 +57,7 @@ extension OutboxDatabase {
         )
     }
 
-    /// Appends the unclaimed pushes of rows, up to a number of them.
+    /// Appends the unclaimed pushes of rows, up to a limit.
     private func add(
         _ rows: borrowing Statement,
         to found: inout [(number: Int64, status: PushStatus)],
@@ -75,7 +76,7 @@ extension OutboxDatabase {
         limit: Int
     ) throws(SQLiteError) -> [FoundPush] {
         guard let number = number(ofKnown: app) else { return [] }
-        // The sign keeps SQLite from putting the token's value into the first condition, which needs the index.
+        // The unary plus keeps SQLite from using the token's value for the first condition, which needs the index.
         let rows = try connection.prepare(
             """
             SELECT number, apns_id FROM push INDEXED BY push_token

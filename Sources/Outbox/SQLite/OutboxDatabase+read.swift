@@ -2,15 +2,15 @@ internal import APNs
 internal import SQLite
 
 extension OutboxDatabase {
-    /// A push that has been handed in, and has not been forgotten.
+    /// A push that was accepted and whose outcome has not been deleted.
     struct KnownPush {
         var status: PushStatus
         var fingerprint: [UInt8]?
-        /// Its row's number, until it has ended.
+        /// The number of its row; nil once the push has ended.
         var number: Int64?
     }
 
-    /// What is known of a push; nil when nothing is.
+    /// Returns a push by its identifier; nil for an unknown push.
     func known(_ id: APNsID, _ app: Int64) throws(SQLiteError) -> KnownPush? {
         if let ended = try endedPush(id, app) { return ended }
         try statements.findPush.bind(id.bytes, app)
@@ -105,7 +105,7 @@ extension OutboxDatabase {
         try row.run(with: reader, cursor)
     }
 
-    /// Forgets what ended before a time, the payloads of dead letters with it.
+    /// Deletes the outcomes from before a time, with the payloads of dead letters.
     func forgetOutcomes(before time: Int64, limit: Int) throws(SQLiteError) -> Int {
         let old = "SELECT apns_id, app FROM outcome WHERE ended_at < ? ORDER BY ended_at LIMIT ?"
         for table in ["push", "outcome"] {
@@ -174,7 +174,7 @@ extension OutboxDatabase {
         return letters.count
     }
 
-    /// A push that was given up, without what it says: there may be very many.
+    /// A dead letter without its payload, because there may be very many.
     private struct RestingLetter {
         var number: Int64
         var id: APNsID

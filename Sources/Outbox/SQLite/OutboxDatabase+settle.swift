@@ -2,7 +2,7 @@ internal import APNs
 internal import SQLite
 
 extension OutboxDatabase {
-    /// Writes down what became of claimed pushes.
+    /// Stores the results of claimed pushes.
     func settle(_ settlements: [Settlement], at now: Int64) throws(SQLiteError) {
         for settlement in settlements {
             switch settlement.change {
@@ -26,7 +26,7 @@ extension OutboxDatabase {
         lookAt(number, time, on: place.shelf)
     }
 
-    /// Ends a push, and lets the next one go that waited behind it.
+    /// Ends a push, and makes the next push with its order key due.
     func end(_ number: Int64, _ outcome: Outcome, isTokenDead: Bool = false, at now: Int64) throws(SQLiteError) {
         guard let place = try place(of: number) else { return }
         try statements.end.run(
@@ -42,7 +42,7 @@ extension OutboxDatabase {
         )
         known.claimed.remove(number)
         known.counts[lane(of: place.shelf), default: 1] -= 1
-        // A dead letter stays, to be tried again when somebody says so.
+        // The row of a dead letter is kept, so that the push can be sent again on request.
         if outcome.state == .dead {
             try statements.rest.run(with: number)
         } else {
@@ -75,12 +75,12 @@ extension OutboxDatabase {
         known.hasDeadTokens = true
     }
 
-    /// Where a row is kept.
+    /// The position of a row in the queue.
     private struct Place {
         var shelf: Shelf
         var orderKey: String?
         var token: String?
-        /// Whether others of its order key wait for its end; those that wait themselves have no time.
+        /// Whether the push is the first of its order key; a push behind others has no due time.
         var isFirstInLine: Bool
 
         init(_ row: borrowing Statement) {

@@ -1,11 +1,11 @@
 internal import APNs
 internal import SQLite
 
-/// The tables of an outbox, and what is known of them in memory.
+/// The tables of an outbox and their state in memory.
 ///
-/// Whoever has it calls it from one thread.
+/// All calls must come from one thread.
 final class OutboxDatabase {
-    /// How far a lane has been given out: everything up to there has been given out, waits behind others or has ended.
+    /// The position up to which all pushes of a lane are claimed, wait behind others or have ended.
     struct Cursor {
         var readyAt = Int64.min
         var number = Int64.min
@@ -15,30 +15,30 @@ final class OutboxDatabase {
         }
     }
 
-    /// A lane as its rows name it, by one urgency.
+    /// One urgency of a lane, as stored in rows.
     struct Shelf: Hashable {
         var app: Int64
         var environment: PushEnvironment
         var urgency: Urgency
     }
 
-    /// What has to go back to what it was when a change is taken back.
+    /// The state that is restored when a change is rolled back.
     struct Knowledge {
         var apps: [String: Int64] = [:]
         var cursors: [Shelf: Cursor] = [:]
-        /// Rows that have been given out, and neither ended nor come back.
+        /// The numbers of rows that are claimed and not settled.
         var claimed: Set<Int64> = []
-        /// The latest time that was handed in.
+        /// The latest time that a caller has passed.
         var latest = Int64.min
-        /// Until when the file says that pushes may have been given out.
+        /// The times up to which pushes may have been claimed, as stored in the file.
         var horizons: [Shelf: Int64] = [:]
         var nextNumber: Int64 = 1
-        /// Pushes that have not ended.
+        /// The number of pushes that have not ended.
         var counts: [Lane: Int] = [:]
         var hasDeadTokens = false
     }
 
-    /// Scripts that bring older files up to date.
+    /// The scripts that upgrade older files.
     private static let migrations = [
         """
         CREATE TABLE app (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -72,7 +72,7 @@ final class OutboxDatabase {
             PRIMARY KEY (app, environment, urgency)
         ) WITHOUT ROWID;
         """,
-        // Dead letters, which expire no more, are not to be looked at each second.
+        // Excludes dead letters, which do not expire any more, from the search for expired pushes each second.
         """
         DROP INDEX push_expiry;
         CREATE INDEX push_expiry ON push (expires_at)
@@ -89,9 +89,9 @@ final class OutboxDatabase {
         """,
     ]
 
-    /// The size of the log after a checkpoint, in bytes: a large batch makes it longer until the next change.
+    /// The size of the log after a checkpoint, in bytes; a large batch makes it longer until the next change.
     private static let longestLog = 32 << 20
-    /// The time before the next search for room on a full disk, after one that found none.
+    /// The time before the next search for space on a full disk, after a search that found none.
     private static let roomInterval = Duration.seconds(1)
 
     let connection: Connection
@@ -100,15 +100,15 @@ final class OutboxDatabase {
     var known = Knowledge()
     private var nextSearchForRoom = ContinuousClock.now
 
-    /// Pushes that have not ended.
+    /// The number of pushes that have not ended.
     var count: Int { known.counts.values.reduce(0, +) }
 
-    /// Opens a file, or makes it unless it has to be there.
+    /// Opens a file, or creates it unless it must exist.
     init(file: String, options: SQLiteOutbox.Options, mustExist: Bool = false) throws(SQLiteError) {
         var opening = Connection.Options(synchronous: options.durability == .full ? .full : .normal)
         opening.busyTimeout = .seconds(1)
         opening.mustExist = mustExist
-        // Two relays would send everything twice.
+        // Two relays on one file would send every push twice.
         opening.isExclusive = true
         connection = try Connection(path: file, options: opening)
         try connection.execute(
@@ -121,7 +121,7 @@ final class OutboxDatabase {
         try learn()
     }
 
-    /// Writes down what an earlier process, which did not come to an orderly end, may have given out and sent.
+    /// Marks pushes as possibly sent that an earlier process may have claimed before it ended without closing.
     private func doubt() throws(SQLiteError) {
         try connection.execute(
             """
@@ -133,7 +133,7 @@ final class OutboxDatabase {
         try endInOrder()
     }
 
-    /// Reads what is to be known in memory.
+    /// Loads the state that is kept in memory.
     private func learn() throws(SQLiteError) {
         let apps = try connection.prepare("SELECT id, name FROM app")
         while try apps.step() { known.apps[apps.text(at: 1)] = apps.integer(at: 0) }
@@ -148,7 +148,7 @@ final class OutboxDatabase {
         known.hasDeadTokens = try tokens.step()
     }
 
-    /// Notes that nothing is on its way any more.
+    /// Records that no push is claimed.
     func endInOrder() throws(SQLiteError) {
         try connection.execute("DELETE FROM given_out")
     }
@@ -163,9 +163,9 @@ final class OutboxDatabase {
         }
     }
 
-    /// Makes a change: all of it is kept, or nothing has happened.
+    /// Makes a change in a transaction: either all of it is stored or none.
     ///
-    /// When the disk is full, it is tried again after a checkpoint, which may make room in the log.
+    /// When the disk is full, it is tried again after a checkpoint, which may free space in the log.
     func change<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         do throws(SQLiteError) {
             return try changeOnce(body)
@@ -198,10 +198,10 @@ final class OutboxDatabase {
         }
     }
 
-    /// The number of an app; nil when it has never handed anything in.
+    /// Returns the number of an app; nil for an app that has never submitted a push.
     func number(ofKnown app: String) -> Int64? { known.apps[app] }
 
-    /// The number of an app, which it gets when it hands in something for the first time.
+    /// Returns the number of an app, which is assigned when the app first submits a push.
     func number(of app: String) throws(SQLiteError) -> Int64 {
         if let number = known.apps[app] { return number }
         try statements.addApp.run(with: app)
@@ -216,8 +216,9 @@ final class OutboxDatabase {
         known.apps.first { $0.value == app }?.key ?? ""
     }
 
-    /// Sees to it that the next claim finds a row that has just got its time, which may be before the cursor: it came
-    /// back, or the clock was set back.
+    /// Moves the cursor back if it is behind a row with a new due time, so that the next claim finds the row.
+    ///
+    /// A row can get an earlier time when its push was postponed, and when the clock was set back.
     func lookAt(_ number: Int64, _ readyAt: Int64, on shelf: Shelf) {
         guard let cursor = known.cursors[shelf], !cursor.isBefore(readyAt, number) else { return }
         known.cursors[shelf] = Cursor(readyAt: readyAt, number: number - 1)
@@ -225,7 +226,7 @@ final class OutboxDatabase {
 }
 
 extension OutboxError {
-    /// What SQLite says, in the outbox's words.
+    /// Creates an error from an error of SQLite.
     init(_ error: SQLiteError, _ what: String) {
         let kind: Kind =
             switch error.kind {

@@ -1,13 +1,13 @@
 internal import APNs
 internal import SQLite
 
-/// A row that is due, and what only the outbox needs of it.
+/// A due push with the values that only the outbox needs.
 struct DuePush {
     var claimed: ClaimedPush
     var isInLine: Bool
     var readyAt: Int64
 
-    /// The row that a statement with ``OutboxStatements/pushColumns`` is at.
+    /// Reads the current row of a statement with ``OutboxStatements/pushColumns``.
     init(_ row: borrowing Statement, lane: Lane) {
         let push = OutboxPush(
             lane: lane,
@@ -38,7 +38,7 @@ struct DuePush {
 }
 
 extension PushDestination {
-    /// As columns: token, channel and bundle identifier.
+    /// The columns of a destination: token, channel and bundle identifier.
     var columns: (token: String?, channel: String?, bundle: String?) {
         switch self {
         case .device(let token): (token.hex, nil, nil)
@@ -56,7 +56,7 @@ extension PushDestination {
 }
 
 extension OutboxDatabase.Shelf {
-    /// Three columns: app, environment, urgency.
+    /// Reads three columns: app, environment, urgency.
     init(_ row: borrowing Statement, from column: Int) {
         self.init(
             app: row.integer(at: column),
@@ -79,7 +79,7 @@ extension Urgency {
 }
 
 extension Outcome {
-    /// The row that a statement of outcomes is at.
+    /// Reads the current row of a statement of outcomes.
     init(_ row: borrowing Statement) {
         self.init(
             State(rawValue: row.text(at: 3)) ?? .dead,
@@ -94,7 +94,7 @@ extension Outcome {
 }
 
 extension DeadToken {
-    /// The row that a statement of dead tokens is at.
+    /// Reads the current row of a statement of unregistered tokens.
     init?(_ row: borrowing Statement) {
         guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
         self.init(

@@ -1,8 +1,8 @@
 internal import SQLite
 
-/// The statements of an outbox, prepared once.
+/// The prepared statements of an outbox.
 final class OutboxStatements {
-    /// The columns that a push is made of, in the order that ``OutboxDatabase/claimedPush(_:)`` reads them.
+    /// The columns of a push, in the order in which ``DuePush/init(_:lane:)`` reads them.
     static let pushColumns = """
         number, app, environment, apns_id, token, channel, bundle, push_type, topic, priority, expiration, \
         collapse_id, trace, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, in_line, \

@@ -1,17 +1,17 @@
 internal import SQLite
 
 extension SQLiteOutbox {
-    /// Pages that are copied before other work gets its turn: one megabyte.
+    /// The number of pages, one megabyte, that are copied before other work can run.
     private static let pagesPerStep = 256
 
     /// Copies the outbox to a file beside its own while it is in use.
     ///
-    /// The copy has everything that was stored until shortly before this returns. Each of its pushes has one
-    /// ``ClaimedPush/unknownTries`` more, as it may be sent between the copy and a return to it.
+    /// The copy contains everything that was stored until shortly before this returns. The ``ClaimedPush/unknownTries``
+    /// of each of its pushes is increased by 1, as the push may be sent after the copy was made.
     ///
-    /// - Returns: The path of the copy; an earlier one is replaced.
-    /// - Throws: ``OutboxError`` of kind `.inUse` while another copy is made, and of other kinds when the file cannot
-    ///   be written; an earlier copy stays then.
+    /// - Returns: The path of the copy, which replaces an earlier one.
+    /// - Throws: ``OutboxError`` of kind `.inUse` while another copy is being made, and of other kinds when the file
+    ///   cannot be written; an earlier copy is unchanged then.
     package func backUp() async throws(OutboxError) -> String {
         let database = try openDatabase()
         let path = file + ".backup"
@@ -32,7 +32,7 @@ extension SQLiteOutbox {
         while try backup.step(SQLiteOutbox.pagesPerStep) { await Task.yield() }
     }
 
-    /// Marks every push that is not over as possibly sent.
+    /// Marks every push that has not ended as possibly sent.
     private func markPushes(in path: String) throws(SQLiteError) {
         let copy = try Connection(path: path, options: Connection.Options(mustExist: true))
         try copy.execute(

@@ -1,7 +1,7 @@
 package import APNs
 internal import SQLite
 
-/// Lanes that operators pause and purge, and searches.
+/// Pausing and purging of lanes, and searches.
 extension SQLiteOutbox {
     package func pauses() throws(OutboxError) -> [LanePause] {
         try read { (database) throws(SQLiteError) in try database.pauses() }

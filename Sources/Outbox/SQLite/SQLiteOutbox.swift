@@ -2,32 +2,32 @@ package import APNs
 internal import SQLite
 internal import Wire
 
-/// The outbox of one machine: a SQLite file with a write-ahead log, whose every commit waits for the disk.
+/// An outbox of one machine: a SQLite file with a write-ahead log, whose every commit waits for the disk by default.
 ///
-/// It lives on a thread of its own. While one commit waits for the disk, what comes in meanwhile gathers for the next:
-/// many callers share one wait. What has been given out is known in memory only: after a restart it is given out
+/// It runs on a thread of its own. While a commit waits for the disk, further changes are collected for the next
+/// commit, so that many callers share one wait. Claims are kept in memory only: after a restart the pushes are claimed
 /// again.
 package actor SQLiteOutbox: OutboxStore {
-    /// How a file is kept.
+    /// The options of an outbox in a file.
     package struct Options: Sendable {
-        /// What a commit survives.
+        /// The failures that a commit survives.
         package enum Durability: String, Sendable, CaseIterable {
             /// A loss of power.
             case full
-            /// The end of the process; a loss of power may take the last moments back.
+            /// The end of the process; a loss of power may undo the last commits.
             case relaxed
         }
 
-        /// What a commit survives; a loss of power by default.
+        /// The failures that a commit survives; ``Durability/full`` by default.
         package var durability: Durability
-        /// Pushes that may wait at once; 10 million by default.
+        /// The maximum number of pushes that have not ended; 10 million by default.
         package var limit: Int
-        /// Whether opening succeeds while another process has the file or its disk is full; false by default.
+        /// Whether opening succeeds while another process uses the file or its disk is full; false by default.
         ///
-        /// Every call fails then until a later attempt to open succeeds.
+        /// Until a later attempt to open succeeds, every call fails.
         package var retriesOpening: Bool
 
-        /// The defaults, save what is given.
+        /// Creates options, with a default for each.
         package init(durability: Durability = .full, limit: Int = 10_000_000, retriesOpening: Bool = false) {
             self.durability = durability
             self.limit = limit
@@ -35,12 +35,12 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    /// What waits to be part of the next commit.
+    /// A change that waits for the next commit.
     enum Work {
         case accept([OutboxPush], at: Int64, CheckedContinuation<Result<[Acceptance], OutboxError>, Never>)
         case settle([Settlement], at: Int64, CheckedContinuation<Result<Void, OutboxError>, Never>)
 
-        /// Pushes that it is about.
+        /// The number of pushes in the change.
         var count: Int {
             switch self {
             case .accept(let pushes, _, _): pushes.count
@@ -50,7 +50,7 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     private nonisolated let loop: EventLoop
-    /// Part of `Actor`.
+    /// The executor of the actor, required by `Actor`.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let options: Options
@@ -62,13 +62,13 @@ package actor SQLiteOutbox: OutboxStore {
     private var work: [Work] = []
     package private(set) var measures = OutboxMeasures()
 
-    /// Opens a file, or makes it; it belongs to this process until the outbox is closed.
+    /// Opens or creates a file; no other process can use it until the outbox is closed.
     ///
     /// - Parameters:
-    ///   - file: The path. SQLite keeps its log beside it.
-    ///   - options: How it is kept.
-    /// - Throws: ``OutboxError``, of kind `.damaged` for a file that is no outbox any more, `.inUse` for one that
-    ///   another process has, `.unavailable` for one that cannot be written to.
+    ///   - file: The path. SQLite stores its log beside it.
+    ///   - options: The options.
+    /// - Throws: ``OutboxError``, of kind `.damaged` for a file that is not an intact outbox, `.inUse` for one that
+    ///   another process uses, `.unavailable` for one that cannot be written.
     package init(file: String, options: Options = Options()) async throws(OutboxError) {
         self.options = options
         self.file = file
@@ -100,7 +100,7 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     private func tryToOpen() {
-        // Closing forgets the problem.
+        // `close(isInOrder:)` clears the problem.
         guard openingProblem != nil else { return }
         do throws(SQLiteError) {
             try open()
@@ -120,13 +120,13 @@ package actor SQLiteOutbox: OutboxStore {
 
     package func close(isInOrder: Bool) {
         commit()
-        // Should that fail, what is left is taken for what may have been sent, which does no harm.
+        // If this fails, the claimed pushes count as possibly sent, which is harmless.
         if isInOrder { try? database?.endInOrder() }
         database = nil
         openingProblem = nil
     }
 
-    // MARK: Writing, many at once
+    // MARK: Batched writes
 
     package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
         try await withCheckedContinuation { add(.accept(pushes, at: now, $0)) }.get()
@@ -138,7 +138,7 @@ package actor SQLiteOutbox: OutboxStore {
 
     private func add(_ piece: Work) {
         work.append(piece)
-        // The others that are there already get their turn first, and are part of the same commit.
+        // The callers that are already queued run first, and join the same commit.
         if work.count == 1 { loop.atEndOfTurn { [self] in assumeIsolated { $0.commit() } } }
     }
 
@@ -162,7 +162,7 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    /// Makes a change of the file, or says why it cannot be made.
+    /// Makes a change of the file, with SQLite's error as an error of the outbox.
     func change<Value>(
         _ body: (OutboxDatabase) throws(SQLiteError) -> Value
     ) throws(OutboxError) -> Value {
@@ -178,14 +178,14 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    /// The open file.
+    /// Returns the open file.
     func openDatabase() throws(OutboxError) -> OutboxDatabase {
         if let openingProblem { throw openingProblem }
         guard let database else { throw OutboxError(.closed, "the outbox is closed") }
         return database
     }
 
-    // MARK: Everything else
+    // MARK: Other calls
 
     package func claim(
         _ lane: Lane,
