@@ -3,9 +3,9 @@ internal import APNsClient
 internal import Outbox
 internal import Wire
 
-/// Carries out what the delivery machine orders, and tells it how that went.
+/// Performs the actions of the delivery machine and reports their results to it.
 extension PushRelay {
-    /// Looks once, at the end of this turn of the loop, at what is to be done.
+    /// Schedules the machine's actions for the end of this turn of the event loop, once.
     func carryOutSoon() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
@@ -84,7 +84,7 @@ extension PushRelay {
         }
     }
 
-    /// Counts a push that has ended, and tells whoever waits or listens.
+    /// Counts a push that has ended, and reports its outcome to waiting callers and event streams.
     func noteEnd(of push: PushStatus) {
         guard case .ended(let outcome, _) = push.place else { return }
         counts.ended(outcome, push.lane)
@@ -93,11 +93,11 @@ extension PushRelay {
         events.note(push)
     }
 
-    /// Hands pushes to the outbox, together with the others of this turn of the loop.
+    /// Stores pushes, in one commit with the others of this turn of the event loop.
     ///
     /// - Parameters:
-    ///   - pushes: The pushes, one at least.
-    ///   - completion: Told what the outbox says; on the loop.
+    ///   - pushes: The pushes, at least one.
+    ///   - completion: A callback with the answers of the outbox, called on the event loop.
     func accept(_ pushes: [OutboxPush], _ completion: @escaping IncomingPushes.Completion) {
         if tracer == nil { incoming.add(pushes, completion) } else { acceptTraced(pushes, completion) }
         if incoming.groups.count == 1 {
@@ -154,7 +154,7 @@ extension PushRelay {
         }
     }
 
-    /// Notes what the outbox says of pushes that came in.
+    /// Counts the answers of the outbox and marks the lanes of accepted pushes as ready to claim.
     private func note(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
         var stirred: (lane: Lane, urgency: Urgency)?
         for (index, push) in pushes.enumerated() {
@@ -162,7 +162,7 @@ extension PushRelay {
             counts.noted(answer, push.lane.app)
             if case .success(.full) = answer { gate.outboxIsFull(at: now) }
             guard case .success(.accepted) = answer else { continue }
-            // Most are for the lane of the one before.
+            // Consecutive pushes are mostly for the same lane.
             if let stirred, stirred == (push.lane, push.urgency) { continue }
             stirred = (push.lane, push.urgency)
             machine.stir(push.lane, push.urgency)
@@ -171,7 +171,7 @@ extension PushRelay {
 }
 
 extension DeliveryMachine.Ended {
-    /// What is known of the push now.
+    /// The status of the push.
     fileprivate func status(at now: Int64) -> PushStatus {
         PushStatus(id: push.push.id, lane: push.push.lane, acceptedAt: push.acceptedAt, place: .ended(outcome, at: now))
     }

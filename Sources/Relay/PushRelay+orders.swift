@@ -3,13 +3,13 @@ internal import Outbox
 internal import WebAPI
 internal import Wire
 
-/// What the interface in JSON asks of the relay.
+/// The relay's operations for the JSON API.
 extension PushRelay {
-    /// Where orders of a call are made into pushes; away from the loop, which has enough to do.
+    /// Returns the builder that turns the requests of a call into pushes off the event loop.
     ///
     /// - Parameter call: The call.
-    /// - Returns: The desk.
-    /// - Throws: ``APIProblem`` when so much comes in that nothing more is taken.
+    /// - Returns: The builder.
+    /// - Throws: ``APIProblem`` when the relay is overloaded, or for an empty `Idempotency-Key`.
     func desk(for call: RelayAPI.Call) throws(APIProblem) -> OrderDesk {
         let key = call.fields["idempotency-key"]
         guard key != "" else {
@@ -42,7 +42,7 @@ extension PushRelay {
         )
     }
 
-    /// The pushes and requests under way, as they concern an app and a caller.
+    /// Returns the pushes and requests under way, with the part of an app and a caller.
     func load(of app: String?, by caller: Callers.Caller) -> LoadGate.Load {
         var load = load
         load.waitingOfCaller = waiters.count(of: caller.name)
@@ -53,12 +53,12 @@ extension PushRelay {
         return load
     }
 
-    /// Hands pushes to the outbox.
+    /// Stores pushes.
     ///
     /// - Parameters:
-    ///   - pushes: The pushes, those of a batch only in part, as they wait for the disk together.
+    ///   - pushes: The pushes. Those of a batch are passed in parts, each of which is stored together.
     ///   - caller: The caller that sends them.
-    ///   - limit: The time that they may wait for room, for parts of batches.
+    ///   - limit: The maximum time to wait for capacity, for parts of batches.
     /// - Returns: An answer for each push, once they are stored, and the time that is stored with them.
     func accept(
         _ pushes: [OutboxPush],
@@ -84,7 +84,7 @@ extension PushRelay {
         }
     }
 
-    /// Waits until there is room for pushes; the error when there is none.
+    /// Waits until there is capacity for pushes; returns the error when there is none in time.
     private func roomProblem(
         for pushes: [OutboxPush],
         from caller: Callers.Caller,
@@ -114,10 +114,10 @@ extension PushRelay {
         return nil
     }
 
-    /// The time between two looks for room.
+    /// The interval between checks for capacity.
     private static let roomInterval = Duration.milliseconds(20)
 
-    /// What is known of pushes that were handed in, after some time if that is asked for.
+    /// Returns the statuses of submitted pushes, after waiting for an outcome if a time is given.
     func statuses(
         of pushes: [OutboxPush],
         _ answers: [Result<Acceptance, OutboxError>],
@@ -134,15 +134,15 @@ extension PushRelay {
         return [.status(ended)]
     }
 
-    /// Waits for the end of a push; nil when it has not come by then, when the caller waits for too many pushes
-    /// already, or when its client has gone.
+    /// Waits for the outcome of a push; returns nil after the time, when the caller waits for too many pushes already,
+    /// or when its client has disconnected.
     func outcome(of id: APNsID, of app: String, for caller: Callers.Caller, within time: Duration) async -> Outcome? {
         guard gate.verdict(on: 0, load(of: app, by: caller), at: now) != .take(mayWait: false) else { return nil }
         let number = waiters.makeNumber()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 wait(number, for: id, of: app, by: caller, within: time) { continuation.resume(returning: $0) }
-                // It may have ended before anyone waited.
+                // The push may have ended before the waiter was added.
                 Task {
                     if case .ended(let outcome, _)? = (try? await outbox.status(of: id, of: app))?.place {
                         waiters.ended(id, of: app, outcome)
@@ -150,12 +150,12 @@ extension PushRelay {
                 }
             }
         } onCancel: {
-            // Runs after the waiter was added, since that happens on the loop, too.
+            // Runs after the waiter was added, because that happens on the event loop, too.
             loop.execute { [weak self] in self?.assumeIsolated { $0.waiters.cancel(number) } }
         }
     }
 
-    /// Adds a waiter that is told the outcome of a push, or nil when there is none in time.
+    /// Adds a waiter that receives the outcome of a push, or nil when there is none in time.
     func wait(
         _ number: Int,
         for id: APNsID,
@@ -169,12 +169,12 @@ extension PushRelay {
         watchWaiters()
     }
 
-    /// Sees to it that nobody waits for much longer than they want.
+    /// Schedules the removal of waiters whose time is over.
     private func watchWaiters() {
         guard let deadline = waiters.nextDeadline, deadline < waitersAreWatched ?? .never else { return }
         waitersAreWatched = deadline
         let wait = Duration.nanoseconds(deadline.nanoseconds - loop.now.nanoseconds)
-        // A few together, since nobody counts milliseconds who has waited for seconds.
+        // Several waiters share a timer, because they have waited for seconds and need no exact deadline.
         loop.schedule(after: max(wait, PushRelay.patience)) { [weak self] in
             self?.assumeIsolated { relay in
                 relay.waitersAreWatched = nil
@@ -186,14 +186,14 @@ extension PushRelay {
 
     private static let patience = Duration.milliseconds(20)
 
-    /// Takes a push back.
+    /// Cancels a push.
     func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> PushStatus? {
         let now = now
         let status = try await outbox.cancel(id, of: app, at: now)
-        // One that had ended before was told of then.
+        // A push that had ended before was reported then.
         if let status, case .ended(_, at: now) = status.place {
             noteEnd(of: status)
-            // Another may have waited behind it.
+            // Another push with its order key may be due now.
             machine.stir(status.lane)
             carryOutSoon()
         }
@@ -256,7 +256,7 @@ extension PushRelay {
         try await (outbox as? SQLiteOutbox)?.backUp()
     }
 
-    /// Has pushes tried again that were given up.
+    /// Moves dead letters back to the queue.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String) async throws(OutboxError) -> Int {
         let count = try await outbox.requeueDeadLetters(ids, of: app, at: now)
         for lane in clients.keys where lane.app == app { machine.stir(lane) }

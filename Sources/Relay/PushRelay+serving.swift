@@ -5,13 +5,13 @@ internal import Outbox
 internal import WebAPI
 internal import Wire
 
-/// One connection of a caller, with who it is.
+/// A connection of a client, with the caller that it was identified as.
 final class RelayConnection {
-    /// The credentials that were looked at last, with the caller that they identify: clients send the same for an hour.
+    /// The credentials of the last request, with the caller that they identify: clients send the same for an hour.
     fileprivate var lookup: (authorization: String?, caller: Callers.Caller?)?
-    /// Whether it was noted that the provider token is unusual, which is done once for each connection.
+    /// Whether the unusual form of the provider token was logged, which is done once for each connection.
     fileprivate var hasUnusualToken = false
-    /// The certificate that the client has shown; nil without one, or when it has to be shown again.
+    /// The certificate of the client; nil without one, or when the client must reconnect to show it again.
     fileprivate var certificate: CertificateFacts?
     fileprivate let client: ClientConnection
 
@@ -20,14 +20,14 @@ final class RelayConnection {
         certificate = client.certificate
     }
 
-    /// The reason to refuse a request that identifies no caller.
+    /// Returns the reason to reject a request that identifies no caller.
     fileprivate func refusal(of authorization: String?) -> Reason {
         if authorization != nil { return .invalidProviderToken }
         return client.certificate == nil ? .missingProviderToken : .badCertificate
     }
 }
 
-/// Answers callers that speak APNs' own language.
+/// Serving of the APNs protocol.
 extension PushRelay {
     func handle(_ event: APNsListener.Event, from connection: ClientConnection, for environment: PushEnvironment) {
         let key = ObjectIdentifier(connection)
@@ -62,7 +62,7 @@ extension PushRelay {
         }
     }
 
-    /// Answers a request that is none of APNs': the interface in JSON, over HTTP/2.
+    /// Answers a request that is not part of the APNs protocol: the JSON API over HTTP/2.
     private func answer(_ request: HTTPRequest, from peer: String?, _ reply: APNsReply) {
         Task {
             switch await RelayAPI(self, over: .listen).answer(request, from: peer) {
@@ -77,7 +77,7 @@ extension PushRelay {
         }
     }
 
-    /// Notes that a request to the interface in JSON was answered, without waiting for a loop that may be stuck.
+    /// Counts an answered request to the JSON API, without waiting for the event loop, which may be stuck.
     ///
     /// - Parameters:
     ///   - method: The HTTP method.
@@ -98,8 +98,8 @@ extension PushRelay {
         }
     }
 
-    /// The caller of the interface in JSON; nil, and logged with the client's address if the listener reports it, when
-    /// the credentials are not valid.
+    /// Returns the caller of a request to the JSON API; nil, and logged with the client's address if the listener
+    /// reports it, when the credentials are not valid.
     func caller(_ authorization: String?, from peer: String? = nil) -> Callers.Caller? {
         guard let caller = currentCaller(authorization) else {
             noteRefusal(of: peer)
@@ -108,20 +108,21 @@ extension PushRelay {
         return caller
     }
 
-    /// Whether the credentials of a request in JSON are not valid, which is logged; known before its body has come.
+    /// Returns whether the credentials of a request to the JSON API are invalid, which is logged; called before the
+    /// body has arrived.
     nonisolated func refuses(_ authorization: String?, from peer: String? = nil) -> Bool {
         guard currentCaller(authorization) == nil else { return false }
         loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(of: peer) } }
         return true
     }
 
-    /// The caller with these credentials; nil when they are not valid.
+    /// Returns the caller with these credentials; nil when they are not valid.
     nonisolated func currentCaller(_ authorization: String?) -> Callers.Caller? {
         let caller = callers.caller(authorization)
         return caller.flatMap { $0.refusal(at: now / 1_000) == nil ? $0 : nil }
     }
 
-    /// Counts and logs that a caller was rejected; the peer is nil when the listener does not report addresses.
+    /// Counts and logs a rejected caller; the peer is nil when the listener does not report addresses.
     private func noteRefusal(of peer: String?, certificate: CertificateFacts? = nil) {
         counts.refusedCallers += 1
         guard let heldBack = refusals.take(at: now) else { return }
@@ -137,7 +138,7 @@ extension PushRelay {
         )
     }
 
-    /// Returns the caller of a request over the APNs protocol; nil for an unknown one, which is noted.
+    /// Returns the caller of a request over the APNs protocol; nil, and logged, for an unknown one.
     private func caller(_ authorization: String?, over connection: RelayConnection) -> Callers.Caller? {
         if let lookup = connection.lookup, lookup.authorization == authorization { return lookup.caller }
         let caller =
@@ -155,7 +156,7 @@ extension PushRelay {
         return caller
     }
 
-    /// Notes that a client sends a provider token in a form that Apple's documentation does not describe.
+    /// Counts and logs a provider token of a form that Apple's documentation does not describe.
     private func noteDeviations(of caller: Callers.Caller, over connection: RelayConnection) {
         guard !caller.deviations.isEmpty, !connection.hasUnusualToken else { return }
         connection.hasUnusualToken = true
@@ -171,7 +172,7 @@ extension PushRelay {
         )
     }
 
-    /// Looks the caller of each connection up again, after the configuration has changed.
+    /// Clears the cached callers of all connections, after the configuration has changed.
     ///
     /// - Parameter haveAuthoritiesChanged: Whether other authorities issue certificates now. Clients with a certificate
     ///   then have to connect again, since a certificate is verified in the handshake.
@@ -205,7 +206,7 @@ extension PushRelay {
         let now = now
         if let reason = caller.refusal(at: now / 1_000) { return reply(.rejected(reason)) }
         guard !isDraining else { return reply(.rejected(.shutdown, retryAfter: 1)) }
-        // Before the push is looked at, so that refusing costs little.
+        // Before the push is checked, so that a refusal is cheap.
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         let verdict = gate.verdict(on: 1, load(of: app, by: caller), at: now)
         if case .refuse(_, let seconds) = verdict {
@@ -232,7 +233,7 @@ extension PushRelay {
     }
 }
 
-/// What becomes of a push that a caller has handed in.
+/// Answers to pushes over the APNs protocol.
 extension PushRelay {
     fileprivate func accepted(
         _ push: OutboxPush,
@@ -266,7 +267,7 @@ extension PushRelay {
         }
     }
 
-    /// Sends a request about channels to Apple, and its answer back: nothing of it is kept.
+    /// Forwards a request about channels to Apple and returns Apple's answer; nothing is stored.
     fileprivate func pass(
         _ request: APNsRequest,
         _ lane: Lane,
@@ -292,7 +293,7 @@ extension PushRelay {
 }
 
 extension APNsRequest.Target {
-    /// The path, without what tells one device or app from another.
+    /// The path without identifiers of devices, apps and channels.
     fileprivate var route: String {
         switch self {
         case .device: "/3/device/{token}"

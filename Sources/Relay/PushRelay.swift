@@ -5,27 +5,27 @@ package import Outbox
 internal import Synchronization
 internal import Wire
 
-/// Takes pushes from any client, keeps them until Apple has answered for each, and loses none that it has taken.
+/// A push relay: accepts pushes from any client, stores them and delivers each to Apple without losing any.
 ///
-/// The module `Relay` is the service that a team runs between its back ends and Apple: it holds the connections and the
-/// keys, forwards payloads that it need not understand, and writes down how each push ended. It is a server and a
-/// client of the same protocol, with an ``OutboxStore`` between them.
+/// The module `Relay` is the service that a team runs between its back ends and Apple. It holds the connections and the
+/// signing keys, forwards payloads without interpreting them, and stores the outcome of each push. It is a server and a
+/// client of the APNs protocol, with an ``OutboxStore`` between them.
 ///
-/// Everything is decided on one event loop, by values that do no I/O: ``DeliveryMachine`` says what is sent when. The
-/// outbox and each lane's client have threads of their own.
+/// All decisions are made on one event loop, by values without I/O: ``DeliveryMachine`` decides which push is sent
+/// when. The outbox and the client of each lane have threads of their own.
 package actor PushRelay {
     nonisolated let loop: EventLoop
-    /// Part of `Actor`: everything happens on the loop that serves the connections.
+    /// The executor of the actor, required by `Actor`: the event loop that serves the connections.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     var configuration: RelayConfiguration
     let clock: WallClock
     var log: Logger
     let outbox: any OutboxStore
-    /// The same outbox, when there may be other relays that use it.
+    /// The same outbox, when other relays may use it.
     let shared: (any SharedOutbox)?
     var fleet = FleetView()
-    /// Who may call; asked on other threads, too, by requests whose bodies have not come yet.
+    /// The callers, also read on other threads, by requests whose bodies have not arrived yet.
     nonisolated var callers: Callers {
         get { knownCallers.withLock { $0 } }
         set { knownCallers.withLock { $0 = newValue } }
@@ -35,22 +35,22 @@ package actor PushRelay {
 
     var machine: DeliveryMachine
     var clients: [Lane: LaneClient] = [:]
-    /// The lanes that pushes are taken for; others still send what they were given before.
+    /// The lanes that accept pushes; others only send the pushes that are stored for them.
     var openLanes: Set<Lane> = []
     var listeners: [APNsListener] = []
     private var http: HTTP1Listener?
     var connections: [ObjectIdentifier: RelayConnection] = [:]
-    /// The relay's health, for other threads.
+    /// The relay's health, readable from other threads.
     nonisolated let health = HealthBoard()
-    /// Pushes that came in during this turn of the loop.
+    /// Pushes that came in during this turn of the event loop.
     var incoming = IncomingPushes()
-    /// Outcomes that came before the acceptance of their pushes was answered.
+    /// Outcomes that arrived before the acceptance of their pushes was answered.
     var earlyOutcomes = EarlyOutcomes()
-    /// What is taken when too much comes in.
+    /// The decision whether pushes are accepted under load.
     var gate: LoadGate
-    /// Who waits to hear how a push ended.
+    /// The callers that wait for the outcome of a push.
     var waiters = OutcomeWaiters()
-    /// When it is looked who has waited for long enough; nil when nobody waits.
+    /// The time of the next check for waiters whose time is over; nil when none wait.
     var waitersAreWatched: MonotonicTime?
     var counts = RelayCounts()
     var notes: [Lane: LaneNotes] = [:]
@@ -58,9 +58,9 @@ package actor PushRelay {
     var rates = RecentRates()
     var reloads: ConfigurationReloads
     var store = StoreHealth()
-    /// Lines in the log about callers that were refused.
+    /// The limit for log lines about rejected callers.
     var refusals = LogThrottle()
-    /// Log lines about unusual provider tokens.
+    /// The limit for log lines about unusual provider tokens.
     var unusualTokens = LogThrottle()
     var isCarryingOut = false
     var wakeUp: LoopTimer?
@@ -71,21 +71,21 @@ package actor PushRelay {
     var openBatches: [String: Int] = [:]
     var history = StatusHistory()
     var webhooks: [String: WebhookSchedule] = [:]
-    /// Log lines about webhooks that failed.
+    /// The limit for log lines about webhooks that failed.
     var webhookFailures = LogThrottle()
     var generator: SplitMix64
-    /// Makes spans of pushes; nil when nobody exports them.
+    /// The recorder of spans; nil when none are exported.
     var tracer: PushTracer?
     private var exporter: TelemetryExporter?
-    /// Lines in the log about exports that failed.
+    /// The limit for log lines about exports that failed.
     var exportTroubles = LogThrottle()
     private var housekeeping: Task<Void, Never>?
     private var drained: [CheckedContinuation<Void, Never>] = []
     private let drainRequests = AsyncStream.makeStream(of: Void.self)
 
-    /// The ports that answer as APNs, by environment.
+    /// The ports that serve the APNs protocol, by environment.
     package private(set) var ports: [PushEnvironment: UInt16] = [:]
-    /// The port of the interface in JSON; nil when it was not asked for.
+    /// The port of the JSON API; nil when it is not configured.
     package private(set) var httpPort: UInt16?
 
     private init(
@@ -123,9 +123,9 @@ package actor PushRelay {
     /// Starts a relay, which listens and delivers when this returns.
     ///
     /// - Parameters:
-    ///   - configuration: What it serves.
+    ///   - configuration: The configuration.
     ///   - clock: The time of day.
-    ///   - log: Where it tells what happens; nowhere by default.
+    ///   - log: The logger; by default nothing is logged.
     /// - Returns: The relay, which runs until ``stop(within:)``.
     /// - Throws: ``RelayError``, which names the setting or the file that is wrong.
     package static func start(
@@ -156,7 +156,7 @@ package actor PushRelay {
         return try await start(configuration, over: outbox, clock: clock, log: log)
     }
 
-    /// Starts a relay over an outbox.
+    /// Starts a relay with an outbox.
     static func start(
         _ configuration: RelayConfiguration,
         over outbox: any OutboxStore,
@@ -197,7 +197,7 @@ package actor PushRelay {
 
     private func listen() throws(RelayError) {
         let tls = try configuration.serverTLS()
-        // The setting of an address that cannot be listened on, for the error.
+        // The setting of the current address, for the error.
         var setting = ""
         do {
             for (environment, address) in configuration.listeners {
@@ -213,7 +213,7 @@ package actor PushRelay {
                     limits: limits,
                     on: loop
                 ) { connection, event in
-                    // Keeps the relay alive until `stop`, as somebody may still be connected.
+                    // Keeps the relay alive until `stop(within:)`, because clients may still be connected.
                     self.handle(event, from: connection, for: environment)
                 }
                 listeners.append(listener)
@@ -225,7 +225,7 @@ package actor PushRelay {
                 let api = RelayAPI(self)
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = configuration.longestBody
-                // Half of the descriptors are left to callers over HTTP/2, to Apple and to files.
+                // Half of the descriptors are left for callers over HTTP/2, connections to Apple and files.
                 limits.connections = min(configuration.connections, DescriptorLimit.current / 2)
                 setting = "http: "
                 http = try HTTP1Listener(
@@ -245,9 +245,9 @@ package actor PushRelay {
         }
     }
 
-    /// Ends in order: takes no more, lets what is on its way be answered and written down, and closes the outbox.
+    /// Shuts down: accepts no more pushes, waits for the results of those in flight, stores them and closes the outbox.
     ///
-    /// - Parameter limit: How long that may take; what is unanswered then is sent again by the next relay.
+    /// - Parameter limit: The maximum time. Pushes without an answer by then are sent again after the next start.
     package func stop(within limit: Duration = .seconds(20)) async {
         guard !isDraining else { return }
         isDraining = true
@@ -260,11 +260,11 @@ package actor PushRelay {
         await untilIdle(within: limit)
         waiters.giveUpAll()
         events.finish()
-        // The request that asked for the end may not have its answer yet.
+        // The request that asked for the shutdown may still wait for its answer.
         await http?.stop(within: PushRelay.answerTimeAtEnd)
         http = nil
         for client in clients.values { await client.close() }
-        // What was still unanswered has failed with its connection, which is to be written down, too.
+        // Pushes that were still in flight have failed with their connections; their results are stored, too.
         await untilIdle(within: .seconds(1))
         wakeUp?.cancel()
         await outbox.close(isInOrder: machine.isIdle)
@@ -272,18 +272,18 @@ package actor PushRelay {
         log.info("the relay has ended", ["unanswered": .whole(machine.inFlight)])
     }
 
-    /// Whoever runs the relay asks for its end over HTTP.
+    /// Requests a shutdown, on behalf of an operator.
     func askToDrain() {
         log.info("somebody asks for the relay's end")
         drainRequests.continuation.yield()
     }
 
-    /// Returns when somebody has asked over HTTP that the relay end; for one reader.
+    /// Waits until a shutdown is requested; for one reader.
     package nonisolated func drainIsAskedFor() async {
         for await _ in drainRequests.stream { return }
     }
 
-    /// Waits until everything that was sent is answered and written down.
+    /// Waits until every sent push is answered and its result is stored.
     private func untilIdle(within limit: Duration) async {
         guard !machine.isIdle else { return }
         let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.endDraining() } }
@@ -291,18 +291,18 @@ package actor PushRelay {
         timer.cancel()
     }
 
-    /// Lets ``untilIdle(within:)`` return.
+    /// Makes ``untilIdle(within:)`` return.
     func endDraining() {
         for continuation in drained { continuation.resume() }
         drained = []
     }
 
-    /// The time in which requests over HTTP have to take their answers when the relay stops.
+    /// The maximum time for sending the last answers over HTTP when the relay stops.
     private static let answerTimeAtEnd = Duration.seconds(2)
 
-    /// Bytes of a body over HTTP/2, where many come at once.
+    /// The maximum size of a body over HTTP/2, in bytes; small, because many arrive at once.
     private static let longestBody = 256 << 10
 
-    /// Milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     nonisolated var now: Int64 { clock.millisecondsSince1970() }
 }

@@ -2,9 +2,9 @@ internal import APNs
 internal import APNsClient
 internal import Outbox
 
-/// What a relay has counted since it was started.
+/// The counters of a relay since it was started.
 struct RelayCounts {
-    /// What an answer to a try is counted under; all of it comes from short lists.
+    /// The labels of an answer to an attempt, each from a short list.
     struct Answer: Hashable {
         var lane: Lane
         var pushType: String
@@ -12,26 +12,26 @@ struct RelayCounts {
         var reason: String
     }
 
-    /// Something that is counted by lane, and by a reason from a short list.
+    /// A lane, and a reason from a short list.
     struct Cause: Hashable {
         var lane: Lane
         var reason: String
     }
 
-    /// What is measured by app and urgency.
+    /// The labels of delivery times: app and urgency.
     struct Class: Hashable {
         var app: String
         var urgency: Urgency
     }
 
-    /// What an answer to a caller is measured under; all of it comes from short lists.
+    /// The labels of an answer to a caller, each from a short list.
     struct Request: Hashable {
         var route: String
         var method: String
         var status: Int
     }
 
-    /// What an export is counted under.
+    /// The labels of an export.
     struct Export: Hashable {
         var signal: TelemetrySignal
         var result: String
@@ -39,54 +39,54 @@ struct RelayCounts {
 
     /// Pushes that were accepted, by app.
     var accepted: [String: Int] = [:]
-    /// Pushes that were handed in again with the same identifier, by app.
+    /// Pushes that were submitted again with the same identifier, by app.
     var duplicates: [String: Int] = [:]
     /// Pushes with the identifier of another, by app.
     var conflicts: [String: Int] = [:]
-    /// Pushes for dead tokens, by app.
+    /// Pushes to tokens that Apple has reported as unregistered, by app.
     var suppressed: [String: Int] = [:]
-    /// Pushes that were not taken for want of room.
+    /// Pushes that were not accepted because of overload or a full or failed outbox.
     private(set) var shed = 0
     /// Requests by caller.
     var callers = CallerCounts()
     /// Reports to webhooks, by app.
     var webhooks: [String: (succeeded: Int, failed: Int)] = [:]
-    /// Callers that were refused.
+    /// Callers that were rejected.
     var refusedCallers = 0
     /// Connections with an unusual provider token, by its deviation from Apple's documentation.
     var unusualTokens: [ProviderTokenDeviation: Int] = [:]
     /// Requests about channels that Apple has accepted.
     var channelRequests = 0
-    /// Pushes that were sent, by how the try ended.
+    /// Attempts to send a push, by their result.
     var answers: [Answer: Int] = [:]
-    /// Tries that did not reach Apple, by the reason.
+    /// Attempts that did not reach Apple, by the reason.
     var unsent: [Cause: Int] = [:]
-    /// Tries after which there is to be another.
+    /// Attempts after which the push is to be sent again.
     var retries: [Cause: Int] = [:]
-    /// How long Apple took to answer, by lane.
+    /// The time that Apple took to answer, by lane.
     var answerTimes: [Lane: Histogram] = [:]
-    /// How long it took from acceptance to Apple's last word.
+    /// The time from acceptance to Apple's final answer.
     var deliveryTimes: [Class: Histogram] = [:]
-    /// How pushes ended, by lane.
+    /// Outcomes of pushes, by lane.
     var outcomes: [Lane: [Outcome.State: Int]] = [:]
-    /// Why pushes were given up.
+    /// Dead letters, by reason.
     var deadLetters: [Cause: Int] = [:]
-    /// Tokens that Apple has called dead, by app.
+    /// Tokens that Apple has reported as unregistered, by app.
     var unregistered: [String: Int] = [:]
-    /// How long callers waited for their answers.
+    /// The time that callers waited for their answers.
     var requests: [Request: Histogram] = [:]
-    /// Exports of spans and numbers, by how they ended.
+    /// Exports of spans and metrics, by their result.
     var exports: [Export: Int] = [:]
-    /// Spans that a collector has taken.
+    /// Spans that a collector has accepted.
     var spansExported = 0
-    /// Spans that a collector has left out.
+    /// Spans that a collector has rejected in an accepted export.
     var spansRejected = 0
-    /// Spans that were given up, since no collector took them.
+    /// Spans that were dropped because no collector accepted them.
     var spansLost = 0
-    /// How late the loop was for a timer.
+    /// The delay of the event loop's timers.
     var loopLag = Histogram.times
 
-    /// Pushes that were sent, by lane; a push that was sent twice counts twice.
+    /// Attempts to send a push, by lane; a push that was sent twice counts twice.
     var sent: [Lane: Int] {
         answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
     }
@@ -94,7 +94,7 @@ struct RelayCounts {
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     private static let pushTypes = Set(PushType.all.map(\.rawValue))
 
-    /// A push was handed to the outbox, which has answered.
+    /// Counts the answer of the outbox to a submitted push.
     mutating func noted(_ answer: Result<Acceptance, OutboxError>, _ app: String) {
         switch answer {
         case .success(.accepted): accepted[app, default: 0] += 1
@@ -105,13 +105,13 @@ struct RelayCounts {
         }
     }
 
-    /// Pushes of a caller were not taken for want of room.
+    /// Counts pushes of a caller that were not accepted.
     mutating func shed(_ count: Int, by caller: String) {
         shed += count
         callers.shed(count, by: caller)
     }
 
-    /// A try to send has ended.
+    /// Counts an attempt to send a push.
     mutating func answered(
         _ push: OutboxPush,
         _ result: SendResult,
@@ -139,13 +139,13 @@ struct RelayCounts {
         if case .end(_, isTokenDead: true) = verdict { unregistered[push.lane.app, default: 0] += 1 }
     }
 
-    /// A request was answered.
+    /// Counts an answered request.
     ///
     /// - Parameters:
     ///   - method: The HTTP method.
     ///   - route: The path without identifiers.
     ///   - status: The HTTP status.
-    ///   - time: The time that it took.
+    ///   - time: The duration of the request.
     ///   - caller: The name of the caller; nil for a request that needs none.
     mutating func answered(_ method: String, _ route: String, status: Int, _ time: Duration, by caller: String?) {
         if let caller { callers.answered(caller, status: status) }
@@ -153,7 +153,7 @@ struct RelayCounts {
         requests[Request(route: route, method: method, status: status), default: .times].observe(time)
     }
 
-    /// A collector was asked to take an export.
+    /// Counts an export to a collector.
     mutating func exported(
         _ signal: TelemetrySignal,
         _ answer: ExportAnswer,
@@ -176,7 +176,7 @@ struct RelayCounts {
         exports[Export(signal: signal, result: result), default: 0] += 1
     }
 
-    /// A push has ended.
+    /// Counts a push that has ended.
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {
         outcomes[lane, default: [:]][outcome.state, default: 0] += 1
         guard outcome.state == .dead else { return }
@@ -186,7 +186,7 @@ struct RelayCounts {
         deadLetters[Cause(lane: lane, reason: reason), default: 0] += 1
     }
 
-    /// Apple has said its last word about a push, or the relay has.
+    /// Measures the delivery time of a push that has ended with an answer of Apple.
     mutating func measure(_ push: ClaimedPush, _ outcome: Outcome, at now: Int64) {
         guard outcome.status != nil else { return }
         let time = Duration.milliseconds(now - push.acceptedAt)

@@ -1,9 +1,9 @@
-/// Why a relay cannot do what it was told, in a sentence that names the setting, the file or the address.
+/// A failure of a relay, with a message that names the setting, the file or the address.
 package struct RelayError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, without the final stop.
+    /// The message, without a final period.
     package let description: String
 
-    /// An error in words.
+    /// Creates an error.
     package init(_ description: String) {
         self.description = description
     }

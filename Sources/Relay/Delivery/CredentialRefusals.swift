@@ -8,7 +8,7 @@ struct CredentialRefusals {
     enum Fault {
         case lane
         case push
-        /// Nothing else was sent that could show it.
+        /// No other push was sent that could show it.
         case unknown
     }
 

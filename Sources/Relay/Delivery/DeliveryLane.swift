@@ -1,15 +1,15 @@
 internal import Outbox
 
-/// What is claimed, on its way and in trouble in one lane.
+/// The claimed pushes and the errors of one lane.
 struct DeliveryLane {
-    /// One urgency's share: what is claimed, and whether there may be more.
+    /// The queue of one urgency: the claimed pushes, and whether there may be more.
     struct Shelf {
-        /// Claimed pushes in the order that they are to go, the next one last.
+        /// The claimed pushes in reverse order of sending, the next one last.
         private var reversed: [ClaimedPush] = []
         var isClaiming = false
-        /// Whether something may have come that has not been claimed.
+        /// Whether there may be pushes that are due and not claimed.
         var isStirred = true
-        /// When the next one is due that has not been claimed.
+        /// The time when the next unclaimed push is due.
         var nextDue: Int64?
 
         var count: Int { reversed.count }
@@ -30,24 +30,24 @@ struct DeliveryLane {
             isStirred = true
         }
 
-        /// Whether more is to be claimed: there may be some, and half of what may be held has gone.
+        /// Returns whether to claim more: there may be due pushes, and at most half of the limit is held.
         func wantsMore(_ limit: Int, at now: Int64) -> Bool {
             let mayHaveMore = isStirred || (nextDue.map { $0 <= now } ?? false)
             return mayHaveMore && !isClaiming && count <= limit / 2
         }
     }
 
-    /// The shelves, the most urgent first.
+    /// The queues, most urgent first.
     private(set) var shelves = [Shelf](repeating: Shelf(), count: Urgency.allCases.count)
-    /// Pushes that were sent and not answered yet.
+    /// The number of pushes that were sent and not answered yet.
     var inFlight = 0
-    /// Troubles in a row, without a success between them.
+    /// The number of consecutive errors without a success.
     private(set) var troubles = 0
-    /// Faults of Apple's in a row.
+    /// The number of consecutive server errors of Apple.
     private var faults = 0
     /// The reason why the lane does not send; nil when it does.
     private(set) var outage: LaneOutage?
-    /// The time of the next try, in milliseconds since 1970; nil when the lane sends.
+    /// The time of the next attempt, in milliseconds since 1970; nil when the lane sends.
     var pausedUntil: Int64? { outage?.nextTry }
     /// Whether an operator has paused the lane.
     var isPausedManually = false
@@ -58,7 +58,7 @@ struct DeliveryLane {
         self.rate = rate
     }
 
-    /// Changes one shelf where it is: a copy of it would be one of all that it holds.
+    /// Changes a queue in place, because a copy would copy all pushes that it holds.
     mutating func change(_ urgency: Urgency, _ body: (inout Shelf) -> Void) {
         body(&shelves[urgency.rawValue])
     }
@@ -69,7 +69,7 @@ struct DeliveryLane {
         for index in shelves.indices { shelves[index].isStirred = true }
     }
 
-    /// The next push to go, the most urgent first.
+    /// Removes and returns the next push to send, most urgent first.
     mutating func next() -> ClaimedPush? {
         for index in shelves.indices {
             if let push = shelves[index].next() { return push }
@@ -77,21 +77,21 @@ struct DeliveryLane {
         return nil
     }
 
-    /// Notes that the lane cannot send.
+    /// Pauses the lane after an error.
     ///
     /// - Parameters:
-    ///   - result: The result that shows it.
-    ///   - wait: The milliseconds that Apple, or the client, said to wait; nil when neither said so.
+    ///   - result: The result of the attempt.
+    ///   - wait: The time to wait in milliseconds that Apple or the client asked for; nil for none.
     ///   - now: The time.
-    ///   - generator: The source of chance.
+    ///   - generator: The source of randomness.
     mutating func pause(
         after result: SendResult,
         _ wait: Int64?,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) {
-        // The others that were on their way meet the same trouble, which counts once.
-        // `outage` is read once, since the optimiser of Swift 6.3.1 fails on two reads here.
+        // The other pushes in flight fail for the same reason, which counts once. `outage` is read once, since the
+        // optimizer of Swift 6.3.1 fails on two reads here.
         let before = outage
         if let before, before.nextTry > now { return }
         let usual = min(Int64(250) << Int64(min(troubles, 8)), LaneOutage.longestPause(after: result))
@@ -104,20 +104,22 @@ struct DeliveryLane {
         )
     }
 
-    /// Makes the next try due now, since its cause may be gone.
+    /// Makes the next attempt due now, since the cause of the error may be gone.
     mutating func tryAgain(at now: Int64) {
         outage?.nextTry = now
         troubles = 0
     }
 
-    /// Notes that the clock was set back: the rest is no longer for that, and what was to come later may be due now.
+    /// Moves the times of the lane back with the clock, so that a pause does not get longer.
+    ///
+    /// All urgencies are marked ready, because the known due times may be wrong.
     mutating func setBack(by time: Int64) {
         outage?.nextTry -= time
         outage?.since -= time
         stir()
     }
 
-    /// Notes that Apple has a fault of its own; a lane that meets one after the other is paused.
+    /// Notes a server error of Apple; pauses the lane after three in a row.
     mutating func falter(
         after result: SendResult,
         _ wait: Int64?,
@@ -140,7 +142,7 @@ struct DeliveryLane {
         credentials.forget(number)
     }
 
-    /// Notes that Apple has answered in a way that shows the lane to be sound.
+    /// Notes an answer that shows that Apple processes the lane's pushes.
     mutating func recover() {
         credentials.accepted()
         troubles = 0
@@ -148,10 +150,10 @@ struct DeliveryLane {
         outage = nil
     }
 
-    /// Whether the lane is paused, by an operator or after an error.
+    /// Returns whether the lane is paused, by an operator or after an error.
     func sendsNothing(at now: Int64) -> Bool { isPausedManually || pausedUntil.map { now < $0 } ?? false }
 
-    /// Whether a push may go now; after a trouble one goes first, to see.
+    /// Returns whether a push may be sent now; after an error a single one is sent as a test.
     func maySend(_ limit: Int, at now: Int64) -> Bool {
         guard hasClaimed, !isPausedManually else { return false }
         guard let pausedUntil else { return inFlight < limit }

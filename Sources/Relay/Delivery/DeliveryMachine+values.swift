@@ -1,13 +1,13 @@
 internal import Outbox
 
 extension DeliveryMachine {
-    /// Bounds of what is in memory.
+    /// Limits of the pushes in memory.
     struct Limits: Sendable {
-        /// Pushes on their way or being written down, in all lanes together.
+        /// The maximum number of pushes in flight or being settled, in all lanes together.
         var inFlight = 4_000
-        /// Pushes on their way in one lane.
+        /// The maximum number of pushes in flight in one lane.
         var inFlightPerLane = 1_000
-        /// Pushes of one lane and urgency that are claimed ahead.
+        /// The maximum number of claimed pushes of one lane and urgency.
         var claimedAhead = 500
     }
 

@@ -1,27 +1,28 @@
 internal import APNs
 internal import Outbox
 
-/// Decides which push is sent when, and what is written down of it: a value without I/O, clock or chance of its own.
+/// A state machine that decides which push is sent when and which results are stored, without I/O or a clock.
 ///
-/// Facts change what it knows; ``takeOrders(at:)`` then says what is to be done, once for many facts. Whoever carries
-/// the orders out tells how they ended. A push is in one place at a time: claimed, on its way, or waiting for the
-/// outbox to write down what became of it, and each lane holds few of them, however many wait in the outbox.
+/// Events change its state; ``takeOrders(at:)`` then returns the actions to perform, once for many events. The caller
+/// performs the actions and reports their results as events. A push is in one state at a time: claimed, in flight, or
+/// waiting for the outbox to store its result. Each lane holds few pushes, however many wait in the outbox. Its
+/// randomness comes from a seed.
 struct DeliveryMachine {
     let policy: DeliveryPolicy
     let limits: Limits
     private(set) var lanes: [Lane: DeliveryLane] = [:]
-    /// The lanes in the order that they get their turns.
+    /// The lanes in round-robin order.
     private var turns: [Lane] = []
     private var nextTurn = 0
-    /// Pushes that were sent and not answered yet.
+    /// The pushes that were sent and not answered yet.
     private var sending: [Int64: ClaimedPush] = [:]
-    /// What has ended or is postponed, until the outbox has it.
+    /// The pushes that have ended or are postponed, until the outbox has stored the result.
     private var settling: [Int64: (push: ClaimedPush, settlement: Settlement)] = [:]
-    /// What the outbox has not been asked to write down yet.
+    /// The settlements that have not been passed to the outbox yet.
     private var unsettled: [Settlement] = []
-    /// When the outbox is to be asked again, after it failed.
+    /// The time to use the outbox again, after it failed.
     private var storeRestsUntil: Int64?
-    /// The latest time that orders were taken at.
+    /// The time of the last call of ``takeOrders(at:)``.
     private var latest = Int64.min
     private var isDraining = false
     /// The lanes that operators have paused; nil until they are known, when nothing may be sent.
@@ -38,9 +39,9 @@ struct DeliveryMachine {
         generator = SplitMix64(state: seed)
     }
 
-    // MARK: Facts
+    // MARK: Events
 
-    /// There is a lane, with or without a limit of pushes a second.
+    /// Adds a lane, with or without a limit of pushes per second.
     mutating func add(_ lane: Lane, rate: Int? = nil, at now: Int64) {
         guard lanes[lane] == nil else { return }
         lanes[lane] = DeliveryLane(rate: rate.map { RateLimit(rate: $0, at: now) })
@@ -61,23 +62,23 @@ struct DeliveryMachine {
         }
     }
 
-    /// A lane has another limit of pushes a second; nil for none.
+    /// Changes the limit of pushes per second of a lane; nil for none.
     mutating func limit(_ lane: Lane, to rate: Int?, at now: Int64) {
         guard lanes[lane]?.rate?.rate != rate else { return }
         lanes[lane]?.rate = rate.map { RateLimit(rate: $0, at: now) }
     }
 
-    /// Makes the next try of a lane that cannot send due now, since its credentials were replaced.
+    /// Makes the next attempt of a paused lane due now, since its credentials were replaced.
     mutating func tryAgain(_ lane: Lane, at now: Int64) {
         lanes[lane]?.tryAgain(at: now)
     }
 
-    /// Something may have come into a lane that was not there before; nil for any urgency.
+    /// Marks an urgency of a lane as ready to claim; nil for all urgencies.
     mutating func stir(_ lane: Lane, _ urgency: Urgency? = nil) {
         if let urgency { lanes[lane]?.change(urgency) { $0.isStirred = true } } else { lanes[lane]?.stir() }
     }
 
-    /// A claim has been answered.
+    /// Adds the pushes of a claim.
     mutating func claimed(_ claim: Claim, _ order: ClaimOrder) {
         lanes[order.lane]?.change(order.urgency) { shelf in
             shelf.isClaiming = false
@@ -86,7 +87,7 @@ struct DeliveryMachine {
         }
     }
 
-    /// A claim has failed.
+    /// Notes that a claim has failed.
     mutating func claimFailed(_ order: ClaimOrder, at now: Int64) {
         lanes[order.lane]?.change(order.urgency) { shelf in
             shelf.isClaiming = false
@@ -95,16 +96,16 @@ struct DeliveryMachine {
         restStore(at: now)
     }
 
-    /// What was claimed and has not been sent is others' now.
+    /// Drops the claimed pushes that have not been sent, because other nodes have taken them over.
     mutating func claimsLost() {
         for name in lanes.keys {
             for urgency in Urgency.allCases { lanes[name]?.change(urgency) { $0.clear() } }
         }
     }
 
-    /// A try to send a push has ended.
+    /// Handles the result of an attempt to send a push.
     ///
-    /// - Returns: What that means for it; nil when it was not on its way.
+    /// - Returns: The decision about the push; nil when it was not in flight.
     @discardableResult
     mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
         guard let push = sending.removeValue(forKey: number) else { return nil }
@@ -157,7 +158,7 @@ struct DeliveryMachine {
             return settle(push, Settlement(number: push.number, .ended(outcome)))
         }
         if fault == .lane { lanes[lane]?.pause(after: result, wait, at: now, using: &generator) }
-        // Others have to be tried before it, as only they can show that the lane is not at fault.
+        // Other pushes have to be sent before it, as only they can show that the lane is not at fault.
         let again = Settlement.Change.postponed(
             until: now + (wait ?? policy.credentialsDelay(after: count, using: &generator)),
             attempts: fault == .push ? outcome.attempts : push.attempts,
@@ -166,9 +167,9 @@ struct DeliveryMachine {
         settle(push, Settlement(number: push.number, again))
     }
 
-    /// The outbox has written settlements down.
+    /// Removes settlements that the outbox has stored.
     ///
-    /// - Returns: What has ended with them.
+    /// - Returns: The pushes that have ended.
     mutating func settled(_ settlements: [Settlement]) -> [Ended] {
         storeRestsUntil = nil
         var ended: [Ended] = []
@@ -177,7 +178,7 @@ struct DeliveryMachine {
             switch settlement.change {
             case .ended(let outcome):
                 ended.append(Ended(push: push, outcome: outcome))
-                // Another may have waited behind it, of whatever urgency.
+                // Another push with its order key may be due now, in any urgency.
                 if push.push.orderKey != nil { stir(push.push.lane) }
             case .postponed:
                 stir(push.push.lane, push.push.urgency)
@@ -186,35 +187,35 @@ struct DeliveryMachine {
         return ended
     }
 
-    /// The outbox could not write settlements down.
+    /// Keeps settlements that the outbox could not store, for another attempt.
     mutating func settleFailed(_ settlements: [Settlement], at now: Int64) {
         unsettled += settlements
         restStore(at: now)
     }
 
-    /// From now on nothing more is sent.
+    /// Stops sending and claiming.
     mutating func drain() {
         isDraining = true
     }
 
-    // MARK: What is known
+    // MARK: State
 
-    /// Whether nothing is on its way and everything is written down.
+    /// Whether no push is in flight and all results are stored.
     var isIdle: Bool { sending.isEmpty && settling.isEmpty }
 
-    /// Pushes that were sent and not answered yet.
+    /// The number of pushes that were sent and not answered yet.
     var inFlight: Int { sending.count }
 
-    /// Whether a lane has claimed pushes that it has not sent, or that the outbox has not stored the results of.
+    /// Returns whether a lane has claimed pushes that it has not sent, or results that the outbox has not stored.
     func isReturning(_ lane: Lane) -> Bool {
         guard let state = lanes[lane] else { return false }
         return state.hasClaimed || state.shelves.contains(where: \.isClaiming)
             || settling.values.contains { $0.push.push.lane == lane }
     }
 
-    // MARK: Orders
+    // MARK: Actions
 
-    /// What is to be done now.
+    /// Returns the actions to perform now.
     mutating func takeOrders(at now: Int64) -> Orders {
         var orders = Orders()
         noteTime(now)
@@ -228,7 +229,7 @@ struct DeliveryMachine {
         return orders
     }
 
-    /// A clock that was set back makes nothing rest for longer.
+    /// Moves all times back with a clock that was set back, so that no pause gets longer.
     private mutating func noteTime(_ now: Int64) {
         defer { latest = now }
         guard now < latest else { return }
@@ -236,7 +237,7 @@ struct DeliveryMachine {
         for name in turns { lanes[name]?.setBack(by: latest - now) }
     }
 
-    /// When there may be something to be done without a further fact; nil when there will not.
+    /// Returns the time of the next action without a further event; nil when there is none.
     func nextTime(after now: Int64) -> Int64? {
         var times: [Int64?] = [storeRestsUntil]
         for lane in lanes.values where !isDraining && !lane.isPausedManually {
@@ -247,7 +248,7 @@ struct DeliveryMachine {
         return times.compactMap(\.self).filter { $0 > now }.min()
     }
 
-    /// A push from each lane in turn, as long as there is room.
+    /// Takes pushes to send from the lanes, round-robin, up to the limit.
     private mutating func takeSends(at now: Int64) -> [ClaimedPush] {
         var sends: [ClaimedPush] = []
         var idleTurns = 0
@@ -263,7 +264,7 @@ struct DeliveryMachine {
         return sends
     }
 
-    /// The next push of a lane that is worth sending; what is of no use any more ends instead.
+    /// Takes the next push to send of a lane; expired pushes end instead.
     private mutating func takeSend(_ name: Lane, at now: Int64) -> ClaimedPush? {
         while lanes[name]?.maySend(limits.inFlightPerLane, at: now) ?? false {
             guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }
@@ -283,10 +284,11 @@ struct DeliveryMachine {
         var claims: [ClaimOrder] = []
         for name in turns {
             if lanes[name]?.isPausedManually ?? true { continue }
-            // A paused lane claims nothing, and then one push to find out whether it can send again.
+            // A lane that is paused after an error claims nothing, and then one push to find out whether it can send
+            // again.
             let pausedUntil = lanes[name]?.pausedUntil
             if let pausedUntil, now < pausedUntil { continue }
-            // What has been claimed cannot be taken back, and may have been sent when a process ends.
+            // Claims are limited, because a claimed push cannot be cancelled and counts as possibly sent after a crash.
             let usual = min(limits.claimedAhead, 2 * (lanes[name]?.rate?.rate ?? .max / 2))
             let most = pausedUntil == nil ? usual : 1
             for urgency in Urgency.allCases {
@@ -302,7 +304,7 @@ struct DeliveryMachine {
         return claims
     }
 
-    /// Returns to the outbox what was claimed and cannot be sent for now.
+    /// Returns claimed pushes that cannot be sent for now to the outbox.
     ///
     /// There it can be cancelled, and other relays that share the outbox can send it.
     private mutating func giveBack(at now: Int64) {
@@ -323,7 +325,7 @@ struct DeliveryMachine {
         unsettled.append(settlement)
     }
 
-    /// Leaves the outbox alone for a second.
+    /// Stops using the outbox for a second.
     private mutating func restStore(at now: Int64) {
         storeRestsUntil = now + 1_000
     }

@@ -1,32 +1,35 @@
 internal import APNs
 internal import Outbox
 
-/// When a push is tried again, and when it is not: a value that decides without a clock or a network.
+/// The decision whether and when a push is sent again: a value without a clock or a network.
 ///
 /// All times are in milliseconds.
 struct DeliveryPolicy: Sendable {
-    /// What an answer means for a push and for its lane.
+    /// The consequence of a result for a push and its lane.
     enum Verdict: Equatable {
         /// The push has ended.
         case end(Outcome, isTokenDead: Bool)
-        /// The push is to be tried again.
+        /// The push is to be sent again.
         case again(after: Int64, attempts: Int, unknownTries: Int)
-        /// The lane cannot send for now, which is not the push's fault; nil for as long as such troubles take.
+        /// The lane cannot send for now, for a reason that is not in the push; nil for the default pause.
         case pause(Int64?)
         /// Apple refused the credentials: the push is at fault if Apple accepts others of the lane, else the lane is.
         case credentialsRefused(Outcome, Int64?)
     }
 
-    /// Apple's advice after a fault of its own: "If you receive an HTTP status code of 500 or above, wait 15 minutes".
+    /// Apple's advice after a server error: "If you receive an HTTP status code of 500 or above, wait 15 minutes".
     ///
     /// Source: "Handling notification responses from APNs".
     static let serverErrorDelay: Int64 = 15 * 60 * 1_000
 
-    /// Tries after which a push is given up, 16 by default: with the growing waits that takes two days.
+    /// The number of attempts after which a push is abandoned; 16 by default.
+    ///
+    /// The growing waits add up to about two days after answers with status 500 or above, and about one day after
+    /// others.
     var attemptLimit = 16
-    /// The wait after the first answer that says "later", doubled for each further one.
+    /// The wait after the first answer that asks for a later attempt, doubled for each further one.
     var baseDelay: Int64 = 10_000
-    /// The wait after a try that was never answered, doubled for each further one.
+    /// The wait after an attempt without an answer, doubled for each further one.
     var unknownDelay: Int64 = 1_000
     /// The longest wait.
     var longestDelay: Int64 = 4 * 3_600 * 1_000
@@ -35,14 +38,14 @@ struct DeliveryPolicy: Sendable {
     /// The number of refusals of its credentials, while Apple accepts other pushes of the lane, that end a push.
     var credentialsRefusalLimit = 3
 
-    /// What an answer means.
+    /// Decides about a push after an attempt.
     ///
     /// - Parameters:
-    ///   - result: How the last try ended.
-    ///   - push: The push, as it was before that try.
+    ///   - result: The result of the attempt.
+    ///   - push: The push, as it was before the attempt.
     ///   - now: The time.
-    ///   - generator: The source of chance.
-    /// - Returns: The verdict.
+    ///   - generator: The source of randomness.
+    /// - Returns: The decision.
     func verdict(
         on result: SendResult,
         for push: ClaimedPush,
@@ -63,7 +66,7 @@ struct DeliveryPolicy: Sendable {
         case .neverSent(_, let retryAfter):
             return .pause(retryAfter)
         case .unknown:
-            // What a crash left open is nothing that a longer wait would mend.
+            // A longer wait does not help after a crash, so the attempts that it left open do not count.
             let wait = wait(unknownDelay, min(push.unknownTries, push.attempts), using: &generator)
             let outcome = Outcome(.dead, reason: "NoAnswer", attempts: attempts, unknownTries: push.unknownTries + 1)
             return again(push, after: wait, or: outcome, at: now)
@@ -87,7 +90,7 @@ struct DeliveryPolicy: Sendable {
         }
     }
 
-    /// Another try, unless there have been enough, or it would come too late.
+    /// Returns another attempt, unless the limit is reached or the push would expire first.
     private func again(_ push: ClaimedPush, after wait: Int64, or outcome: Outcome, at now: Int64) -> Verdict {
         var outcome = outcome
         if let end = push.push.expiresAt, now + wait >= end {
@@ -103,13 +106,14 @@ struct DeliveryPolicy: Sendable {
 
     private func wait(_ base: Int64, _ tries: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
         let wait = min(base << Int64(min(tries, 20)), max(base, longestDelay))
-        // So that what failed together does not come back together.
+        // Spreads the next attempts of pushes that failed together.
         return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
     }
 
-    /// The time after which a push is sent again whose credentials Apple refused.
+    /// Returns the wait after a refusal of a push's credentials.
     ///
-    /// It is short compared with other waits, because the next try may be the one that shows that the key was replaced.
+    /// It is short compared with other waits, because the next attempt may be the one that shows that the key was
+    /// replaced.
     ///
     /// - Parameters:
     ///   - refusals: The number of such refusals, at least 1.
@@ -120,12 +124,13 @@ struct DeliveryPolicy: Sendable {
         return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
     }
 
-    /// Whether Apple refused the provider token for its age or for changing too often, which no push is at fault for.
+    /// Returns whether Apple refused the provider token for its age or for changing too often, which is not the push's
+    /// fault.
     private static func isOfToken(_ reason: Reason?) -> Bool {
         reason?.advice == .renewToken || reason == .tooManyProviderTokenUpdates
     }
 
-    /// Whether the same push may fare better later.
+    /// Returns whether a later attempt with the same push may succeed.
     private static func isPassing(_ status: Int, _ reason: Reason?) -> Bool {
         status == 429 || status >= 500 || (reason?.advice ?? .mendFirst) != .mendFirst
     }

@@ -3,7 +3,7 @@ internal import APNsClient
 internal import Outbox
 internal import Wire
 
-/// Sends the pushes of one lane: a client with the app's key, which tries each push once.
+/// The sender of one lane's pushes: a client with the app's key, which sends each push once.
 struct LaneClient: Sendable {
     let client: PushClient
     /// The host that pushes are sent to.
@@ -14,20 +14,20 @@ struct LaneClient: Sendable {
     private let key: SigningKey
     private let sharesTokens: Bool
 
-    /// A client for an app.
+    /// Creates a client for an app.
     ///
     /// - Parameters:
     ///   - app: The app.
-    ///   - endpoint: Where its pushes go.
-    ///   - mint: What makes provider tokens for other relays, too; nil when this one makes its own.
-    /// - Throws: ``RelayError`` when the client cannot be made.
+    ///   - endpoint: The server that its pushes are sent to.
+    ///   - mint: The source of provider tokens that all relays share; nil when this relay signs its own.
+    /// - Throws: ``RelayError`` when the client cannot be created.
     init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint, mint: FleetMint?) throws(RelayError) {
         server = endpoint.endpoint.host
         key = app.key
         sharesTokens = mint != nil
         var configuration = PushClient.Configuration()
         configuration.additionalAuthorities = endpoint.authorities
-        // When a push is tried again is for the outbox to remember.
+        // The outbox schedules retries.
         configuration.retry = .none
         configuration.sendTimeout = .seconds(30)
         configuration.checksBeforeSending = false
@@ -42,14 +42,14 @@ struct LaneClient: Sendable {
         }
     }
 
-    /// Whether the client signs with this key, or can be given it on the way.
+    /// Returns whether the client signs with this key, or can change to it without being replaced.
     func maySign(with key: SigningKey) -> Bool {
         key.teamID == self.key.teamID && (!sharesTokens || key.keyID == self.key.keyID)
     }
 
     /// Sends a push once.
     func send(_ push: OutboxPush) async -> SendResult {
-        // A peer resets the stream of such a request without an answer, so that trying again would never end it.
+        // A peer resets the stream of such a request without an answer, so that it would be retried without end.
         if let reason = push.unsendableHeader {
             return .refused(status: reason.status ?? 400, reason: reason, timestamp: nil, retryAfter: nil)
         }
@@ -68,7 +68,7 @@ struct LaneClient: Sendable {
         }
     }
 
-    /// Sends over no more connections than these, or than is usual.
+    /// Limits the number of connections; nil for the default.
     func limitConnections(to count: Int?) {
         client.limitConnections(to: count ?? PushClient.Configuration().connectionLimit)
     }
@@ -79,9 +79,9 @@ struct LaneClient: Sendable {
 }
 
 extension OutboxPush {
-    /// The reason to refuse a push whose headers HTTP/2 cannot carry; nil when it can carry them all.
+    /// The reason to reject a push whose headers HTTP/2 cannot carry; nil when it can carry them all.
     ///
-    /// The relay takes no such push; other programs may have written one into the outbox.
+    /// The relay accepts no such push; other programs may have written one into the outbox.
     var unsendableHeader: Reason? {
         let values = [
             (headers.collapseID, Reason.badCollapseID), (headers.topic, .badTopic),
@@ -96,7 +96,7 @@ extension OutboxPush {
 }
 
 extension SendResult {
-    /// What the client's error means for the push.
+    /// Creates the result for an error of the client.
     init(_ error: APNsError) {
         let retryAfter = error.retryAfter.map { $0.components.seconds * 1_000 }
         self =
@@ -116,7 +116,7 @@ extension SendResult {
 
 extension APNsError {
     /// The reason that a push was not sent, from a short list: Apple's if the client stopped because of that, else the
-    /// code, written as Apple writes reasons.
+    /// code of the error in the form of Apple's reasons.
     fileprivate var laneReason: String {
         if code == .circuitOpen, let reason { return SendResult.listed(reason) }
         let name = code.description

@@ -1,11 +1,11 @@
-/// The time during which a lane sends nothing but single tries, and the reason.
+/// An outage of a lane, during which it sends only single pushes as a test.
 struct LaneOutage: Hashable {
     /// The time of the first failure, in milliseconds since 1970.
     var since: Int64
-    /// The reason of the last failure: Apple's, a code of the client's such as `ConnectionFailed`, `NoAnswer`, or the
+    /// The reason of the last failure: Apple's, a code of the client such as `ConnectionFailed`, `NoAnswer`, or the
     /// status of an answer without a reason.
     var reason: String
-    /// The time of the next try, in milliseconds since 1970; in the past when the try is under way or nothing is due.
+    /// The time of the next attempt, in milliseconds since 1970; in the past when it is under way or no push is due.
     var nextTry: Int64
 
     init(since: Int64, after result: SendResult, nextTry: Int64) {
@@ -15,11 +15,11 @@ struct LaneOutage: Hashable {
         if case .refused(let status, nil, _, _) = result { reason = "Status \(status)" }
     }
 
-    /// The longest pause after a failed try, in milliseconds, unless a longer one was asked for.
+    /// Returns the longest pause after a failed attempt, in milliseconds, unless a longer one was asked for.
     ///
-    /// Trying a connection once in a while costs Apple nothing, so a lane that cannot reach Apple sends again within
-    /// five seconds after Apple is back: this pause, and a quarter of it. Apple asks for longer waits after answers
-    /// such as 500 and refused credentials ("Handling notification responses from APNs").
+    /// Connecting at these intervals is cheap for Apple, so a lane that cannot reach Apple sends again within five
+    /// seconds after Apple is back: this pause, and a quarter of it. Apple asks for longer waits after answers such as
+    /// 500 and refused credentials ("Handling notification responses from APNs").
     static func longestPause(after result: SendResult) -> Int64 {
         switch result {
         case .neverSent, .unknown: 3_500

@@ -1,17 +1,17 @@
 internal import APNs
 
-/// How one try to send a push ended, as far as the relay has to know.
+/// The result of an attempt to send a push.
 enum SendResult: Sendable, Hashable {
-    /// Apple took it.
+    /// Apple accepted the push.
     case accepted(uniqueID: String?)
-    /// Apple answered otherwise.
+    /// Apple answered with another status.
     case refused(status: Int, reason: Reason?, timestamp: Int64?, retryAfter: Int64?)
-    /// It did not leave this machine, or Apple provably did not look at it: the connection is at fault, not the push.
+    /// The push was not sent, or Apple certainly did not process it: the connection is at fault, not the push.
     ///
     /// The reason is the code of the client's error, such as `ConnectionFailed`, or Apple's reason if the client
     /// stopped because of that.
     case neverSent(reason: String, retryAfter: Int64?)
-    /// It was sent and never answered.
+    /// The push was sent and not answered.
     case unknown
 }
 
@@ -31,10 +31,10 @@ extension SendResult {
         if case .neverSent = self { false } else { true }
     }
 
-    /// The reason of a try that Apple did not answer.
+    /// The reason of an attempt that Apple did not answer.
     static let noAnswer = "NoAnswer"
 
-    /// A reason of Apple's; `other` for one that is not known, since servers could make up any number of them.
+    /// Returns a reason of Apple; `other` for an unknown one, since the number of label values must be bounded.
     static func listed(_ reason: Reason?) -> String {
         guard let reason else { return "" }
         return knownReasons.contains(reason) ? reason.rawValue : "other"

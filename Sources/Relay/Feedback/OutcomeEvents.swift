@@ -2,18 +2,18 @@ internal import APNs
 internal import Outbox
 internal import WebAPI
 
-/// Reports the outcomes of pushes to listeners, as server-sent events.
+/// The server-sent events about outcomes of pushes, and their listeners.
 ///
-/// The last events are stored for listeners that come back. A listener that reads too slowly is dropped, and comes back
-/// by itself.
+/// The last events are stored for listeners that reconnect. The stream of a listener that reads too slowly is ended, so
+/// that its client reconnects.
 struct OutcomeEvents {
-    /// The number of events that are stored.
+    /// The number of events that are kept when the list is trimmed.
     private static let kept = 10_000
-    /// Listeners at once.
+    /// The maximum number of listeners.
     static let listenerLimit = 200
-    /// Listeners of one caller at once.
+    /// The maximum number of listeners of one caller.
     static let listenersPerCaller = 20
-    /// The number of stored events that are looked through for one piece of a replay.
+    /// The maximum number of stored events that are searched for one piece of a replay.
     static let replayedTogether = 100
 
     /// A push that ended.
@@ -21,14 +21,14 @@ struct OutcomeEvents {
         var number: Int
         var push: PushStatus
 
-        /// The event as a listener gets it, which costs more than all else and is only made for listeners.
+        /// Returns the encoded event; encoding is expensive and only done when there are listeners.
         func bytes(run: Int64) -> [UInt8] { ServerSentEvent.bytes("outcome", push.json, id: "\(run)-\(number)") }
     }
 
     private struct Listener {
         var caller: String
         var apps: Set<String>
-        /// The time from which on the caller's credentials are refused, in seconds since 1970; nil for never.
+        /// The time when the caller's credentials expire, in seconds since 1970; nil for never.
         var expiresAt: Int64?
         var continuation: AsyncStream<[UInt8]>.Continuation
     }
@@ -40,7 +40,7 @@ struct OutcomeEvents {
     private var listeners: [Int: Listener] = [:]
     private var lastListener = 0
 
-    /// No events yet, of a run that began at this time.
+    /// Creates an empty list of events for a run that began at this time.
     init(run: Int64) {
         self.run = run
     }
@@ -48,25 +48,25 @@ struct OutcomeEvents {
     /// The number of listeners.
     var listenerCount: Int { listeners.count }
 
-    /// Whether a caller may have another listener.
+    /// Returns whether a caller may have another listener.
     func hasRoom(for caller: String) -> Bool {
         listeners.count < OutcomeEvents.listenerLimit
             && listeners.values.count { $0.caller == caller } < OutcomeEvents.listenersPerCaller
     }
 
-    /// Reports a push that has ended.
+    /// Stores the event of a push that has ended, and sends it to the listeners.
     mutating func note(_ status: PushStatus) {
         lastNumber += 1
         let event = Event(number: lastNumber, push: status)
         events.append(event)
-        // Seldom, so that it costs little.
+        // Trimmed when twice the number is stored, so that the cost per event is low.
         if events.count >= 2 * OutcomeEvents.kept { events.removeFirst(events.count - OutcomeEvents.kept) }
         guard !listeners.isEmpty else { return }
         let bytes = event.bytes(run: run)
         for (key, listener) in listeners where listener.apps.contains(status.lane.app) { tell(key, listener, bytes) }
     }
 
-    /// Sends every listener a sign that the relay is still there.
+    /// Sends a keep-alive comment to every listener.
     mutating func sign() {
         for (key, listener) in listeners { tell(key, listener, ServerSentEvent.sign) }
     }
@@ -74,9 +74,9 @@ struct OutcomeEvents {
     /// Adds a listener.
     ///
     /// - Parameters:
-    ///   - caller: The caller that listens, to the pushes of its apps.
-    ///   - onEnd: Called with the listener's number when its client has gone, on any thread.
-    /// - Returns: The listener's number and the events from now on.
+    ///   - caller: The caller, which receives the events of its apps.
+    ///   - onEnd: A callback with the number of the listener when its client has disconnected, called on any thread.
+    /// - Returns: The number of the listener and the further events.
     mutating func listen(
         for caller: Callers.Caller,
         onEnd: @escaping @Sendable (Int) -> Void
@@ -105,7 +105,7 @@ struct OutcomeEvents {
         guard let lastID else { return OutcomeStream.Replay(next: lastNumber + 1, last: lastNumber) }
         let parts = lastID.split(separator: "-")
         let seen = parts.count == 2 && parts[0] == String(run) ? Int(parts[1]) : nil
-        // A number ahead of all events has nothing to replay.
+        // A number ahead of all events leaves nothing to replay.
         guard let seen, seen < lastNumber else {
             let next = seen == nil ? firstNumber : lastNumber + 1
             return OutcomeStream.Replay(next: next, last: lastNumber, hasGap: seen == nil)
@@ -120,7 +120,7 @@ struct OutcomeEvents {
     /// The number of the first stored event.
     private var firstNumber: Int { lastNumber - events.count + 1 }
 
-    /// A piece of a replay, which its reader encodes.
+    /// A piece of a replay, which the listener's task encodes.
     struct Piece: Sendable {
         fileprivate var hasGap: Bool
         fileprivate var events: [Event]
@@ -128,7 +128,7 @@ struct OutcomeEvents {
         /// The part of the replay that follows.
         var rest: OutcomeStream.Replay
 
-        /// The events as a listener gets them, a `gap` before them when some were missed that are not stored any more.
+        /// The encoded events, after a `gap` event when the listener missed events that are not stored any more.
         var bytes: [UInt8] {
             var bytes = hasGap ? ServerSentEvent.bytes("gap", [:]) : []
             for event in events { bytes += event.bytes(run: run) }
@@ -139,7 +139,7 @@ struct OutcomeEvents {
     /// Returns the next piece of a replay; nil when the listener was removed.
     func piece(of replay: OutcomeStream.Replay, for listener: Int) -> Piece? {
         guard let apps = listeners[listener]?.apps else { return nil }
-        // The store may have dropped events since the last piece.
+        // The oldest events may have been removed since the last piece.
         let next = max(replay.next, firstNumber)
         let end = min(replay.last, next + OutcomeEvents.replayedTogether - 1) + 1
         let found = next < end ? events[(next - firstNumber)..<(end - firstNumber)] : []
@@ -151,7 +151,7 @@ struct OutcomeEvents {
         )
     }
 
-    /// Removes a listener whose client has gone.
+    /// Removes a listener whose client has disconnected.
     mutating func remove(_ number: Int) {
         listeners[number] = nil
     }

@@ -1,20 +1,20 @@
-/// The server-sent events of one listener: first the stored events that it missed, then further ones as they happen.
+/// The server-sent events of one listener: first the stored events that it missed, then further events as they occur.
 ///
-/// The stored events are read and encoded in pieces, when the listener's connection has room for the next one. A client
-/// that does not read costs nothing, and pushes are handled between the pieces.
+/// The stored events are read and encoded in pieces, each when the listener's connection can accept more output. A
+/// client that does not read therefore costs nothing, and pushes are processed between the pieces.
 struct OutcomeStream: AsyncSequence, Sendable {
     /// The part of the stored events that a listener has not read yet.
     struct Replay: Sendable {
         /// The number of the next event.
         var next: Int
-        /// The number of the last event that happened before the listener was added.
+        /// The number of the last event before the listener was added.
         let last: Int
-        /// Whether events were missed that are not stored any more, which the listener does not know yet.
+        /// Whether the listener has yet to be informed that it missed events that are not stored any more.
         var hasGap = false
 
         /// Whether no event is left.
         var isOver: Bool { next > last && !hasGap }
-        /// The number of events to look through.
+        /// The number of events to search.
         var count: Int { Swift.max(0, last - next + 1) }
     }
 
@@ -22,14 +22,14 @@ struct OutcomeStream: AsyncSequence, Sendable {
     /// The number of the listener.
     let listener: Int
     let replay: Replay
-    /// The events that happen after the listener was added.
+    /// The events after the listener was added.
     let further: AsyncStream<[UInt8]>
 
     func makeAsyncIterator() -> Iterator {
         Iterator(relay: relay, listener: listener, replay: replay, further: further.makeAsyncIterator())
     }
 
-    /// Reads the stored events, then the further ones.
+    /// An iterator over the stored events and then the further ones.
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let relay: PushRelay
         fileprivate let listener: Int
@@ -59,7 +59,7 @@ struct OutcomeStream: AsyncSequence, Sendable {
                     break
                 }
                 replay = piece.rest
-                // Encoded here, away from the relay's loop.
+                // Encoded here, off the relay's event loop.
                 let bytes = piece.bytes
                 if !bytes.isEmpty { return bytes }
             }

@@ -1,13 +1,13 @@
-/// Limits how often each caller replays stored events: a value without a clock.
+/// A limit for the replays of stored events by each caller: a value without a clock.
 ///
-/// A replay of all stored events takes about 0.4 seconds of a core, so replays are limited by caller and time.
+/// A replay of all stored events takes about 0.4 seconds of CPU time.
 struct ReplayBudget {
-    /// Replays that a caller may begin at once: one for each of its event streams.
+    /// The number of replays that a caller may begin at once: one for each of its event streams.
     static let burst = OutcomeEvents.listenersPerCaller
     /// The time after which a caller may begin one more replay, in milliseconds.
     static let interval: Int64 = 3_000
 
-    /// The time of each caller at which all its replays are available again, in milliseconds since 1970.
+    /// The time at which all replays of each caller are available again, in milliseconds since 1970.
     private var recoveries: [String: Int64] = [:]
 
     /// Counts a replay.

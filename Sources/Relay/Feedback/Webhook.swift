@@ -8,15 +8,15 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// Where an app's dead tokens are reported, as Standard Webhooks has it (https://www.standardwebhooks.com).
+/// A webhook that receives an app's unregistered tokens, by Standard Webhooks (https://www.standardwebhooks.com).
 package struct Webhook: Sendable {
-    /// Whom to call.
+    /// The address to call.
     private let address: WebAddress
     private let tls: TLSContext?
     private let allowsPrivateAddresses: Bool
     private let secret: [UInt8]
 
-    /// The URL without its query, which may hold a secret.
+    /// The URL without its query, which may contain a secret.
     package var url: String { "\(address)" }
 
     /// Whether the URL has an address of a private network, which the webhook may not call.
@@ -25,15 +25,15 @@ package struct Webhook: Sendable {
         return address.host == "localhost" || SocketAddress(literal: address.host, port: 0)?.isPublic == false
     }
 
-    /// A webhook from its parts.
+    /// Creates a webhook.
     ///
     /// - Parameters:
     ///   - url: `https://`, or `http://` where private addresses are allowed.
-    ///   - secret: What both sides know: `whsec_` and base64, 24 to 64 bytes.
+    ///   - secret: The shared secret: `whsec_` and the base64 of 24 to 64 bytes.
     ///   - authorities: PEM certificates to trust besides the system's; nil for none.
-    ///   - allowsPrivateAddresses: Whether addresses may be called that the open network does not know. By default they
-    ///     are not, so that nobody who can name a URL reaches what is behind the relay.
-    /// - Throws: ``RelayError``, which says what is wrong.
+    ///   - allowsPrivateAddresses: Whether private and loopback addresses may be called; false by default, so that a
+    ///     URL in the configuration cannot reach services in the relay's network.
+    /// - Throws: ``RelayError`` with the reason.
     package init(
         url: String,
         secret: String,
@@ -76,18 +76,18 @@ package struct Webhook: Sendable {
         }
     }
 
-    /// Reports dead tokens.
+    /// Reports unregistered tokens.
     ///
     /// - Parameters:
     ///   - tokens: The tokens, at least one.
-    ///   - app: Whose.
-    ///   - now: Milliseconds since 1970.
-    ///   - loop: Where the call is made.
-    /// - Throws: ``RelayError`` when the other side has not accepted the report; it names the status or the error, and
+    ///   - app: The app.
+    ///   - now: The time in milliseconds since 1970.
+    ///   - loop: The event loop of the connection.
+    /// - Throws: ``RelayError`` when the receiver has not accepted the report; it contains the status or the error, but
     ///   neither the query of the URL nor the secret.
     func report(_ tokens: [DeadToken], of app: String, at now: Int64, on loop: EventLoop) async throws(RelayError) {
         let body = Webhook.body(tokens, of: app, at: now)
-        // The same report has the same identifier, however often it is made.
+        // Repeated reports of the same tokens have the same identifier.
         let id = "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)"
         let fields: HTTPFields
         do throws(CryptographyError) {
@@ -113,7 +113,7 @@ package struct Webhook: Sendable {
         guard (200..<300).contains(answer.status) else { throw RelayError("the answer was status \(answer.status)") }
     }
 
-    /// The fields that tell who calls and when, and that it is true.
+    /// Returns the fields of a signed report: its identifier, its time and its signature.
     func signed(_ body: [UInt8], id: String, at seconds: Int64) throws(CryptographyError) -> HTTPFields {
         let code = try SHA256.authenticationCode(of: Array("\(id).\(seconds).".utf8) + body, key: secret)
         return [
@@ -131,7 +131,7 @@ package struct Webhook: Sendable {
     }
 }
 
-/// When a webhook is called next: a value without a clock.
+/// The schedule of a webhook's calls: a value without a clock.
 struct WebhookSchedule {
     private static let longestPause: Int64 = 3_600_000
 
@@ -139,15 +139,15 @@ struct WebhookSchedule {
     private var nextTime = Int64.min
     private var isUnderWay = false
 
-    /// Whether it is time for a call, which then counts as under way.
+    /// Returns whether to call the webhook now, and marks the call as under way.
     mutating func mayCall(at now: Int64) -> Bool {
-        // A clock that was set back must not hold it up for longer.
+        // A clock that was set back must not delay the next call for longer.
         guard !isUnderWay, now >= nextTime || now < nextTime - WebhookSchedule.longestPause else { return false }
         isUnderWay = true
         return true
     }
 
-    /// A call has ended, or there was nothing to tell.
+    /// Notes the end of a call, or that there was nothing to report.
     mutating func ended(wasTaken: Bool, at now: Int64) {
         isUnderWay = false
         failures = wasTaken ? 0 : failures + 1
@@ -155,12 +155,12 @@ struct WebhookSchedule {
     }
 }
 
-/// Reports dead tokens to those who want to be called.
+/// Reporting of unregistered tokens to webhooks.
 extension PushRelay {
-    /// Tokens in one report.
+    /// The maximum number of tokens in one report.
     private static let reportLimit = 100
 
-    /// Calls whoever has something to hear and may be called.
+    /// Calls the webhooks that are due, where there are tokens to report.
     func callWebhooks() {
         for app in configuration.apps {
             guard let webhook = app.webhook, webhooks[app.name, default: WebhookSchedule()].mayCall(at: now) else {
@@ -188,7 +188,7 @@ extension PushRelay {
         webhooks[app]?.ended(wasTaken: wasTaken, at: now)
     }
 
-    /// Reports dead tokens, and counts and logs a failure; whether the webhook has accepted the report.
+    /// Reports unregistered tokens, and counts and logs a failure; returns whether the webhook has accepted the report.
     private func isTaken(_ tokens: [DeadToken], by webhook: Webhook, of app: String) async -> Bool {
         do throws(RelayError) {
             try await webhook.report(tokens, of: app, at: now, on: loop)

@@ -9,12 +9,13 @@ internal import Synchronization
     internal import Foundation
 #endif
 
-/// Makes the provider tokens of one key for all relays that share an outbox: one of them signs, and all use it.
+/// The source of provider tokens of one key for all relays that share an outbox: one of them signs, and all use it.
 ///
-/// While the outbox cannot be asked, each relay uses the last token, and signs another only when that one is too old:
+/// While the outbox is unavailable, each relay uses the last token, and signs another only when that one is too old:
 /// Apple refuses a token that replaces another within 20 minutes on a connection with `TooManyProviderTokenUpdates`.
 struct FleetMint: ProviderTokenMint {
-    /// How long a token is used before the outbox is asked again, so that all change it at about the same time.
+    /// The time for which a token is used before the outbox is asked again, in seconds, so that all relays change it at
+    /// about the same time.
     private static let validity: Int64 = 60
     /// The end of the year 9999, in seconds since 1970.
     private static let latestTime: Int64 = 253_402_300_799
@@ -41,7 +42,7 @@ struct FleetMint: ProviderTokenMint {
             if let shared, mayUse(shared, at: now) {
                 token = shared
             } else {
-                // A token that was signed while the outbox could not be asked is shared now.
+                // Shares a token that was signed while the outbox was unavailable.
                 let offered: SharedToken
                 do throws(APNsError) {
                     offered = try heldOrSigned(at: now)
@@ -88,7 +89,7 @@ struct FleetMint: ProviderTokenMint {
         return state.held.withLock { $0.mayUse(token, at: now) }
     }
 
-    /// Returns an error if the time of issue cannot be calculated with, as anything may have been written to the table.
+    /// Returns an error if the time of issue is out of range, as other programs may have written to the table.
     private func damage(of token: SharedToken) -> OutboxError? {
         guard token.issuedAt < 0 || token.issuedAt > FleetMint.latestTime else { return nil }
         return OutboxError(
@@ -108,14 +109,15 @@ struct FleetMint: ProviderTokenMint {
     }
 }
 
-/// The last token of a relay, and the one that Apple has refused.
+/// The last token of a relay, and the time of issue of the one that Apple has refused.
 private struct HeldToken {
     /// The token that was used last; its time of issue has been checked.
     var token: SharedToken?
-    /// When the token was issued that Apple has called expired, in seconds since 1970.
+    /// The time of issue of the token that Apple has refused as expired, in seconds since 1970.
     var refusedIssuedAt: Int64?
 
-    /// Whether a token is neither old, nor of a time to come, nor one that Apple has refused and that may be replaced.
+    /// Returns whether a token is neither too old nor issued in the future, nor refused by Apple and old enough to
+    /// replace.
     func mayUse(_ token: SharedToken, at now: Int64) -> Bool {
         let age = now - token.issuedAt
         guard (-60..<ProviderTokenSchedule.refreshAge).contains(age) else { return false }
@@ -123,7 +125,7 @@ private struct HeldToken {
     }
 }
 
-/// A lock around the token of a relay, which copies of a ``FleetMint`` share.
+/// A lock around the token of a relay, shared by all copies of a ``FleetMint``.
 private final class State: Sendable {
     let held = Mutex(HeldToken())
 }

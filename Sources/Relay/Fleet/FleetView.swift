@@ -1,34 +1,34 @@
 internal import APNs
 internal import Outbox
 
-/// What a relay knows of those that share its outbox: a value; a relay with a file of its own is alone.
+/// The state of the relays that share an outbox: a value; a relay with an outbox in a file is the only one.
 struct FleetView {
-    /// How many there are.
+    /// The number of relays.
     private(set) var size = 1
-    /// Whether this one does what one alone may do.
+    /// Whether this relay is the leader, which performs the work of a single relay.
     private(set) var leads = true
-    /// The relays that are there.
+    /// The registered relays.
     private(set) var nodes: [OutboxNode] = []
-    /// What the others have told of their lanes.
+    /// The data that the other relays have published about their lanes.
     private var others: [Int64: [Lane: LaneFacts]] = [:]
-    /// What relays have done that are there no more, so that sums only grow.
+    /// The totals of relays that have stopped, so that sums do not decrease.
     private var gone: [Lane: LaneFacts] = [:]
 
-    /// Relays that are running under this relay's name.
+    /// The running relays with the same name as this relay.
     private var namesakes: Set<Int64> = []
-    /// Those of them that were not returned by ``takeNamesakes()`` yet.
+    /// Those of them that ``takeNamesakes()`` has not returned yet.
     private var newNamesakes: [Int64] = []
 
-    /// Whether there may be others.
+    /// Whether the outbox can be shared with other relays.
     var isShared: Bool { !nodes.isEmpty }
 
-    /// So many are there.
+    /// Sets the number of relays, and whether this one is the leader.
     mutating func learn(size: Int, leads: Bool) {
         self.size = max(1, size)
         self.leads = leads
     }
 
-    /// These are there, and have told this.
+    /// Updates the registered relays and their published data.
     mutating func learn(_ nodes: [OutboxNode]) {
         learnNamesakes(nodes)
         self.nodes = nodes
@@ -40,15 +40,15 @@ struct FleetView {
         }
     }
 
-    /// Relays under this relay's name that were not returned before.
+    /// Returns the relays with this relay's name that were not returned before.
     mutating func takeNamesakes() -> [Int64] {
         defer { newNamesakes = [] }
         return newNamesakes
     }
 
-    /// Finds relays under this relay's name that have renewed their lease since the last time.
+    /// Finds relays with this relay's name that have renewed their lease since the last call.
     ///
-    /// One that has not may be what a relay left that was killed and started again, until its lease ends.
+    /// A relay that was killed and started again leaves a registration without renewals until its lease expires.
     private mutating func learnNamesakes(_ now: [OutboxNode]) {
         let before = Dictionary(nodes.map { ($0.number, $0) }) { first, _ in first }
         let name = now.first(where: \.isOwn)?.name
@@ -59,20 +59,20 @@ struct FleetView {
         for node in running where namesakes.insert(node.number).inserted { newNamesakes.append(node.number) }
     }
 
-    /// A relay's part of what all may do together.
+    /// Returns this relay's share of a limit for all relays.
     func share(of whole: Int) -> Int { max(1, whole / size) }
 
-    /// What the others do in a lane.
+    /// Returns the sum of the other relays' data about a lane.
     func others(in lane: Lane) -> LaneFacts {
         others.values.reduce(gone[lane] ?? LaneFacts()) { $0 + ($1[lane] ?? LaneFacts()) }
     }
 
-    /// What a node does in some apps' lanes together.
+    /// Returns the sum of a relay's data about the lanes of some apps.
     func facts(of node: OutboxNode, in apps: Set<String>) -> LaneFacts {
         FleetView.lanes(in: node.facts).filter { apps.contains($0.key.app) }.values.reduce(LaneFacts(), +)
     }
 
-    /// What a relay tells of its lanes, for ``learn(_:)`` of another.
+    /// Returns the data about a relay's lanes in the form that it publishes for ``learn(_:)``.
     static func text(of lanes: [Lane: LaneFacts]) -> String {
         let list = lanes.map { lane, facts in
             JSONValue.object(

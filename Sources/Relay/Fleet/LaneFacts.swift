@@ -1,24 +1,24 @@
 internal import APNs
 internal import Outbox
 
-/// What one relay has done in one lane since it was started, and does: added up over the relays that share an outbox.
+/// The activity of a relay in one lane, which is added up over the relays that share an outbox.
 struct LaneFacts: Sendable, Hashable {
-    /// Pushes that were sent and not answered yet.
+    /// The number of pushes that were sent and not answered yet.
     var inFlight = 0
-    /// Connections to Apple.
+    /// The number of connections to Apple.
     var connections = 0
-    /// Pushes a second.
+    /// The number of pushes per second.
     var rate = 0.0
-    /// Tries to send.
+    /// The number of attempts to send a push since the relay was started.
     var sent = 0
-    /// How pushes ended.
+    /// The number of outcomes since the relay was started.
     var outcomes: [Outcome.State: Int] = [:]
 
     init() {}
 
-    /// Reads what another relay tells; what it leaves out is 0.
+    /// Reads the data of another relay; missing values are 0.
     init(_ json: JSONValue) {
-        // Bounded, so that adding up the facts of relays cannot overflow whatever the database holds.
+        // Limited, so that sums over relays cannot overflow, whatever the database contains.
         func count(_ value: JSONValue?) -> Int { Int(min(max(0, value?.integerValue ?? 0), 1 << 53)) }
         func whole(_ name: String) -> Int { count(json[name]) }
         inFlight = whole("in-flight")
@@ -30,7 +30,7 @@ struct LaneFacts: Sendable, Hashable {
         }
     }
 
-    /// What was done, without what is being done.
+    /// The totals since the start, without the current activity.
     var done: LaneFacts {
         var done = LaneFacts()
         done.sent = sent
@@ -38,7 +38,7 @@ struct LaneFacts: Sendable, Hashable {
         return done
     }
 
-    /// What is told of it.
+    /// The members of the JSON object.
     var members: [JSONValue.Member] {
         let members: [JSONValue.Member?] = [
             .init("in-flight", .whole(inFlight)), .init("connections", .whole(connections)),

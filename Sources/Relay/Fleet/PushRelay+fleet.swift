@@ -2,14 +2,14 @@ internal import APNs
 internal import Outbox
 internal import Wire
 
-/// One relay among several that share an outbox.
+/// Coordination of the relays that share an outbox.
 extension PushRelay {
-    /// How often it is looked whether others have sent what callers here wait for.
+    /// The interval between checks whether other relays have sent pushes that callers of this one wait for.
     private static let lookForEnds = Duration.milliseconds(200)
-    /// Pushes that are looked for at once.
+    /// The maximum number of pushes in one check.
     private static let mostEnds = 1_000
 
-    /// Hears what comes about without this relay's doing, for as long as it runs.
+    /// Handles the events of the shared outbox for as long as the relay runs.
     func followFleet() {
         guard let shared else { return }
         Task { [weak self] in
@@ -39,7 +39,7 @@ extension PushRelay {
         carryOutSoon()
     }
 
-    /// Gives each lane this relay's part of what its app may have.
+    /// Limits each lane to this relay's share of its app's limits.
     func shareLimits() {
         for app in configuration.apps {
             for environment in app.environments {
@@ -50,7 +50,7 @@ extension PushRelay {
         }
     }
 
-    /// Tells the others how this relay is, and hears how they are; once a second.
+    /// Publishes this relay's data and reads that of the other relays; called once a second.
     func meetOthers() async {
         guard let shared else { return }
         await shared.publish(FleetView.text(of: ownFacts))
@@ -86,7 +86,7 @@ extension PushRelay {
         if !isDraining { lookForEndsLater() }
     }
 
-    /// What this relay does in each of its lanes.
+    /// The activity of this relay in each of its lanes.
     private var ownFacts: [Lane: LaneFacts] {
         let sent = counts.sent
         return Dictionary(uniqueKeysWithValues: machine.lanes.keys.map { ($0, ownFacts(of: $0, sent: sent)) })
@@ -102,10 +102,10 @@ extension PushRelay {
         return facts
     }
 
-    /// What all relays that share the outbox do in a lane.
+    /// Returns the activity of all relays that share the outbox in a lane.
     func facts(of lane: Lane) -> LaneFacts { ownFacts(of: lane, sent: counts.sent) + fleet.others(in: lane) }
 
-    /// The relays that share the outbox, as far as some apps go.
+    /// Returns the relays that share the outbox, with their activity in the lanes of some apps.
     func nodeList(_ apps: Set<String>) -> [JSONValue] {
         let leader = fleet.nodes.map(\.number).min()
         return fleet.nodes.map { node in
@@ -122,7 +122,7 @@ extension PushRelay {
         }
     }
 
-    /// Has another relay come to its end; false when it is not there.
+    /// Asks another relay to shut down; returns false when it is not registered.
     func askToDrain(node number: Int64) async throws(OutboxError) -> Bool {
         try await shared?.askToDrain(number) ?? false
     }

@@ -18,11 +18,11 @@ enum AnswerState: String, CaseIterable {
     case expired
     /// The push was cancelled.
     case cancelled
-    /// The relay gave the push up after many tries.
+    /// The relay abandoned the push after too many attempts.
     case dead
-    /// The relay stored nothing, since Apple has called the device token unregistered before.
+    /// The relay stored nothing, since Apple has reported the device token as unregistered before.
     case suppressed
-    /// The relay refused the request and stored nothing. Apple was not asked.
+    /// The relay rejected the request and stored nothing. Apple was not asked.
     case rejected
     /// The answer is Apple's, to a request about channels, of which the relay stores nothing.
     case forwarded
@@ -61,13 +61,13 @@ extension APNsResponse {
         )
     }
 
-    /// A refusal of the relay's own, in Apple's words.
+    /// Returns a rejection by the relay itself, with a reason of Apple's list.
     static func rejected(_ reason: Reason, retryAfter: Int? = nil) -> APNsResponse {
         let fields = retryAfter.map { [(name: "retry-after", value: String($0))] } ?? []
         return APNsResponse(.rejected, status: reason.status ?? 400, reason: reason, fields: fields)
     }
 
-    /// The refusal of a push to a device token that Apple has called unregistered.
+    /// Returns the rejection of a push to a device token that Apple has reported as unregistered.
     static func suppressed(_ token: DeadToken) -> APNsResponse {
         APNsResponse(.suppressed, status: 410, reason: .unregistered, timestamp: token.since ?? token.learntAt)
     }
@@ -75,7 +75,9 @@ extension APNsResponse {
     /// The answer to a push that is stored and that Apple has not answered yet.
     static let accepted = APNsResponse(.accepted, status: 200)
 
-    /// The answer to a push that has ended: Apple's where Apple refused it last, otherwise a 200.
+    /// Returns the answer to a push that has ended: Apple's last status if it was refused or abandoned, otherwise 200.
+    ///
+    /// The status is 503 for an abandoned push without an answer of Apple.
     static func ended(_ outcome: Outcome) -> APNsResponse {
         var fields: [(name: String, value: String)] = []
         if let uniqueID = outcome.uniqueID { fields.append(("apns-unique-id", uniqueID)) }
@@ -90,7 +92,7 @@ extension APNsResponse {
                 fields: fields
             )
         case .dead:
-            // A 200 would tell a client that does not read the state that everything is well.
+            // A client that ignores the state would take a 200 as success.
             let reason = outcome.status == nil ? nil : outcome.reason.map(Reason.init(rawValue:))
             return APNsResponse(
                 .dead,
@@ -103,7 +105,7 @@ extension APNsResponse {
         }
     }
 
-    /// Apple's answer to a request that was forwarded.
+    /// Creates the response for Apple's answer to a forwarded request.
     init(_ answer: ForwardedAnswer) {
         let identifiers = [
             ("apns-request-id", answer.fields["apns-request-id"]),
@@ -113,7 +115,7 @@ extension APNsResponse {
         self.init(.forwarded, status: answer.fields.status, fields: fields, body: try? JSONReader.read(answer.body))
     }
 
-    /// The answer to a request that was forwarded and not accepted.
+    /// Creates the response for a forwarded request that failed.
     init(_ error: APNsError) {
         let state: AnswerState =
             switch error.outcome {
@@ -124,7 +126,7 @@ extension APNsResponse {
         self.init(state, status: error.status ?? 503, reason: error.reason ?? .serviceUnavailable)
     }
 
-    /// Adds the identifier of the request, unless Apple's is there.
+    /// Adds the identifier of the request, unless Apple's is present.
     mutating func identify(_ request: APNsRequest, as id: String) {
         let name = request.hasRequestID ? "apns-request-id" : "apns-id"
         if !fields.contains(where: { $0.name == name }) { fields.append((name, id)) }

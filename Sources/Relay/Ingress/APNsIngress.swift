@@ -2,32 +2,32 @@ internal import APNs
 internal import APNsServer
 internal import Outbox
 
-/// What a relay makes of a request in APNs' own language: a value without I/O.
+/// The handling of a request over the APNs protocol: a value without I/O.
 ///
-/// It answers as Apple would where the answer can be known: a push that is sure to be refused is refused at once.
+/// It answers as Apple would where the answer is certain: a push that Apple would reject is rejected at once.
 struct APNsIngress {
-    /// What is to be done with a request.
+    /// The decision about a request.
     enum Verdict: Equatable {
-        /// It is refused, as Apple would.
+        /// The request is rejected, as by Apple.
         case refused(Reason)
-        /// It is a push to be kept.
+        /// The request is a push to be stored.
         case push(OutboxPush)
-        /// It is about channels, and goes through to Apple.
+        /// The request is about channels and is forwarded to Apple.
         case channels(Lane, bundle: String, isList: Bool)
     }
 
     let callers: Callers
     let environment: PushEnvironment
 
-    /// What is to be done with a request of a caller who is known.
+    /// Decides about a request of a known caller.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - caller: Who sends it.
-    ///   - id: The identifier that it gets when it brings none.
-    ///   - now: Milliseconds since 1970.
-    ///   - hasLane: Whether there is a lane.
-    /// - Returns: The verdict.
+    ///   - caller: The caller.
+    ///   - id: The identifier of a push without one.
+    ///   - now: The time in milliseconds since 1970.
+    ///   - hasLane: Returns whether a lane exists.
+    /// - Returns: The decision.
     func verdict(
         on request: APNsRequest,
         from caller: Callers.Caller,
@@ -110,14 +110,14 @@ struct APNsIngress {
     }
 }
 
-/// What a push's own words mean for how it is kept.
+/// The values that are stored with a push, derived from its headers.
 enum PushAdmission {
-    /// How long a push is worth trying that Apple is to try once.
+    /// The time for which the relay tries to send a push that Apple attempts to deliver only once, in milliseconds.
     private static let attemptOnceTime: Int64 = 60_000
 
-    /// When a push is of no use any more, by the text of `apns-expiration`; nil when that never happens.
+    /// Returns the time when a push expires, by the text of `apns-expiration`; nil for never.
     ///
-    /// Apple tries a push once whose time is over, and so does the relay, for a minute.
+    /// Apple attempts to deliver a push with a past expiration once. The relay tries to send such a push for a minute.
     static func end(_ expiration: String?, at now: Int64) -> Int64? {
         guard let seconds = expiration.flatMap({ Int64($0) }) else { return nil }
         let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
@@ -125,7 +125,7 @@ enum PushAdmission {
         return max(end, now + attemptOnceTime)
     }
 
-    /// What a push keeps its order with: its activity, its channel or its collapse identifier; nil without any.
+    /// Returns the order key of a push, by its activity, its channel or its collapse identifier; nil without any.
     static func orderKey(_ destination: PushDestination, _ headers: PushHeaders) -> String? {
         switch destination {
         case .channel(let channel, let bundle): return "channel \(bundle) \(channel)"
@@ -137,8 +137,8 @@ enum PushAdmission {
 }
 
 extension APNsRequest {
-    /// The identifier that the client chose, in whatever form; nil when it chose none.
+    /// The identifier that the client chose, unchanged; nil when it chose none.
     ///
-    /// Apple's samples of broadcasts have `apns-id` in one place and `apns-request-id` in another.
+    /// Apple's examples of broadcasts have `apns-id` in one place and `apns-request-id` in another.
     var ownID: String? { hasRequestID ? requestID ?? headers.id : headers.id }
 }

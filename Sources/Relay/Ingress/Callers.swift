@@ -2,33 +2,34 @@ internal import APNs
 internal import APNsClient
 internal import Wire
 
-/// Tells who calls, and what for: a value without a clock.
+/// The callers of a relay and the verification of their credentials: a value without a clock.
 ///
-/// A caller shows a key of the relay's, a provider token that an app's own signing key has signed, or a certificate.
+/// A caller identifies itself with an API key of the relay, a provider token signed with an app's signing key, or a
+/// client certificate.
 struct Callers: Sendable {
-    /// Who calls.
+    /// A caller.
     struct Caller: Sendable, Hashable {
-        /// What people know it by.
+        /// The name for operators.
         var name: String
         /// The names of the apps that it may act for.
         var apps: Set<String>
         var scopes: Set<RelayConfiguration.Caller.Scope>
-        /// When the provider token was issued that it has shown, in seconds since 1970; nil with a key of the relay's.
+        /// The time of issue of its provider token, in seconds since 1970; nil with an API key or a certificate.
         var tokenIssuedAt: Int64?
         /// The deviations of the provider token from the form in Apple's documentation.
         var deviations: [ProviderTokenDeviation] = []
-        /// The time from which on the key or the certificate is refused, in seconds since 1970; nil for never.
+        /// The time when the key or the certificate expires, in seconds since 1970; nil for never.
         var expiresAt: Int64?
         /// The topic of pushes without `apns-topic`, which a certificate with a single topic supplies; nil for none.
         var defaultTopic: String?
 
-        /// The name of a caller that signs with an app's own key.
+        /// Returns the name of a caller that signs with an app's signing key.
         static func name(ofKey keyID: String) -> String { "key \(keyID)" }
 
-        /// The time that `iat` may be ahead of the clock, in seconds, as in the simulator.
+        /// The maximum time that `iat` may be ahead of the clock, in seconds, as in the simulator.
         private static let longestLead: Int64 = 60 * 60
 
-        /// Returns the reason to refuse the credentials at a time in seconds since 1970; nil if they are valid.
+        /// Returns the reason to reject the credentials at a time in seconds since 1970; nil if they are valid.
         func refusal(at now: Int64) -> Reason? {
             if let expiresAt, now >= expiresAt { return .expiredProviderToken }
             guard let tokenIssuedAt else { return nil }
@@ -39,15 +40,16 @@ struct Callers: Sendable {
             return age > ProviderToken.maximumAgeInSeconds ? .expiredProviderToken : nil
         }
 
-        /// Whether a request about channels may go through.
+        /// Returns whether the caller may send a request about channels.
         ///
-        /// What makes or deletes them is no sending; who has the app's signing key could ask Apple as well.
+        /// Creating and deleting channels is not sending. The holder of an app's signing key may do both, as it could
+        /// ask Apple directly.
         func maySendAboutChannels(_ method: String) -> Bool {
             tokenIssuedAt != nil || scopes.contains(.manage) || method == "GET" && scopes.contains(.read)
         }
     }
 
-    /// An app's key, by which its provider tokens are checked.
+    /// A signing key of an app, which verifies its provider tokens.
     private struct AppKey: Sendable {
         var app: String
         var teamID: String
@@ -79,7 +81,7 @@ struct Callers: Sendable {
         self.appsByBundleID = appsByBundleID
     }
 
-    /// The app that a bundle identifier belongs to; nil when it is none of this relay's.
+    /// Returns the app of a bundle identifier; nil for an unknown one.
     func app(ofBundle bundle: String) -> String? { appsByBundleID[bundle] }
 
     /// The apps of each caller, by its name.
@@ -90,7 +92,7 @@ struct Callers: Sendable {
         return apps
     }
 
-    /// Whether a caller that was known before may still send for its apps.
+    /// Returns whether a caller that was identified before may still send for its apps.
     func mayStillSend(_ caller: Caller) -> Bool {
         if let known = configured.first(where: { $0.name == caller.name }) {
             return known.scopes.contains(.send) && caller.apps.isSubset(of: known.apps)
@@ -98,7 +100,7 @@ struct Callers: Sendable {
         return caller.apps.isSubset(of: appsByCaller[caller.name] ?? [])
     }
 
-    /// Who shows this in `authorization`; nil when nobody does who is known.
+    /// Returns the caller that an `authorization` header identifies; nil for unknown credentials.
     func caller(_ authorization: String?) -> Caller? {
         guard let authorization, let space = authorization.firstIndex(of: " "),
             authorization[..<space].lowercased() == "bearer"
@@ -107,7 +109,7 @@ struct Callers: Sendable {
         return keyHolder(credential) ?? tokenHolder(credential)
     }
 
-    /// The caller that a client certificate identifies; nil for an unknown certificate.
+    /// Returns the caller that a client certificate identifies; nil for an unknown certificate.
     func caller(_ certificate: CertificateFacts) -> Caller? {
         guard let found = configured.first(where: { $0.certificate?.matches(certificate) ?? false }) else { return nil }
         var caller = Caller(found)
@@ -119,7 +121,7 @@ struct Callers: Sendable {
     private func keyHolder(_ credential: Substring) -> Caller? {
         guard let digits = try? CallerKey.hash(of: credential) else { return nil }
         var found: RelayConfiguration.Caller?
-        // All are compared, each to its end, so that the time tells nothing.
+        // Compares all hashes completely, so that the time does not reveal which one matches.
         for caller in configured where caller.hash?.isSame(as: digits) ?? false { found = caller }
         return found.map(Caller.init)
     }
@@ -142,7 +144,7 @@ struct Callers: Sendable {
 }
 
 extension Callers.Caller {
-    /// The holder of a configured key or certificate.
+    /// Creates the caller of a configured key or certificate.
     fileprivate init(_ caller: RelayConfiguration.Caller) {
         self.init(
             name: caller.name,
@@ -155,7 +157,7 @@ extension Callers.Caller {
 }
 
 extension String {
-    /// Whether the text is these digits, found in a time that does not depend on where they differ.
+    /// Returns whether the text is these digits, in a time that does not depend on the position of a difference.
     fileprivate func isSame(as digits: [UInt8]) -> Bool {
         let own = Array(lowercased().utf8)
         guard own.count == digits.count else { return false }

@@ -1,9 +1,9 @@
 internal import Outbox
 
-/// The outcomes that came while pushes were being accepted: a value.
+/// The outcomes that arrive while pushes are being accepted: a value.
 ///
-/// A push may be sent, and its outcome be stored, before the relay has resumed after the commit that accepted the push.
-/// Its client is registered as waiting only then, so that what came before has to be looked at once more.
+/// A push may be sent, and its outcome be stored, before the relay resumes after the commit that accepted the push. The
+/// waiter of the push is added only then, so earlier outcomes have to be checked again.
 struct EarlyOutcomes {
     private var outcomes: [PushStatus] = []
     /// The position of the first outcome among all that were noted.
@@ -25,9 +25,9 @@ struct EarlyOutcomes {
         if !starts.isEmpty { outcomes.append(push) }
     }
 
-    /// Ends an acceptance, and drops what no other acceptance needs.
+    /// Ends an acceptance, and drops outcomes that no other acceptance needs.
     ///
-    /// - Returns: The outcomes that came since it began.
+    /// - Returns: The outcomes that arrived since it began.
     mutating func endAcceptance(begunAt position: Int) -> [PushStatus] {
         guard let index = starts.firstIndex(of: position) else { return [] }
         starts.remove(at: index)

@@ -1,9 +1,10 @@
 internal import APNs
 internal import Outbox
 
-/// Pushes that came in together, until the outbox has answered for them.
+/// Pushes that came in, until the outbox has answered for them.
 struct IncomingPushes {
-    /// Receives the outbox's answers, one for each push of the group, and the time that is stored with the pushes.
+    /// A callback with the outbox's answers, one for each push of the group, and the time that is stored with the
+    /// pushes.
     typealias Completion = (Result<ArraySlice<Acceptance>, OutboxError>, _ time: Int64) -> Void
 
     /// Pushes of one caller.
@@ -12,7 +13,7 @@ struct IncomingPushes {
         var completion: Completion
     }
 
-    /// Pushes that the outbox was given together.
+    /// Pushes that are passed to the outbox together.
     struct Commit {
         fileprivate let number: Int
         var pushes: [OutboxPush]
@@ -38,7 +39,7 @@ struct IncomingPushes {
         change(by: 1, for: more)
     }
 
-    /// Takes everything that has come in since the last time.
+    /// Takes all pushes that came in since the last call.
     mutating func take(at now: Int64) -> Commit {
         lastCommit += 1
         commits[lastCommit] = now
@@ -54,7 +55,7 @@ struct IncomingPushes {
 
     private mutating func change(by sign: Int, for pushes: [OutboxPush]) {
         count += sign * pushes.count
-        // Most pushes are for the app of the one before.
+        // Consecutive pushes are mostly for the same app.
         var rest = pushes[...]
         while let app = rest.first?.lane.app {
             let run = rest.prefix { $0.lane.app == app }

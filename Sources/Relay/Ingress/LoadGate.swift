@@ -1,41 +1,41 @@
-/// Decides what is taken when more comes in than can be stored: a value without I/O.
+/// The decision which pushes are accepted when more come in than can be stored: a value without I/O.
 ///
-/// A refusal comes before the push is looked at, so that it costs little, and says when to come again. Apps share the
-/// room: an app that uses less than its share is never refused because another one uses more.
+/// A refusal comes before the push is checked, so that it is cheap, and includes a time to retry after. Apps share the
+/// capacity: an app that uses less than its share is never refused because another one uses more.
 struct LoadGate {
-    /// The bounds of what may be under way.
+    /// Limits of the pushes and requests under way.
     struct Limits: Sendable {
-        /// Pushes that wait for the disk.
+        /// The maximum number of pushes that wait for the disk.
         var incoming = 20_000
-        /// The time that the disk may take before no more is handed to it, in milliseconds.
+        /// The maximum duration of a commit before further pushes are refused, in milliseconds.
         var commitTime: Int64 = 2_000
-        /// Requests that wait for Apple's answer; others are answered at once that their push is stored.
+        /// The maximum number of requests that wait for Apple's answer; others are answered when their push is stored.
         var waiting = 50_000
-        /// Requests of one caller that wait for Apple's answer.
+        /// The maximum number of requests of one caller that wait for Apple's answer.
         var waitingPerCaller = 5_000
     }
 
     /// The pushes and requests under way.
     struct Load {
-        /// Pushes that wait for the disk.
+        /// The number of pushes that wait for the disk.
         var incoming: Int
-        /// Those of the app that sends; nil when it is not known yet.
+        /// The number of those of the app that sends; nil when it is not known yet.
         var incomingOfApp: Int?
         /// The number of apps with pushes that wait for the disk, besides this one.
         var otherApps = 0
-        /// The start of the oldest commit that the disk is at; nil when it has none.
+        /// The start of the oldest commit under way; nil when there is none.
         var waitsSince: Int64?
-        /// Requests that wait for Apple's answer.
+        /// The number of requests that wait for Apple's answer.
         var waiting: Int
-        /// Those of the caller.
+        /// The number of those of the caller.
         var waitingOfCaller = 0
     }
 
-    /// A decision about pushes that come in.
+    /// A decision about incoming pushes.
     enum Verdict: Equatable {
-        /// They are taken; their caller may wait for Apple's answer, or has to be told that they are stored.
+        /// The pushes are accepted; the caller may wait for Apple's answer, or is answered when they are stored.
         case take(mayWait: Bool)
-        /// They are not taken now, and may come again after a number of seconds.
+        /// The pushes are refused; the caller may retry after a number of seconds.
         case refuse(Refusal, retryAfter: Int)
 
         var isTaken: Bool { if case .take = self { true } else { false } }
@@ -51,13 +51,13 @@ struct LoadGate {
         case tooManyIncoming
     }
 
-    /// Milliseconds after which an outbox that was full is asked again.
+    /// The time for which pushes are refused after the outbox was full, in milliseconds.
     private static let fullTime: Int64 = 1_000
 
     let limits: Limits
     private var fullUntil: Int64?
 
-    /// A gate that nothing has come to yet.
+    /// Creates a gate.
     init(limits: Limits = Limits()) {
         self.limits = limits
     }
@@ -67,12 +67,12 @@ struct LoadGate {
         fullUntil = now + LoadGate.fullTime
     }
 
-    /// Decides about pushes that come in together, of one app.
+    /// Decides about pushes of one app that come in together.
     ///
     /// - Parameters:
     ///   - count: The number of pushes.
     ///   - load: The pushes and requests under way.
-    ///   - isBatch: Whether they are a part of a batch, which can wait and uses half of the room at most.
+    ///   - isBatch: Whether they are part of a batch, which can wait and uses at most half of the capacity.
     ///   - now: The time in milliseconds since 1970.
     /// - Returns: The decision.
     func verdict(on count: Int, _ load: Load, isBatch: Bool = false, at now: Int64) -> Verdict {
@@ -91,7 +91,7 @@ struct LoadGate {
 
     private func hasRoom(for count: Int, _ load: Load, in room: Int) -> Bool {
         if load.incoming == 0 || load.incoming + count <= room { return true }
-        // With all shares in use, that is twice the room at most.
+        // When all apps use their shares, this is at most twice the capacity.
         guard let own = load.incomingOfApp else { return load.incoming < 2 * room }
         return own + count <= room / (load.otherApps + 1)
     }

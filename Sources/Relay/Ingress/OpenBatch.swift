@@ -1,6 +1,6 @@
-/// The place of one batch among the open batches of its caller; the place is free again when the object is released.
+/// The slot of one batch among the open batches of its caller, freed when the object is released.
 final class OpenBatch: Sendable {
-    /// The open batches that one caller may have.
+    /// The maximum number of open batches of one caller.
     static let limitPerCaller = 20
 
     private let onClose: @Sendable () -> Void

@@ -2,9 +2,9 @@ internal import APNs
 internal import Outbox
 internal import Wire
 
-/// Callers that wait for the outcome of a push, each for a bounded time: a value without a clock.
+/// The callers that wait for the outcome of a push, each for a limited time: a value without a clock.
 struct OutcomeWaiters {
-    /// Receives the outcome of the push; nil when the time is over.
+    /// A callback with the outcome of the push; nil when the time is over.
     typealias Completion = (Outcome?) -> Void
 
     private struct Name: Hashable {
@@ -38,7 +38,7 @@ struct OutcomeWaiters {
     /// The pushes that are waited for.
     var names: some Collection<(app: String, id: APNsID)> { numbers.keys.lazy.map { ($0.app, $0.id) } }
 
-    /// A number for ``add(_:for:of:by:until:_:)`` that no other waiter has.
+    /// Returns a unique number for ``add(_:for:of:by:until:_:)``.
     mutating func makeNumber() -> Int {
         lastNumber += 1
         return lastNumber
@@ -52,7 +52,7 @@ struct OutcomeWaiters {
     ///   - app: The app of the push.
     ///   - caller: The caller that waits.
     ///   - deadline: The end of its wait.
-    ///   - completion: Called once, unless the waiter is cancelled.
+    ///   - completion: A callback, called once, also when the waiter is cancelled.
     mutating func add(
         _ number: Int,
         for id: APNsID,
@@ -76,7 +76,7 @@ struct OutcomeWaiters {
         for number in ended { remove(number)?.completion(outcome) }
     }
 
-    /// Completes a waiter at once, as if its time were over: its client has gone.
+    /// Completes a waiter as if its time were over, because its client has disconnected.
     mutating func cancel(_ number: Int) {
         remove(number)?.completion(nil)
     }

@@ -1,6 +1,6 @@
 internal import APNs
 
-/// An administrative request, as the log reports it.
+/// A log entry about an administrative request.
 package struct AuditEntry: Sendable {
     /// The name of the caller, or of the signal.
     package var caller: String
@@ -21,7 +21,7 @@ package struct AuditEntry: Sendable {
     /// Whether the action was carried out.
     package var isDone: Bool
 
-    /// Creates an entry without optional facts.
+    /// Creates an entry without optional values.
     package init(caller: String, action: String, isDone: Bool) {
         self.caller = caller
         self.action = action
@@ -30,7 +30,7 @@ package struct AuditEntry: Sendable {
 }
 
 extension Logger {
-    /// Writes an audit line, with the level `info` and whatever level the logger has.
+    /// Writes an audit line with the level `info`, whatever the logger's level is.
     package func audit(_ entry: AuditEntry) {
         write(
             .info,

@@ -1,13 +1,13 @@
 internal import APNs
 
-/// One line of a log.
+/// A line of a log.
 struct LogLine {
     let time: Int64
     let level: Logger.Level
     let message: String
     let fields: Logger.Fields
 
-    /// The line in a format, without its line break.
+    /// Returns the line in a format, without its line break.
     func text(as format: Logger.Format) -> String {
         switch format {
         case .json: String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
@@ -39,7 +39,7 @@ struct LogLine {
         members.map { "\($0.name)=\(word($0.value))" }.joined(separator: " ")
     }
 
-    /// A value as one word; in quotes when it would be several.
+    /// Returns a value as one word, in quotes if it contains spaces or quotes.
     private static func word(_ value: JSONValue) -> String {
         let encoded = String(decoding: value.encoded(), as: UTF8.self)
         guard let text = value.stringValue else { return encoded }
@@ -51,9 +51,9 @@ struct LogLine {
 }
 
 extension JSONValue {
-    /// A whole number.
+    /// Returns an integer.
     static func whole(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(number)) }
 
-    /// A whole number; nil when there is none.
+    /// Returns an integer; nil for nil.
     static func whole(_ number: (some BinaryInteger)?) -> JSONValue? { number.map { .number(JSONNumber($0)) } }
 }

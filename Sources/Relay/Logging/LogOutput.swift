@@ -1,9 +1,9 @@
 internal import APNs
 internal import Synchronization
 
-/// Writes lines in their order, on no thread that has pushes to serve.
+/// An output that writes lines in order on a separate task, so that logging never blocks the processing of pushes.
 ///
-/// A reader that is slow costs lines, never time: of those that wait for it the oldest go, and it is told how many.
+/// When the reader is slow, the oldest waiting lines are dropped, and their number is logged.
 package final class LogOutput: Sendable {
     private static let backlogLimit = 10_000
 
@@ -11,14 +11,14 @@ package final class LogOutput: Sendable {
     private let writer: Task<Void, Never>
     private let dropped: Counter
 
-    /// What writer and output share.
+    /// The count that the writer and the output share.
     private final class Counter: Sendable {
         let count = Atomic<Int>(0)
     }
 
-    /// An output.
+    /// Creates an output.
     ///
-    /// - Parameter direct: Writes a line, and may take its time.
+    /// - Parameter direct: The logger that writes the lines; it may block.
     package init(through direct: Logger) {
         let (stream, lines) = AsyncStream.makeStream(
             of: String.self,
@@ -38,12 +38,12 @@ package final class LogOutput: Sendable {
         }
     }
 
-    /// Has a line written, soon.
+    /// Queues a line for writing.
     package func add(_ line: String) {
         if case .dropped = lines.yield(line) { dropped.count.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    /// Returns when everything is written; what comes later is not.
+    /// Waits until all queued lines are written; further lines are discarded.
     package func finish() async {
         lines.finish()
         await writer.value

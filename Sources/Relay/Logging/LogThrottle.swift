@@ -1,16 +1,16 @@
-/// Lets one line of a kind through in a while, and counts the others: a value without a clock.
+/// A limit of one log line per interval that counts the omitted lines: a value without a clock.
 struct LogThrottle {
-    /// The while, in milliseconds.
+    /// The interval, in milliseconds.
     static let interval: Int64 = 1_000
 
     private var nextAt = Int64.min / 2
     private var heldBack = 0
 
-    /// Something is to be told.
+    /// Decides about a line.
     ///
-    /// - Returns: How many were held back since the last one that was told; nil when this one is held back, too.
+    /// - Returns: The number of lines that were omitted since the last one; nil when this one is to be omitted, too.
     mutating func take(at now: Int64) -> Int? {
-        // A clock that was set back must not hold lines back for longer.
+        // A clock that was set back must not suppress lines for longer.
         guard now >= nextAt || now < nextAt - LogThrottle.interval else {
             heldBack += 1
             return nil

@@ -1,17 +1,17 @@
 package import APNs
 
-/// Tells people and programs what happens in a relay, a line at a time; what is not worth telling costs nothing.
+/// A logger for people and programs, which writes one line for each event; a line below its level costs nothing.
 ///
-/// Device tokens are handed in shortened; payloads, keys and provider tokens never are.
+/// Callers pass shortened device tokens and never payloads, keys or provider tokens.
 package struct Logger: Sendable {
-    /// How much a line matters.
+    /// The severity of a line.
     package enum Level: String, Sendable, Hashable, CaseIterable, Comparable {
         case debug
         case info
         case warning
         case error
 
-        /// The priority that the system's journal knows it by (syslog(3)).
+        /// The priority in the system's journal (syslog(3)).
         var priority: Int {
             switch self {
             case .debug: 7
@@ -21,21 +21,21 @@ package struct Logger: Sendable {
             }
         }
 
-        /// Whether one matters less than another.
+        /// Returns whether a level is less severe than another.
         package static func < (left: Level, right: Level) -> Bool { left.priority > right.priority }
     }
 
-    /// How lines are written.
+    /// The format of lines.
     package enum Format: String, Sendable, Hashable, CaseIterable {
-        /// An object in JSON.
+        /// A JSON object.
         case json
         /// `name=value`, as in `level=info msg="the relay runs"`.
         case logfmt
-        /// The time, the message and what belongs to it, for people.
+        /// The time, the message and the fields, for people.
         case plain
     }
 
-    /// What belongs to a message, by name; what is nil is left out.
+    /// The fields of a message by name; nil values are omitted.
     package typealias Fields = KeyValuePairs<String, JSONValue?>
 
     private let level: Level
@@ -47,14 +47,14 @@ package struct Logger: Sendable {
     /// A logger that writes nothing.
     package static let silent = Logger(level: .error, format: .json, hasPriorities: false, clock: { 0 }, output: nil)
 
-    /// A logger of a relay.
+    /// Creates a logger.
     ///
     /// - Parameters:
-    ///   - level: The least that is written.
-    ///   - format: How lines are written.
+    ///   - level: The lowest level that is written.
+    ///   - format: The format of lines.
     ///   - hasPriorities: Whether each line begins with its priority, as the system's journal reads it (sd-daemon(3)).
-    ///   - clock: Milliseconds since 1970.
-    ///   - output: Takes a line with its line break.
+    ///   - clock: The clock, in milliseconds since 1970.
+    ///   - output: A callback with a line and its line break.
     package init(
         level: Level,
         format: Format,
@@ -69,35 +69,35 @@ package struct Logger: Sendable {
         self.output = output
     }
 
-    /// The same, whose lines go another way.
+    /// Returns a copy with another output.
     package func through(_ output: @escaping @Sendable (String) -> Void) -> Logger {
         Logger(level: level, format: format, hasPriorities: hasPriorities, clock: clock, output: output)
     }
 
-    /// The same, which writes from another level on.
+    /// Returns a copy with another level.
     package func at(_ level: Level) -> Logger {
         Logger(level: level, format: format, hasPriorities: hasPriorities, clock: clock, output: output)
     }
 
-    /// Writes a line that is ready.
+    /// Writes a formatted line.
     func write(_ line: String) { output?(line) }
 
-    /// Says what only somebody wants to know who looks for a mistake.
+    /// Logs details for debugging.
     package func debug(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         log(.debug, message, fields)
     }
 
-    /// Says what has happened in the course of things.
+    /// Logs a normal event.
     package func info(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         log(.info, message, fields)
     }
 
-    /// Says what is not as it should be, and mends itself.
+    /// Logs a problem that resolves itself.
     package func warning(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         log(.warning, message, fields)
     }
 
-    /// Says what somebody has to mend.
+    /// Logs a problem that an operator has to resolve.
     package func error(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         log(.error, message, fields)
     }

@@ -1,6 +1,6 @@
-/// A time as RFC 3339 writes it, in UTC with milliseconds: `2026-11-21T17:40:15.250Z`.
+/// The format of times: RFC 3339 in UTC with milliseconds, such as `2026-11-21T17:40:15.250Z`.
 enum Timestamp {
-    /// The text of a time in milliseconds since 1970.
+    /// Returns the text of a time in milliseconds since 1970.
     static func text(_ milliseconds: Int64) -> String {
         let (days, rest) = max(0, milliseconds).quotientAndRemainder(dividingBy: 86_400_000)
         let (year, month, day) = date(days)
@@ -9,7 +9,7 @@ enum Timestamp {
         return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(clock).\(padded(rest % 1_000, 3))Z"
     }
 
-    /// The date of a day since 1970 in the Gregorian calendar, counted in years that begin in March.
+    /// Returns the date of a day since 1970 in the Gregorian calendar, counted in years that begin in March.
     private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, day) = (days + 719_468).quotientAndRemainder(dividingBy: 146_097)
         let yearOfEra = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365

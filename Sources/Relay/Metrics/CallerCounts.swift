@@ -1,14 +1,14 @@
-/// The requests of each caller since the start.
+/// The number of requests of each caller since the start.
 ///
-/// Names come from the configuration alone, so a metric with one of them as its label stays short.
+/// Only names from the configuration are used, so a metric with the name as a label has a bounded size.
 struct CallerCounts {
-    /// The end of a request, by its status.
+    /// The outcome of a request, by its status.
     enum Outcome: String, CaseIterable {
         /// Below 400.
         case ok
-        /// 400 to 499: the request, its credentials or the push were refused.
+        /// 400 to 499: the request, its credentials or the push was refused.
         case rejected
-        /// 500 and above: the relay or Apple could not serve it.
+        /// 500 and above: the relay or Apple could not process it.
         case failed
 
         init(status: Int) {
@@ -16,7 +16,7 @@ struct CallerCounts {
         }
     }
 
-    /// The name for clients that are no caller, and for callers that are not configured any more.
+    /// The name for unknown clients, and for callers that are not configured any more.
     static let other = "other"
 
     private var requests: [String: [Outcome: Int]] = [:]
@@ -27,15 +27,15 @@ struct CallerCounts {
         requests[caller, default: [:]][Outcome(status: status), default: 0] += 1
     }
 
-    /// Counts pushes that were refused because too much comes in.
+    /// Counts pushes that were refused because of overload or a full or failed outbox.
     mutating func shed(_ count: Int, by caller: String) {
         shed[caller, default: 0] += count
     }
 
-    /// The number of requests of a caller with an outcome.
+    /// Returns the number of requests of a caller with an outcome.
     func requests(of caller: String, _ outcome: Outcome) -> Int { requests[caller]?[outcome] ?? 0 }
 
-    /// The number of pushes of a caller that were refused because too much comes in.
+    /// Returns the number of pushes of a caller that were refused because of overload or a full or failed outbox.
     func shed(of caller: String) -> Int { shed[caller] ?? 0 }
 
     /// Adds the counts of callers that are not configured any more to those of ``other``.

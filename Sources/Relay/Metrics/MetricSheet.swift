@@ -1,65 +1,65 @@
 internal import Outbox
 
-/// Numbers of one moment, by name and labels, for whoever reads them.
+/// A snapshot of metrics.
 ///
-/// Names and labels are those of Prometheus; OpenTelemetry's are made from them where none is given.
+/// Names and labels are those of Prometheus; names of OpenTelemetry are derived from them where none is given.
 struct MetricSheet {
-    /// The names of labels with their values, in their order; a dot in a name is for OpenTelemetry alone.
+    /// The labels with their values, in order; a label with a dot is an attribute of OpenTelemetry's conventions.
     typealias Labels = KeyValuePairs<String, String>
 
-    /// What kind of number something is.
+    /// The kind of a metric.
     enum Kind: String {
         case counter
         case gauge
         case histogram
     }
 
-    /// A number, or how often numbers were how large.
+    /// The value of a data point: a number or a histogram.
     enum Value {
         case whole(Int64)
         case fraction(Double)
         case histogram(Histogram)
     }
 
-    /// One number of a family.
+    /// A data point of a metric.
     struct Point {
         var labels: Labels
         var value: Value
     }
 
-    /// Numbers of one name.
+    /// A metric with its data points.
     struct Family {
         var name: String
         var kind: Kind
         var help: String
-        /// OpenTelemetry's name for it; nil where that is made from the other.
+        /// The name in OpenTelemetry; nil to derive it from the name in Prometheus.
         var openTelemetryName: String?
         var points: [Point] = []
     }
 
     private(set) var families: [Family] = []
 
-    /// Begins the numbers of a name.
+    /// Adds a metric.
     mutating func family(_ name: String, _ kind: Kind, _ help: String, openTelemetry: String? = nil) {
         families.append(Family(name: name, kind: kind, help: help, openTelemetryName: openTelemetry))
     }
 
-    /// A number without a fraction, of the family that was begun last.
+    /// Adds an integer to the metric that was added last.
     mutating func add(_ labels: Labels, _ value: some BinaryInteger) {
         add(Point(labels: labels, value: .whole(Int64(clamping: value))))
     }
 
-    /// A number of the family that was begun last.
+    /// Adds a number to the metric that was added last.
     mutating func add(_ labels: Labels, _ value: Double) {
         add(Point(labels: labels, value: .fraction(value)))
     }
 
-    /// A histogram of the family that was begun last.
+    /// Adds a histogram to the metric that was added last.
     mutating func add(_ labels: Labels, _ histogram: Histogram) {
         add(Point(labels: labels, value: .histogram(histogram)))
     }
 
-    /// A family of one number.
+    /// Adds a metric with a single value.
     mutating func single(
         _ name: String,
         _ kind: Kind,
@@ -78,7 +78,7 @@ struct MetricSheet {
 
 /// The text format 0.0.4 of Prometheus.
 extension MetricSheet {
-    /// All numbers as text.
+    /// The metrics as text.
     var exposition: String {
         var text = ""
         for family in families {

@@ -12,18 +12,18 @@ internal import Wire
     internal import Darwin
 #endif
 
-/// What the system knows of this process, where it tells in `/proc`.
+/// The resource usage of this process, on systems with `/proc`.
 struct ProcessFacts {
-    /// Seconds of processors' time.
+    /// The CPU time in seconds.
     let processorSeconds: Double
-    /// Bytes of memory that are in use.
+    /// The resident memory in bytes.
     let residentBytes: Int
-    /// Bytes of memory that are mapped.
+    /// The mapped memory in bytes.
     let virtualBytes: Int
     let openDescriptors: Int
     let threads: Int
 
-    /// The facts as they are now; nil where the system does not tell.
+    /// Reads the current values; nil on systems without `/proc`.
     init?() {
         guard let text = ProcessFacts.read("/proc/self/stat"), let end = text.lastIndex(of: ")"),
             let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
@@ -43,7 +43,7 @@ struct ProcessFacts {
     }
 }
 
-/// The numbers of the process.
+/// Metrics of the process.
 extension PushRelay {
     func addProcess(to sheet: inout MetricSheet) {
         sheet.family("martlet_relay_build_info", .gauge, "Which Martlet this is, and what it runs with.")

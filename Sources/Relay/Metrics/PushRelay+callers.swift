@@ -1,6 +1,6 @@
 /// Metrics of callers, of the configuration and of webhooks.
 extension PushRelay {
-    /// Adds the requests of callers that are for some of these apps only, and those of unknown clients.
+    /// Adds the requests of callers whose apps are all among these, and those of unknown clients.
     func addCallers(to sheet: inout MetricSheet, _ apps: Set<String>) {
         let names = callers.appsByCaller.filter { $0.value.isSubset(of: apps) }.keys.sorted() + [CallerCounts.other]
         sheet.family(

@@ -9,10 +9,10 @@ internal import Wire
 
 /// Metrics and warnings about the credentials of callers.
 extension PushRelay {
-    /// The interval between warnings about a key that expires soon.
+    /// The interval between warnings about credentials that expire soon.
     private static let expiryCheckInterval = Duration.seconds(86_400)
 
-    /// Adds the credentials of callers that are for some of these apps only.
+    /// Adds the credentials of callers whose apps are all among these.
     func addCredentials(to sheet: inout MetricSheet, _ apps: Set<String>) {
         sheet.family(
             "martlet_relay_unusual_provider_tokens_total",
@@ -33,7 +33,7 @@ extension PushRelay {
         }
     }
 
-    /// Warns now and each day of keys and certificates that expire soon or have expired.
+    /// Warns now and once a day of keys and certificates that expire soon or have expired.
     func watchExpiry() {
         for warning in configuration.expiryWarnings(at: Date(millisecondsSince1970: now)) {
             log.warning(warning.message, warning.fields)

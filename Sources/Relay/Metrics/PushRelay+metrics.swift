@@ -3,9 +3,9 @@ internal import APNsClient
 internal import Outbox
 internal import Wire
 
-/// The relay's numbers.
+/// Metrics of the relay.
 extension PushRelay {
-    /// The numbers of some apps, and those of the relay as a whole.
+    /// Returns the metrics of some apps, and those of the relay as a whole.
     func metrics(of apps: Set<String>) async -> MetricSheet {
         let backlog = await backlog()
         let measures = await outbox.measures
@@ -180,7 +180,7 @@ extension PushRelay {
         for lane in lanes { sheet.add(lane.labels, notes[lane]?.circuitsOpened ?? 0) }
     }
 
-    /// What the lanes' clients say of themselves.
+    /// Returns the conditions of the lanes' clients.
     private func conditions(of lanes: [Lane]) async -> [(lane: Lane, client: LaneClient, ClientCondition)] {
         var conditions: [(lane: Lane, client: LaneClient, ClientCondition)] = []
         for lane in lanes {
@@ -242,7 +242,7 @@ extension Lane {
 }
 
 extension Urgency {
-    /// `apns-priority`.
+    /// The value of `apns-priority`.
     fileprivate var priority: String {
         switch self {
         case .immediate: "10"

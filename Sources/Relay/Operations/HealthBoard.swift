@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// The relay's health, for reading from any thread: no answer about health waits for the relay's loop.
+/// The relay's health, readable from any thread, so that health checks do not wait for the relay's event loop.
 final class HealthBoard: Sendable {
-    /// The last report of the relay's loop.
+    /// A report of the relay's event loop.
     struct Report: Sendable {
-        /// The reason why no pushes are taken; nil when they are.
+        /// The reason why no pushes are accepted; nil when they are.
         var problem: String?
-        /// The facts about readiness, a line each.
+        /// The lines about readiness.
         var lines: [String] = []
-        /// The state of each lane, with its app.
+        /// The line about each lane, with its app.
         var lanes: [(app: String, line: String)] = []
     }
 
-    /// The time without a report after which the relay counts as dead.
+    /// The time without a report after which the relay counts as hung.
     static let lifeSign = Duration.seconds(3)
 
     private struct State {
         var report: Report
-        /// A clock that stands still with the machine: a suspended relay is not dead.
+        /// The time of the report, by a clock that stops while the machine is suspended: a suspended relay is not hung.
         var reportedAt: SuspendingClock.Instant
     }
 
@@ -27,7 +27,7 @@ final class HealthBoard: Sendable {
         state = Mutex(State(report: Report(problem: "the relay is starting"), reportedAt: .now))
     }
 
-    /// Posts a report of the relay's loop, which is also a sign of life.
+    /// Stores a report of the relay's event loop, which also proves that the event loop runs.
     func post(_ report: Report) {
         state.withLock { $0 = State(report: report, reportedAt: .now) }
     }
@@ -35,7 +35,7 @@ final class HealthBoard: Sendable {
     /// The last report.
     var report: Report { state.withLock { $0.report } }
 
-    /// Whether the relay's loop has posted a report within a time.
+    /// Returns whether the relay's event loop has posted a report within a time.
     func isAlive(within limit: Duration = lifeSign) -> Bool {
         state.withLock { SuspendingClock.now - $0.reportedAt < limit }
     }

@@ -1,18 +1,18 @@
 internal import APNs
 internal import Outbox
 
-/// The lanes that operators have paused, as the outbox had them when it was read last: a value without I/O.
+/// The lanes that operators have paused, as they were last read from the outbox: a value without I/O.
 struct LaneControl {
-    /// A difference to what was known before.
+    /// A difference from the previous list.
     enum Change: Equatable {
         case paused(LanePause)
         case resumed(Lane)
     }
 
     private var pauses: [Lane: LanePause] = [:]
-    /// Whether the outbox has been read.
+    /// Whether the list has been read from the outbox.
     private(set) var isKnown = false
-    /// The number of changes that this relay has made: a list that was read before the last one is out of date.
+    /// The number of changes by this relay; a list that was requested before the last change is outdated.
     private(set) var changes = 0
 
     /// The paused lanes.
@@ -24,12 +24,12 @@ struct LaneControl {
     /// Notes that this relay has paused or resumed a lane in the outbox.
     mutating func noteChange() { changes += 1 }
 
-    /// Takes over a list from the outbox.
+    /// Replaces the list with one from the outbox.
     ///
     /// - Parameters:
     ///   - list: The paused lanes.
     ///   - changes: The value of ``changes`` when the list was requested.
-    /// - Returns: The differences, in the order of the lanes' names; nil for a list that is out of date.
+    /// - Returns: The differences, in the order of the lanes' names; nil for an outdated list.
     mutating func update(_ list: [LanePause], requestedAfter changes: Int) -> [Change]? {
         guard changes == self.changes else { return nil }
         let before = pauses

@@ -2,22 +2,22 @@ internal import APNs
 internal import APNsClient
 internal import Outbox
 
-/// What is noted of a lane's connections, for logs and numbers.
+/// The connection statistics of a lane, for logs and metrics.
 struct LaneNotes {
-    /// Connections that are open.
+    /// The number of open connections.
     var connections = 0
-    /// Farewells of Apple's, by reason.
+    /// The number of GOAWAY frames from Apple, by reason.
     var goAways: [String: Int] = [:]
-    /// Connections that failed or broke, by what happened.
+    /// The number of connections that failed or were lost, by the error.
     var errors: [String: Int] = [:]
-    /// Times that nothing was sent for a while, since so much was refused.
+    /// The number of times that the circuit breaker stopped sending after many refusals.
     var circuitsOpened = 0
-    /// Whether it was said that the lane rests.
+    /// Whether the current outage was logged.
     var isSaidToRest = false
 }
 
 extension PushRelay {
-    /// Notes what happens to a lane's client until it is closed.
+    /// Handles the events of a lane's client until it is closed.
     func follow(_ client: LaneClient, of lane: Lane) {
         let events = client.client.events()
         Task { [weak self] in
@@ -63,7 +63,7 @@ extension PushRelay {
         }
     }
 
-    /// Tells of a lane that begins to rest, or no longer does.
+    /// Logs the beginning or the end of an outage of a lane.
     func noteRest(of lane: Lane, after result: SendResult) {
         let outage = machine.lanes[lane]?.outage
         guard (outage != nil) != notes[lane, default: LaneNotes()].isSaidToRest else { return }
@@ -82,7 +82,7 @@ extension PushRelay {
         Task { await client.renewToken() }
     }
 
-    /// What belongs to the line about one try to send.
+    /// Returns the fields of the log line about an attempt to send a push.
     func facts(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Logger.Fields {
         let trace = push.push.traceParent.flatMap(TraceContext.init)
         let token: JSONValue? =
@@ -98,7 +98,7 @@ extension PushRelay {
 }
 
 extension SendResult {
-    /// The result in a few words.
+    /// The result as text for the log.
     fileprivate var explanation: String {
         switch self {
         case .accepted: "accepted"

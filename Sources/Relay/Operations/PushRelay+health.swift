@@ -2,24 +2,25 @@ internal import APNs
 internal import Outbox
 internal import Wire
 
-/// The knowledge about the outbox.
+/// The health of the outbox.
 struct StoreHealth {
-    /// Why it could not be written to the last time; nil when it could.
+    /// The error of the last write; nil when it succeeded.
     var problem: String?
-    /// Whether what it holds is damaged, which no further try can mend.
+    /// Whether the stored data is damaged, which retrying cannot repair.
     var isDamaged = false
     /// Whether the database does not answer.
     var isUnreachable = false
     /// Whether a check is scheduled because the database does not answer.
     var isCheckScheduled = false
-    /// When it answered last; nil when it never did.
+    /// The time of the last success; nil when there was none.
     var answeredAt: Int64?
-    /// When it was written to, or that was tried, the last time.
+    /// The time of the last write or attempt to write.
     var triedAt: Int64 = 0
-    /// Lines about it in the log.
+    /// The limit for log lines about errors.
     var throttle = LogThrottle()
 
-    /// The error for pushes that need not be tried, as the next check finds out whether the outbox works again.
+    /// The error for pushes that are refused without a write, as the next check finds out whether the outbox works
+    /// again.
     var refusal: OutboxError? {
         guard isDamaged || isUnreachable else { return nil }
         return OutboxError(isDamaged ? .damaged : .unreachable, problem ?? "")
@@ -33,20 +34,20 @@ struct StoreHealth {
     }
 }
 
-/// Whether the relay is well.
+/// The health of the relay.
 extension PushRelay {
-    /// How often the loop is asked how late it is.
+    /// The interval between measurements of the event loop's delay.
     private static let pulse = Duration.milliseconds(250)
-    /// The time that a commit may take before the relay counts as not ready, in milliseconds.
+    /// The duration of a commit after which the relay counts as not ready, in milliseconds.
     private static let longestCommit: Int64 = 3_000
-    /// How long it may be since the outbox was written to, before that is tried, in milliseconds.
+    /// The time without a write after which the outbox is checked, in milliseconds.
     private static let storeCheckInterval: Int64 = 10_000
-    /// The time between two checks of a database that does not answer.
+    /// The interval between checks of a database that does not answer.
     private static let recheckInterval = Duration.seconds(1)
 
-    /// Why no pushes are taken; nil when they are.
+    /// The reason why no pushes are accepted; nil when they are.
     ///
-    /// That Apple cannot be reached is none of the reasons: pushes are kept meanwhile.
+    /// An outage of Apple is not a reason: pushes are stored meanwhile.
     var readinessProblem: String? {
         if isDraining { return "the relay is coming to its end" }
         if let since = incoming.waitsSince, now - since > PushRelay.longestCommit {
@@ -55,7 +56,7 @@ extension PushRelay {
         return store.problem.map { "pushes cannot be kept: \($0)" }
     }
 
-    /// A refusal in words for the caller.
+    /// Returns the message to a caller about a refusal.
     func message(of refusal: LoadGate.Refusal) -> String {
         switch refusal {
         case .outboxIsFull: return "too many pushes are stored already"
@@ -65,7 +66,7 @@ extension PushRelay {
         }
     }
 
-    /// The facts about readiness, a line each, without the lanes.
+    /// The lines about readiness, without the lanes.
     private var readinessLines: [String] {
         [
             "outbox: \(store.problem ?? "ok")",
@@ -73,7 +74,7 @@ extension PushRelay {
         ]
     }
 
-    /// The state of each lane, a line each.
+    /// The line about each lane.
     private var laneLines: [(app: String, line: String)] {
         lanes(of: apps).map { lane in
             let pause = laneControl.pause(of: lane).map { "paused manually since \(Timestamp.text($0.since))" }
@@ -87,7 +88,7 @@ extension PushRelay {
         health.post(HealthBoard.Report(problem: readinessProblem, lines: readinessLines, lanes: laneLines))
     }
 
-    /// Posts the relay's health at intervals, and measures how late the loop is.
+    /// Posts the relay's health at intervals, and measures the delay of the event loop.
     func watchPulse() {
         postHealth()
         noteRates()
@@ -100,14 +101,13 @@ extension PushRelay {
         }
     }
 
-    /// Notes the number of sent pushes for the rates of the lanes, about once a second.
+    /// Records the number of sent pushes for the rates of the lanes, about once a second.
     func noteRates() {
         let now = now
         if rates.wantsTotals(at: now) { rates.note(counts.sent, at: now) }
     }
 
-    /// Calls an action on the relay's loop, at once and again each time that this long has passed: as long as it is
-    /// called, the relay is alive.
+    /// Calls an action on the relay's event loop now and after each interval; the calls stop when the event loop hangs.
     package func beat(every interval: Duration, _ action: @escaping @Sendable () -> Void) {
         action()
         loop.schedule(after: interval) { [weak self] in
@@ -115,14 +115,14 @@ extension PushRelay {
         }
     }
 
-    /// Notes whether the outbox could be written to.
+    /// Notes the result of using the outbox; nil for a success.
     func noteStore(_ error: OutboxError?) {
         store.triedAt = now
         defer { postHealth() }
         guard let error else {
             store.answeredAt = now
             store.isUnreachable = false
-            // One part of a damaged file may still be good: that is no reason to trust it with more.
+            // A write to a damaged file may succeed; the outbox stays marked as damaged nevertheless.
             guard !store.isDamaged else { return }
             if store.problem != nil { log.info("pushes can be kept again") }
             store.problem = nil
@@ -141,7 +141,8 @@ extension PushRelay {
 
     /// Checks a database that does not answer until it does.
     ///
-    /// Pushes are refused until then, so this does not wait for the housekeeping, whose statements may take long.
+    /// Pushes are refused until then, so this does not wait for the regular maintenance, whose statements may take
+    /// long.
     private func recheckStore() {
         guard !store.isCheckScheduled, !isDraining else { return }
         store.isCheckScheduled = true
@@ -159,7 +160,7 @@ extension PushRelay {
         if store.isUnreachable { recheckStore() }
     }
 
-    /// Writes to the outbox when nobody has for a while, or when it failed.
+    /// Writes to the outbox if it has not been written for a while or has failed.
     func checkStore() async {
         // A clock that was set back must not stop the checks.
         let isRecent = (0..<PushRelay.storeCheckInterval).contains(now - store.triedAt)

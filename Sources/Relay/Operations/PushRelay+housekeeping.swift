@@ -1,25 +1,25 @@
 internal import Outbox
 
-/// What has to be done now and then.
+/// Periodic maintenance.
 extension PushRelay {
-    /// Rows that one commit changes, so that nobody waits for long.
+    /// The number of rows that one commit changes, so that other calls need not wait for long.
     private static let batch = 500
-    /// Commits in one turn: more than any relay needs that is not behind.
+    /// The maximum number of commits in one run; more than a relay without a backlog needs.
     private static let batchesPerTurn = 20
-    /// How often whoever listens is told that the relay is still there.
+    /// The interval between keep-alive comments to event streams, in seconds.
     private static let secondsBetweenSigns: Int64 = 15
 
-    /// Looks after everything that nobody asks for; once a second.
+    /// Runs the maintenance; called once a second.
     func keepHouse() async {
         let now = now
-        // Before all else, as the outbox may take long.
+        // Before all else, because the outbox may take long.
         events.finishExpired(at: now / 1_000)
         await meetOthers()
-        // Other relays pause lanes too, and the outbox may have been closed at the start.
+        // Other relays pause lanes too, and the outbox may have been unavailable at the start.
         if shared != nil || !laneControl.isKnown { await syncLanes() }
-        // Several would be in one another's way.
+        // Only the leader, because several relays would conflict.
         if fleet.leads {
-            // What is due by a clock that was set forward is not waited for.
+            // Pushes may be due because the clock was set forward, which no timer notices.
             carryOutSoon()
             await endExpired(at: now)
             callWebhooks()
@@ -30,13 +30,13 @@ extension PushRelay {
         if fleet.leads { await forgetOutcomes(before: now - configuration.retention) }
     }
 
-    /// What is of no use any more ends.
+    /// Ends expired pushes.
     private func endExpired(at now: Int64) async {
         for _ in 0..<PushRelay.batchesPerTurn {
             let expired = (try? await outbox.expire(at: now, limit: PushRelay.batch)) ?? []
             for push in expired {
                 noteEnd(of: push)
-                // Another may have waited behind it.
+                // Another push with its order key may be due now.
                 machine.stir(push.lane)
             }
             if !expired.isEmpty { carryOutSoon() }
@@ -44,7 +44,7 @@ extension PushRelay {
         }
     }
 
-    /// What is long over is forgotten.
+    /// Deletes outcomes from before a time.
     private func forgetOutcomes(before time: Int64) async {
         for _ in 0..<PushRelay.batchesPerTurn {
             let count = (try? await outbox.forgetOutcomes(before: time, limit: PushRelay.batch)) ?? 0
@@ -54,7 +54,7 @@ extension PushRelay {
 
     private func takeSample() async {
         let backlog = await backlog()
-        // The time of the numbers: the outbox may have taken long.
+        // The time of the values, because reading the outbox may have taken long.
         let now = now
         var sample: [Lane: StatusHistory.LaneSample] = [:]
         for lane in machine.lanes.keys {

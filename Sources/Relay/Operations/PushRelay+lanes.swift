@@ -5,15 +5,15 @@ internal import Outbox
 extension PushRelay {
     /// The number of pushes that one commit of a purge cancels, so that other calls need not wait for long.
     private static let purgeStep = 500
-    /// The interval between two checks whether a paused lane has returned its pushes to the outbox.
+    /// The interval between checks whether a paused lane has returned its pushes to the outbox.
     private static let returnInterval = Duration.milliseconds(10)
-    /// The number of these checks: half a second, as a store that takes longer fails the purge itself.
+    /// The number of these checks: half a second in total, as a store that takes longer fails the purge itself.
     private static let returnChecks = 50
 
-    /// Pauses a lane in all relays that share the outbox; others notice within about a second.
+    /// Pauses a lane in all relays that share the outbox; other relays notice within about a second.
     ///
-    /// - Returns: The pause; the first one for a lane that was paused already.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    /// - Returns: The pause; the first one for a lane that was already paused.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func pause(_ lane: Lane, by caller: String) async throws(OutboxError) -> LanePause {
         let pause = try await outbox.pause(lane, by: caller, at: now)
         laneControl.noteChange()
@@ -24,7 +24,7 @@ extension PushRelay {
     /// Resumes a lane in all relays that share the outbox.
     ///
     /// - Returns: Whether it was paused.
-    /// - Throws: ``OutboxError``; then nothing has changed.
+    /// - Throws: ``OutboxError``; nothing has changed then.
     func resume(_ lane: Lane) async throws(OutboxError) -> Bool {
         let wasPaused = try await outbox.resume(lane)
         laneControl.noteChange()
@@ -32,9 +32,9 @@ extension PushRelay {
         return wasPaused
     }
 
-    /// Cancels the pushes of a lane that wait, except those that come in meanwhile.
+    /// Cancels the waiting pushes of a lane, except those that are accepted meanwhile.
     ///
-    /// It stops early when the client that asked for it goes away, or the relay shuts down.
+    /// It stops early when the client disconnects or the relay shuts down.
     ///
     /// - Returns: The number of cancelled pushes.
     /// - Throws: ``OutboxError`` with the number of pushes that were cancelled before.
@@ -49,7 +49,7 @@ extension PushRelay {
                 count += step.pushes.count
                 for push in step.pushes { noteEnd(of: push) }
                 if !step.pushes.isEmpty {
-                    // Others may have waited behind them.
+                    // Other pushes with their order keys may be due now.
                     machine.stir(lane)
                     carryOutSoon()
                 }
@@ -60,14 +60,15 @@ extension PushRelay {
         }
     }
 
-    /// Waits until a paused lane has returned the pushes that it had claimed, which a purge could not cancel.
+    /// Waits until a paused lane has returned its claimed pushes to the outbox, because a purge cannot cancel claimed
+    /// ones.
     private func waitForReturns(of lane: Lane) async {
         for _ in 0..<PushRelay.returnChecks where machine.isReturning(lane) {
             try? await Task.sleep(for: PushRelay.returnInterval)
         }
     }
 
-    /// Reads the paused lanes from the outbox.
+    /// Reads the paused lanes from the outbox, applies and logs the differences.
     func syncLanes() async {
         let changes = laneControl.changes
         guard let pauses = try? await outbox.pauses(),

@@ -4,16 +4,15 @@ internal import APNsServer
 internal import Outbox
 internal import Wire
 
-/// Another configuration while the relay runs.
+/// Reloading of the configuration.
 extension PushRelay {
-    /// Serves another configuration from now on, without interrupting anything.
+    /// Applies another configuration without interrupting anything.
     ///
-    /// Callers, apps, their keys, rates and connections, the certificate, times and the level of the log change; an app
-    /// that is gone takes no more pushes, and what waits is still sent. Addresses and storage stay what they are until
-    /// the relay is started anew.
+    /// Callers, apps, their keys, rates and connections, the certificate, times and the log level change. A removed app
+    /// accepts no more pushes; its waiting pushes are still sent. Addresses and storage change only with a restart.
     ///
     /// - Parameter new: The configuration.
-    /// - Throws: ``RelayError``; then everything is as it was.
+    /// - Throws: ``RelayError``; the previous configuration stays in use then.
     package func reload(_ new: RelayConfiguration) async throws(RelayError) {
         do throws(RelayError) {
             try await replaceConfiguration(with: new)
@@ -24,7 +23,7 @@ extension PushRelay {
         reloads.note(succeeds: true, at: now)
     }
 
-    /// Notes that the configuration could not be read again, or not be used.
+    /// Notes that a new configuration could not be read or applied.
     package func noteFailedReload() {
         reloads.note(succeeds: false, at: now)
     }
@@ -58,7 +57,7 @@ extension PushRelay {
                 ]
             )
         }
-        // A caller that lost a right gets no more events, and no outcomes that it waits for.
+        // A caller that lost a right receives no more events and no outcomes that it waits for.
         events.finish { caller, apps in !apps.isDisjoint(with: revoked.apps(of: caller, for: .read)) }
         let remaining = callers.appsByCaller
         waiters.giveUpAll { remaining[$0] == nil }
@@ -75,7 +74,7 @@ extension PushRelay {
         carryOutSoon()
     }
 
-    /// Clients for the lanes that have none which would do.
+    /// Creates clients for the lanes whose current client cannot be used with a configuration.
     func freshClients(for configuration: RelayConfiguration) throws(RelayError) -> [Lane: LaneClient] {
         var fresh: [Lane: LaneClient] = [:]
         for app in configuration.apps {
@@ -92,7 +91,7 @@ extension PushRelay {
         return fresh
     }
 
-    /// Sends over these clients, and takes pushes for the lanes of a configuration.
+    /// Uses these clients, and opens the lanes of a configuration.
     func open(_ fresh: [Lane: LaneClient], _ configuration: RelayConfiguration) {
         for (lane, client) in fresh {
             follow(client, of: lane)
@@ -108,7 +107,7 @@ extension PushRelay {
         openLanes = configuration.lanes
     }
 
-    /// Has the lanes of apps whose keys are others now sign with them, but for some lanes.
+    /// Replaces the keys of clients whose app's signing key has changed, except for some lanes.
     private func replaceKeys(of old: RelayConfiguration, but fresh: Set<Lane>) async {
         for app in configuration.apps {
             let before = old.apps.first { $0.name == app.name }?.key
@@ -129,12 +128,12 @@ extension PushRelay {
         }
     }
 
-    /// The settings of TLS when there are listeners that can change theirs.
+    /// Returns the new TLS settings; nil for listeners without TLS.
     private func otherTLS(_ new: RelayConfiguration) throws(RelayError) -> TLSContext? {
         configuration.identity == nil ? nil : try new.serverTLS()
     }
 
-    /// The settings that are others now, and cannot be changed on the way.
+    /// Returns the names of changed settings that need a restart.
     private func waitingForRestart(_ new: RelayConfiguration) -> [String] {
         var names: [String] = []
         if new.data != configuration.data { names.append("data") }

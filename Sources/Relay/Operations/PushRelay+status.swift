@@ -2,26 +2,26 @@ internal import APNs
 internal import APNsClient
 internal import Outbox
 
-/// What is told of the relay as a whole.
+/// The status of the relay.
 extension PushRelay {
-    /// The names of the apps that it serves.
+    /// The names of the configured apps.
     var apps: Set<String> { Set(configuration.apps.map(\.name)) }
 
-    /// The lanes of some apps, in the order that they are told in.
+    /// Returns the lanes of some apps, sorted by app and environment.
     func lanes(of apps: Set<String>) -> [Lane] {
         machine.lanes.keys.filter { apps.contains($0.app) }.sorted {
             ($0.app, $0.environment.rawValue) < ($1.app, $1.environment.rawValue)
         }
     }
 
-    /// How the relay is, in a line.
+    /// The status in one line.
     package var summary: String {
         let sent = counts.sent.values.reduce(0, +)
         let state = readinessProblem ?? "takes pushes for \(configuration.apps.count) apps"
         return "\(state); \(machine.inFlight) on their way, \(sent) sent"
     }
 
-    /// How the relay is.
+    /// Returns the status of the relay, with the apps and lanes of some apps.
     func status(of apps: Set<String>) async -> JSONValue {
         let backlog = await backlog()
         return [
@@ -36,10 +36,10 @@ extension PushRelay {
         ]
     }
 
-    /// How the lanes were in the last hour.
+    /// Returns the history of some apps' lanes in the last hour.
     func history(of apps: Set<String>) -> JSONValue { history.json(of: lanes(of: apps)) }
 
-    /// The apps of these names, as they are configured.
+    /// Returns the configuration of some apps.
     func appList(_ names: Set<String>) -> [JSONValue] {
         configuration.apps.filter { names.contains($0.name) }.map { app in
             let facts: [JSONValue.Member?] = [
@@ -53,15 +53,15 @@ extension PushRelay {
         }
     }
 
-    /// The backlog of each lane that has one; nil while the outbox cannot be read.
+    /// Returns the backlog of each lane that has one; nil while the outbox cannot be read.
     func backlog() async -> [Lane: Backlog]? {
         guard let backlog = try? await outbox.backlog() else { return nil }
         return Dictionary(backlog.map { ($0.lane, sinceOutage($0)) }) { first, _ in first }
     }
 
-    /// A backlog whose oldest push has been due since its lane is down, or longer.
+    /// Returns a backlog whose oldest push has been due at least since the lane's outage began.
     ///
-    /// Each failed try makes a push due anew, so that another is tried next, while nothing leaves the lane.
+    /// Each failed attempt makes its push due again at a later time, although nothing leaves the lane.
     private func sinceOutage(_ backlog: Backlog) -> Backlog {
         guard let outage = machine.lanes[backlog.lane]?.outage, let oldest = backlog.oldest else { return backlog }
         var backlog = backlog

@@ -1,20 +1,20 @@
 internal import APNs
 internal import Outbox
 
-/// How the lanes were in the last hour, for whoever looks: a value without a clock.
+/// The history of the lanes in the last hour: a value without a clock.
 struct StatusHistory {
-    /// Seconds between two samples.
+    /// The interval between samples, in seconds.
     static let interval: Int64 = 10
-    /// Samples that are kept: those of an hour.
+    /// The number of stored samples: those of one hour.
     private static let kept = 360
 
-    /// One lane at one time.
+    /// A sample of one lane.
     struct LaneSample: Hashable {
-        /// Pushes that have not ended; nil when the outbox could not be read.
+        /// The number of pushes that have not ended; nil when the outbox could not be read.
         var backlog: Int?
         /// The seconds since the oldest of them was due; nil when the outbox could not be read.
         var oldest: Int64?
-        /// Pushes that were sent since the relay was started.
+        /// The number of attempts to send a push since the relay was started.
         var sent: Int
     }
 
@@ -25,18 +25,18 @@ struct StatusHistory {
 
     private var samples: [Sample] = []
 
-    /// Whether it is time for a sample.
+    /// Returns whether a sample is due.
     func wants(at now: Int64) -> Bool {
         samples.last.map { !(0..<StatusHistory.interval * 1_000).contains(now - $0.time) } ?? true
     }
 
-    /// Adds a sample; the oldest one goes when there are many.
+    /// Adds a sample and removes the oldest one when there are too many.
     mutating func add(_ lanes: [Lane: LaneSample], at now: Int64) {
         samples.append(Sample(time: now, lanes: lanes))
         if samples.count > StatusHistory.kept { samples.removeFirst() }
     }
 
-    /// The samples of some lanes, oldest first.
+    /// Returns the samples of some lanes, oldest first.
     func json(of lanes: [Lane]) -> JSONValue {
         var earlier: Sample?
         var list: [JSONValue] = []
@@ -53,7 +53,7 @@ struct StatusHistory {
         guard let figures = sample.lanes[lane] else { return [:] }
         let before = earlier?.lanes[lane]?.sent ?? figures.sent
         let time = Double(max(1, sample.time - (earlier?.time ?? 0)))
-        // To a tenth. The sum over a fleet may fall when a relay leaves it.
+        // To a tenth. The sum over several relays may decrease, which counts as 0.
         let rate = (Double(max(0, figures.sent - before)) * 10_000 / time).rounded() / 10
         let members: [JSONValue.Member?] = [
             figures.backlog.map { .init("backlog", .whole($0)) },

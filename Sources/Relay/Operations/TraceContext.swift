@@ -1,15 +1,15 @@
 internal import APNs
 
-/// The trace that a push belongs to, as W3C's `traceparent` tells it (https://www.w3.org/TR/trace-context).
+/// The trace that a push belongs to, as in the W3C header `traceparent` (https://www.w3.org/TR/trace-context).
 struct TraceContext: Hashable {
     /// 32 hexadecimal digits.
     let traceID: String
     /// 16 hexadecimal digits.
     let spanID: String
-    /// Whether whoever began the trace records it.
+    /// The sampled flag: whether the caller may have recorded the trace.
     let isSampled: Bool
 
-    /// The context of a `traceparent`; nil for text that is none.
+    /// Reads the value of `traceparent`; nil for an invalid one.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count >= 4, parts[0].count == 2, parts[1].count == 32, parts[2].count == 16, parts[3].count == 2,
@@ -22,13 +22,13 @@ struct TraceContext: Hashable {
         isSampled = UInt8(parts[3], radix: 16).map { $0 & 1 == 1 } ?? false
     }
 
-    /// A context from its parts.
+    /// Creates a context.
     init(traceID: String, spanID: String, isSampled: Bool) {
         self.traceID = traceID
         self.spanID = spanID
         self.isSampled = isSampled
     }
 
-    /// The text of `traceparent`.
+    /// The value of `traceparent`.
     var text: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 }

@@ -1,21 +1,21 @@
 internal import APNs
 internal import Wire
 
-/// What a collector has answered to an export, as far as it matters.
+/// The answer of a collector to an export.
 struct ExportAnswer: Sendable, Equatable {
-    /// The longest wait that an answer can ask for; an export is given up long before.
+    /// The longest wait that is taken from an answer; an export is dropped long before.
     private static let longestWaitInSeconds: Int64 = 86_400
 
     /// The HTTP status; nil without an answer.
     var status: Int?
-    /// How long it wants to be left alone, in milliseconds; nil when it does not say.
+    /// The time until the next export that the collector asks for, in milliseconds; nil when it asks for none.
     var retryAfter: Int64?
-    /// Spans or numbers that it has left out of those that it took.
+    /// The number of spans or data points that it rejected in an accepted export.
     var rejected: Int64 = 0
-    /// What it says for people, or why there is no answer.
+    /// The error message of the collector, or of the connection.
     var words = ""
 
-    /// What an HTTP answer means that came at this time.
+    /// Creates the value for an HTTP response that arrived at this time.
     init(_ response: HTTPResponse, at milliseconds: Int64) {
         status = response.status
         if let text = response.fields["retry-after"] {
@@ -29,36 +29,36 @@ struct ExportAnswer: Sendable, Equatable {
         words = partial?["errorMessage"]?.stringValue ?? ""
     }
 
-    /// There is no answer.
+    /// Creates the value for a missing response.
     init(_ error: WireError) {
         words = "\(error)"
     }
 }
 
-/// When an export is tried again, and when it is given up: a value without a clock, in milliseconds.
+/// The decision whether and when an export is repeated: a value without a clock, in milliseconds.
 ///
 /// Source: "OTLP/HTTP Response" of https://opentelemetry.io/docs/specs/otlp.
 struct ExportSchedule {
-    /// What an answer means.
+    /// The consequence of an answer.
     enum Verdict: Equatable {
-        /// It was taken, at least for the most part.
+        /// The export was accepted, at least in part.
         case taken
-        /// It is to be tried again.
+        /// The export is to be repeated.
         case again(after: Int64)
-        /// It is lost, and the collector is to be left alone for a while.
+        /// The export is dropped, and the next one has to wait.
         case givenUp(after: Int64)
     }
 
-    /// How long one export is tried.
+    /// The time for which one export is repeated.
     static let patience: Int64 = 300_000
-    /// Answers that pass.
+    /// The statuses of temporary failures.
     private static let passing: Set = [429, 502, 503, 504]
     private static let longestPause: Int64 = 60_000
 
     private var failures = 0
     private var failingSince: Int64?
 
-    /// The collector has answered, or has not.
+    /// Decides about an export after an answer, or without one.
     mutating func verdict(
         on answer: ExportAnswer,
         at now: Int64,
@@ -70,7 +70,7 @@ struct ExportSchedule {
         }
         let since = failingSince ?? now
         let usual = min(1_000 << Int64(min(failures, 6)), ExportSchedule.longestPause)
-        // Many relays that have lost one collector do not come back all at once.
+        // Spreads the exports of many relays whose collector failed.
         let pause = max(0, answer.retryAfter ?? usual) + Int64.random(in: 0...usual / 4, using: &generator)
         failures += 1
         failingSince = since

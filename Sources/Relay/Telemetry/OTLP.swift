@@ -1,31 +1,32 @@
 internal import APNs
 internal import Outbox
 
-/// Spans and numbers in the JSON of OpenTelemetry's protocol (https://opentelemetry.io/docs/specs/otlp).
+/// The encoding of spans and metrics in the JSON of the OpenTelemetry protocol
+/// (https://opentelemetry.io/docs/specs/otlp).
 ///
-/// It is Protobuf's JSON, with two rules of its own: identifiers are hexadecimal, and enumerations are numbers.
+/// It is the JSON mapping of Protobuf with two exceptions: identifiers are hexadecimal, and enumerations are numbers.
 enum OTLP {
     private static let scope: JSONValue = ["name": "martlet.relay", "version": .string(MartletVersion.current)]
-    /// Numbers count from the start of the process.
+    /// `AGGREGATION_TEMPORALITY_CUMULATIVE`: values count from the start of the process.
     private static let cumulative: JSONValue = 2
     private static let failed: JSONValue = 2
 
-    /// What tells one process from others.
+    /// Returns the resource that identifies the process.
     static func resource(_ attributes: [Attribute]) -> JSONValue { ["attributes": json(attributes)] }
 
-    /// Spans, as they go to `/v1/traces`.
+    /// Returns the body of a request to `/v1/traces`.
     static func traces(_ spans: [Span], of resource: JSONValue) -> JSONValue {
         let scoped: JSONValue = ["scope": scope, "spans": .array(spans.map(json))]
         return ["resourceSpans": [["resource": resource, "scopeSpans": [scoped]]]]
     }
 
-    /// Numbers, as they go to `/v1/metrics`.
+    /// Returns the body of a request to `/v1/metrics`.
     ///
     /// - Parameters:
-    ///   - sheet: The numbers.
-    ///   - resource: Whose they are.
-    ///   - start: Since when is counted, in microseconds since 1970.
-    ///   - time: The time of the numbers.
+    ///   - sheet: The metrics.
+    ///   - resource: The resource that they describe.
+    ///   - start: The start of the counters, in microseconds since 1970.
+    ///   - time: The time of the values.
     /// - Returns: The JSON.
     static func metrics(
         _ sheet: MetricSheet,
@@ -57,7 +58,7 @@ enum OTLP {
         return .object(members.compactMap(\.self))
     }
 
-    // MARK: Numbers
+    // MARK: Metrics
 
     private static func json(_ family: MetricSheet.Family, _ times: [JSONValue.Member]) -> JSONValue {
         let (name, unit) = nameAndUnit(of: family)
@@ -81,7 +82,7 @@ enum OTLP {
         ])
     }
 
-    /// OpenTelemetry's names have dots, and neither units nor kinds in them.
+    /// Returns the name of a metric in the form of OpenTelemetry, with dots and without units and kinds, and its unit.
     private static func nameAndUnit(of family: MetricSheet.Family) -> (name: String, unit: String) {
         var name = family.name[...]
         if name.hasSuffix("_total") { name = name.dropLast("_total".count) }
@@ -97,7 +98,7 @@ enum OTLP {
 
     private static func json(_ point: MetricSheet.Point, _ times: [JSONValue.Member]) -> JSONValue {
         let attributes = point.labels.map { name, value in
-            // What OpenTelemetry has named itself may be a number.
+            // Attributes of OpenTelemetry's semantic conventions, which have dots, may be numbers.
             name.contains(".")
                 ? Int64(value).map { Attribute(name, $0) } ?? Attribute(name, value)
                 : Attribute(name, value)
@@ -117,7 +118,7 @@ enum OTLP {
         return .object(members)
     }
 
-    // MARK: Both
+    // MARK: Attributes and numbers
 
     private static func json(_ attributes: [Attribute]) -> JSONValue {
         .array(
@@ -134,6 +135,6 @@ enum OTLP {
 
     private static func number(_ value: Double) -> JSONValue { JSONNumber(value).map(JSONValue.number) ?? 0 }
 
-    /// 64 bits are a string in Protobuf's JSON.
+    /// Encodes nanoseconds as a string, as Protobuf's JSON mapping requires for 64-bit integers.
     private static func nanoseconds(_ microseconds: Int64) -> JSONValue { .string(String(microseconds) + "000") }
 }

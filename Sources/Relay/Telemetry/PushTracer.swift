@@ -1,36 +1,36 @@
 internal import APNs
 internal import Outbox
 
-/// Makes the spans of pushes whose traces are recorded, and keeps them until they are exported: a value, no clock.
+/// A recorder of spans for sampled pushes, which buffers them until they are exported: a value without a clock.
 ///
-/// A push has one span from when it came in until it was kept, and one for each try to send it, all in the trace of its
-/// caller: the push itself carries the trace across the outbox. Times are in microseconds since 1970.
+/// A push has one span from its arrival until it is stored, and one for each attempt to send it, all in the trace of
+/// the caller's request. The trace context is stored with the push. Times are in microseconds since 1970.
 struct PushTracer {
-    /// A push that has come in and is recorded.
+    /// A sampled push that has arrived.
     struct Arrival {
         fileprivate var span: Span
     }
 
-    /// Spans that wait; what comes on top is dropped.
+    /// The maximum number of buffered spans; further spans are dropped.
     static let limit = 20_000
 
-    /// The share of traces that is recorded of those that begin here, 0 to 1.
+    /// The fraction of traces to sample among those that begin in the relay, 0 to 1.
     private let share: Double
     private var spans: [Span] = []
-    /// Spans that were dropped, since nobody took the others in time.
+    /// The number of spans that were dropped because the buffer was full.
     private(set) var dropped = 0
 
     init(share: Double) {
         self.share = share
     }
 
-    /// A push has come in.
+    /// Begins the span of a push that has arrived.
     ///
     /// - Parameters:
-    ///   - push: The push, which is given the trace to carry.
+    ///   - push: The push, whose trace context is set to the new span.
     ///   - time: The time.
-    ///   - generator: The source of identifiers and of chance.
-    /// - Returns: What ``kept(_:_:at:)`` is to be given; nil for a push that is not recorded.
+    ///   - generator: The source of identifiers and of randomness.
+    /// - Returns: The value to pass to ``kept(_:_:at:)``; nil for a push that is not sampled.
     func arrived(
         _ push: inout OutboxPush,
         at time: Int64,
@@ -57,7 +57,7 @@ struct PushTracer {
         return Arrival(span: span)
     }
 
-    /// The outbox has answered for a push.
+    /// Records the span of a push for which the outbox has answered.
     mutating func kept(_ arrival: Arrival, _ answer: Result<Acceptance, OutboxError>, at time: Int64) {
         var span = arrival.span
         span.end = time
@@ -72,13 +72,13 @@ struct PushTracer {
         add(span)
     }
 
-    /// A try to send a push has ended.
+    /// Records the span of an attempt to send a push.
     ///
     /// - Parameters:
     ///   - push: The push.
-    ///   - result: How it ended.
-    ///   - server: Whom it was sent to.
-    ///   - duration: How long that took, in microseconds.
+    ///   - result: The result of the attempt.
+    ///   - server: The host that it was sent to.
+    ///   - duration: The duration in microseconds.
     ///   - time: The time.
     ///   - generator: The source of identifiers.
     mutating func sent(
@@ -115,7 +115,7 @@ struct PushTracer {
         add(span)
     }
 
-    /// The spans that have waited longest.
+    /// Removes and returns the oldest spans.
     mutating func take(_ limit: Int) -> [Span] {
         defer { spans.removeFirst(min(limit, spans.count)) }
         return Array(spans.prefix(limit))
@@ -129,7 +129,7 @@ struct PushTracer {
         spans.append(span)
     }
 
-    /// What is told of a push: no token and no payload.
+    /// Returns the attributes of a push, without its token and its payload.
     private static func attributes(of push: OutboxPush, _ operation: String) -> [Attribute] {
         let bundle: String
         switch push.destination {
@@ -145,7 +145,7 @@ struct PushTracer {
         ]
     }
 
-    /// 16 hexadecimal digits, not all of them 0, which would be no identifier.
+    /// Returns 16 hexadecimal digits, not all of them 0, which would be an invalid identifier.
     private func hexadecimal(_ number: UInt64) -> String {
         let digits = String(max(number, 1), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

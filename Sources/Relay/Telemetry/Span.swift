@@ -1,6 +1,6 @@
-/// A step of a push that took some time, as OpenTelemetry tells of steps.
+/// A span of OpenTelemetry: a timed step in the processing of a push.
 struct Span: Sendable, Hashable {
-    /// On which side of a queue or a wire the step is.
+    /// The kind of a span, by OpenTelemetry's `SpanKind`.
     enum Kind: Int, Sendable {
         case client = 3
         case producer = 4
@@ -8,19 +8,19 @@ struct Span: Sendable, Hashable {
 
     var name: String
     var kind: Kind
-    /// The trace that it belongs to, and its own identifier there.
+    /// The identifiers of the trace and the span.
     var context: TraceContext
-    /// The step that it is part of; nil for the first of a trace.
+    /// The identifier of the parent span; nil for the root of a trace.
     var parentID: String?
-    /// In microseconds since 1970.
+    /// The start, in microseconds since 1970.
     var start: Int64
     var end: Int64
     var attributes: [Attribute]
-    /// Why the step failed, in a word; nil when it did not.
+    /// The value of `error.type`; nil for a successful step.
     var error: String?
 }
 
-/// What is told besides: a name with a text or a whole number.
+/// An attribute: a name with a text or an integer.
 struct Attribute: Sendable, Hashable {
     enum Value: Sendable, Hashable {
         case text(String)

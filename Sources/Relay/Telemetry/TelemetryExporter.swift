@@ -3,21 +3,22 @@ internal import APNsClient
 internal import Outbox
 internal import Wire
 
-/// What is exported.
+/// The signals that are exported.
 enum TelemetrySignal: String, Sendable, Hashable {
     case traces
     case metrics
 }
 
-/// Sends a relay's spans and numbers to a collector of OpenTelemetry's, on a thread of its own: no push waits for it.
+/// An exporter of spans and metrics to an OpenTelemetry collector, on a thread of its own, so that no push waits for
+/// it.
 actor TelemetryExporter {
-    /// Spans in one request.
+    /// The maximum number of spans in one request.
     private static let batch = 512
-    /// How long spans wait for others.
+    /// The time to wait for further spans, in milliseconds.
     private static let pause: Int64 = 1_000
 
     private nonisolated let loop: EventLoop
-    /// Part of `Actor`.
+    /// The executor of the actor, required by `Actor`.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let settings: TelemetrySettings
@@ -26,16 +27,16 @@ actor TelemetryExporter {
     private weak var relay: PushRelay?
     private var workers: [Task<Void, Never>] = []
     private var generator: SplitMix64
-    /// Spans that the collector has not taken yet.
+    /// The spans that the collector has not accepted yet.
     private var spans: [Span] = []
 
-    /// An exporter that does nothing before ``start()``.
+    /// Creates an exporter that is idle until ``start()``.
     ///
     /// - Parameters:
-    ///   - settings: Where to, and how.
-    ///   - relay: Whose spans and numbers.
-    ///   - generator: The source of chance.
-    /// - Throws: ``RelayError`` when the collector cannot be spoken to like that.
+    ///   - settings: The settings of the collector.
+    ///   - relay: The relay whose spans and metrics are exported.
+    ///   - generator: The source of randomness.
+    /// - Throws: ``RelayError`` when TLS cannot be set up with the settings.
     init(
         _ settings: TelemetrySettings,
         for relay: PushRelay,
@@ -43,7 +44,7 @@ actor TelemetryExporter {
     ) throws(RelayError) {
         self.settings = settings
         self.relay = relay
-        // Numbers that are counted from a start belong to one process.
+        // Counters since the start belong to one process, so each has its own instance identifier.
         let instance = APNsID(randomBits: (generator.next(), generator.next()))
         resource = OTLP.resource(
             settings.attributes + [
@@ -68,15 +69,15 @@ actor TelemetryExporter {
         loop.shutdown()
     }
 
-    /// Exports from now on.
+    /// Starts exporting.
     func start() {
         if let traces = settings.traces { workers.append(Task { await exportSpans(to: traces) }) }
         if let metrics = settings.metrics { workers.append(Task { await exportNumbers(to: metrics) }) }
     }
 
-    /// Exports what is left, once, and ends.
+    /// Exports the remaining spans and metrics once and stops.
     ///
-    /// What a collector is being sent at this moment it may be sent twice.
+    /// Spans that are being sent at this moment may be sent twice.
     func close(within limit: Duration) async {
         for worker in workers { worker.cancel() }
         if let traces = settings.traces {
@@ -115,7 +116,7 @@ actor TelemetryExporter {
         }
     }
 
-    /// Exports numbers now and then; what could not be exported is in the next ones, too.
+    /// Exports metrics at intervals; counts that could not be exported are included in the next export.
     private func exportNumbers(to destination: TelemetrySettings.Destination) async {
         var schedule = ExportSchedule()
         await rest(settings.metricInterval)
@@ -174,12 +175,12 @@ actor TelemetryExporter {
     }
 }
 
-/// What the exporter asks and tells.
+/// The relay's interface for the exporter.
 extension PushRelay {
-    /// Spans that have not been exported.
+    /// Removes and returns spans that have not been exported.
     func takeSpans(_ limit: Int) -> [Span] { tracer?.take(limit) ?? [] }
 
-    /// Notes how an export went.
+    /// Counts an export and logs a failure.
     func noteExport(
         _ signal: TelemetrySignal,
         _ answer: ExportAnswer,
@@ -199,7 +200,7 @@ extension PushRelay {
         )
     }
 
-    /// The exporter's own numbers; none without one.
+    /// Adds the metrics of the exporter; none without one.
     func addTelemetry(to sheet: inout MetricSheet) {
         guard let tracer else { return }
         sheet.family("martlet_relay_telemetry_exports_total", .counter, "Exports to the collector, by how they ended.")
