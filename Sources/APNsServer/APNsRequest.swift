@@ -102,8 +102,10 @@ package struct APNsRequest: Sendable {
 extension APNsRequest.Target {
     /// Creates the target of a path without a device token; nil when APNs has no such path.
     fileprivate init?(path: String) {
-        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
-        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let slash = UInt8(ascii: "/")
+        guard path.utf8.first == slash else { return nil }
+        let parts = path.utf8.dropFirst().split(separator: slash, maxSplits: 4, omittingEmptySubsequences: false)
+            .map(Substring.init)
         switch parts.count {
         case 2 where parts[0] == "3" && parts[1] == "device": self = .device("")
         case 4 where parts[0] == "4" && parts[1] == "broadcasts" && parts[2] == "apps" && !parts[3].isEmpty:

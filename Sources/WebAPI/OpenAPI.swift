@@ -60,7 +60,7 @@ struct OpenAPI<Service: Sendable> {
             members.append(.init("security", [["key": [.string(scope)]]]))
         }
         let declared = route.parameters
-        let inPath = route.placeholders.map { name in
+        let inPath = RoutePath(route.path).placeholders.map { name in
             declared.first { $0.place == .path && $0.name == name }
                 ?? RouteParameter(.path, name: name, summary: "Part of the path")
         }

@@ -51,28 +51,6 @@ package struct Route<Service: Sendable>: Sendable {
         self.streamsBody = streamsBody
         self.answer = answer
     }
-
-    /// The names of the placeholders, in the order of the path.
-    var placeholders: [String] {
-        path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
-    }
-
-    /// Returns the values of the placeholders by name; nil when the path does not match.
-    func arguments(of path: Substring) -> [String: String]? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let own = self.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == own.count else { return nil }
-        var arguments: [String: String] = [:]
-        for (part, name) in zip(parts, own) {
-            if name.hasPrefix("{") {
-                guard !part.isEmpty else { return nil }
-                arguments[String(name.dropFirst().dropLast())] = String(part)
-            } else if part != name {
-                return nil
-            }
-        }
-        return arguments
-    }
 }
 
 /// The credentials that a route needs.

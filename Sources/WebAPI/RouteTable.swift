@@ -3,10 +3,15 @@ package import Wire
 
 /// The routes of an HTTP interface.
 package struct RouteTable<Service: Sendable>: Sendable {
+    /// Bytes that a path may have; longer ones are answered 414.
+    private static var longestPath: Int { 2_048 }
+
     private let title: String
     private let summary: String
     private let schemas: JSONValue
     private let routes: [Route<Service>]
+    /// The paths of the routes, in their order.
+    private let paths: [RoutePath]
 
     /// Creates a table of routes.
     ///
@@ -20,6 +25,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
         self.summary = summary
         self.schemas = schemas
         self.routes = routes
+        paths = routes.map { RoutePath($0.path) }
     }
 
     /// Returns whether a request is for a route that requires no credentials.
@@ -43,7 +49,9 @@ package struct RouteTable<Service: Sendable>: Sendable {
     private typealias Match = (Route<Service>, arguments: [String: String])
 
     private func routes(at path: String) -> [Match] {
-        routes.compactMap { route in route.arguments(of: path[...]).map { (route, $0) } }
+        guard path.utf8.count <= RouteTable.longestPath else { return [] }
+        let parts = path[...].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return zip(routes, paths).compactMap { route, path in path.arguments(of: parts).map { (route, $0) } }
     }
 
     private func best(among matches: [Match], for request: HTTPRequest) -> Match? {
@@ -62,6 +70,9 @@ package struct RouteTable<Service: Sendable>: Sendable {
     package func answer(_ request: HTTPRequest, _ service: Service, stream: HTTP1Body? = nil) async -> HTTP1Answer {
         let path = request.path
         let here = routes(at: path)
+        guard path.utf8.count <= RouteTable.longestPath else {
+            return APIProblem(414, "the path is longer than \(RouteTable.longestPath) bytes").answer
+        }
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
         guard let (route, arguments) = best(among: here, for: request) else {
             let methods = Set(here.map(\.0.method)).sorted().joined(separator: ", ")

@@ -36,22 +36,24 @@ package struct HTTPRequest: Sendable, Hashable {
 
     /// The target up to its `?`, still percent-encoded.
     package var path: String {
-        String(target.prefix { $0 != "?" })
+        let target = target
+        return String(target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target[..<$0] } ?? target[...])
     }
 
     /// The names and values after the `?`, percent-decoded, in order; a name without `=` has an empty value.
     package var query: [(name: String, value: String)] {
-        guard let mark = target.firstIndex(of: "?") else { return [] }
-        return target[target.index(after: mark)...].split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = target
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        return target.utf8[mark...].dropFirst().split(separator: UInt8(ascii: "&")).map { pair in
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             return (percentDecoded(parts[0]), parts.count > 1 ? percentDecoded(parts[1]) : "")
         }
     }
 }
 
 /// Returns the text with percent escapes and `+` decoded; malformed escapes are left unchanged.
-private func percentDecoded(_ text: Substring) -> String {
-    let bytes = Array(text.utf8)
+private func percentDecoded(_ text: Substring.UTF8View) -> String {
+    let bytes = Array(text)
     var decoded: [UInt8] = []
     var index = 0
     while index < bytes.count {
