@@ -70,6 +70,7 @@ package actor PushRelay {
     /// The number of open batches of each caller, by its name.
     var openBatches: [String: Int] = [:]
     var history = StatusHistory()
+    var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
     var webhooks: [String: WebhookSchedule] = [:]
     /// The limit for log lines about webhooks that failed.
     var webhookFailures = LogThrottle()

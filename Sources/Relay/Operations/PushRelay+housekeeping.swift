@@ -1,4 +1,5 @@
 internal import Outbox
+internal import Wire
 
 /// Periodic maintenance.
 extension PushRelay {
@@ -25,7 +26,10 @@ extension PushRelay {
             callWebhooks()
         }
         if now / 1_000 % PushRelay.secondsBetweenSigns == 0 { events.sign() }
-        if history.wants(at: now) { await takeSample() }
+        if history.wants(at: now) {
+            await takeSample()
+            returnMemory()
+        }
         await checkStore()
         if fleet.leads { await forgetOutcomes(before: now - configuration.retention) }
     }
@@ -50,6 +54,12 @@ extension PushRelay {
             let count = (try? await outbox.forgetOutcomes(before: time, limit: PushRelay.batch)) ?? 0
             if count < PushRelay.batch { return }
         }
+    }
+
+    private func returnMemory() {
+        guard memoryReturn.isDue(at: FreedMemory.residentBytes) else { return }
+        FreedMemory.returnToSystem()
+        memoryReturn.finished(at: FreedMemory.residentBytes)
     }
 
     private func takeSample() async {
