@@ -6,25 +6,26 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// The certificate authority that vouches for a simulator; clients are told to trust its certificate.
+/// The certificate authority that issues a simulator's certificates; clients are configured to trust its certificate.
 ///
-/// Its certificate may only vouch for this machine, for Apple's push hosts, and for the names it was made for: trusting
-/// it risks nothing else.
+/// It can certify only this machine, Apple's push hosts and the names it was created for, so trusting it does not
+/// affect any other host.
 public final class LocalAuthority: Sendable {
-    /// Names a simulator's certificate carries: this machine's, and Apple's for clients whose host cannot be changed.
+    /// The host names in a simulator's certificate: this machine's, and Apple's for clients whose host cannot be
+    /// changed.
     static let hostNames = [
         "localhost", "api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com",
         "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com", "api-manage-broadcast.push.apple.com",
         "api-manage-broadcast.sandbox.push.apple.com",
     ]
-    /// Addresses a simulator's certificate carries.
+    /// The addresses in a simulator's certificate.
     static let addresses = ["127.0.0.1", "::1"]
 
     private let authority: CertificateAuthority
 
     /// The authority's own certificate, PEM.
     public let certificatePEM: String
-    /// The file of that certificate; nil for one that exists only in memory.
+    /// The path of that certificate; nil for an authority that exists only in memory.
     let certificateFile: String?
 
     private init(_ authority: CertificateAuthority, certificateFile: String? = nil) throws {
@@ -33,10 +34,10 @@ public final class LocalAuthority: Sendable {
         certificatePEM = try authority.certificatePEM()
     }
 
-    /// A fresh authority that exists only in memory.
+    /// Creates an authority that exists only in memory.
     ///
-    /// - Parameter names: Host names and addresses that it may vouch for besides, as of a container.
-    /// - Throws: ``SimulatorError`` when no key or certificate can be made, or a name is none.
+    /// - Parameter names: Further host names and addresses that it may certify, such as those of a container.
+    /// - Throws: ``SimulatorError`` when no key or certificate can be created, or a name is invalid.
     public convenience init(names: [String] = []) throws(SimulatorError) {
         do {
             try self.init(CertificateAuthority(permitting: names))
@@ -45,20 +46,20 @@ public final class LocalAuthority: Sendable {
         }
     }
 
-    /// The authority kept in a directory, made there the first time.
+    /// Loads the authority from a directory, or creates it there if it does not exist.
     ///
-    /// The private key is readable for its owner only.
+    /// Only the owner of the private key's file can read it.
     ///
     /// - Parameters:
-    ///   - directory: Where `ca.pem` and `ca-key.pem` are; it is made when missing.
-    ///   - names: Host names and addresses that it may vouch for besides, if it is made now.
-    /// - Throws: ``SimulatorError`` when the files cannot be read, written or understood, or a name is none.
+    ///   - directory: The directory of `ca.pem` and `ca-key.pem`, created if it does not exist.
+    ///   - names: Further host names and addresses that it may certify, if it is created now.
+    /// - Throws: ``SimulatorError`` when the files cannot be read, written or parsed, or a name is invalid.
     public convenience init(directory: String, names: [String] = []) throws(SimulatorError) {
         let certificatePath = LocalAuthority.certificatePath(in: directory)
         let keyPath = directory + "/ca-key.pem"
         do {
             let files = FileManager.default
-            // Made only where there is none: somebody may trust the one that cannot be read.
+            // Create it only if neither file exists: clients may trust an authority whose files cannot be read.
             if !files.fileExists(atPath: certificatePath), !files.fileExists(atPath: keyPath) {
                 let fresh = try CertificateAuthority(permitting: names)
                 try LocalAuthority.keep(fresh, in: directory, certificatePath: certificatePath, keyPath: keyPath)
@@ -74,9 +75,9 @@ public final class LocalAuthority: Sendable {
         }
     }
 
-    /// Makes an authority's files.
+    /// Writes the files of a new authority.
     ///
-    /// Should two processes do so at once, the key of the first is the one that counts.
+    /// If two processes do so at the same time, the first that links its key also links its certificate.
     private static func keep(
         _ fresh: CertificateAuthority,
         in directory: String,
@@ -89,12 +90,12 @@ public final class LocalAuthority: Sendable {
         defer { try? FileManager.default.removeItem(atPath: draft) }
         try FileContents.create(draft + "/ca-key.pem", try fresh.keyPEM(), mode: 0o600)
         try FileContents.create(draft + "/ca.pem", try fresh.certificatePEM(), mode: 0o644)
-        // Linking fails when the name is taken, and never leaves half a file.
+        // A link is atomic, and fails if the name is taken.
         guard try FileContents.link(draft + "/ca-key.pem", to: keyPath) else { return }
         _ = try FileContents.link(draft + "/ca.pem", to: certificatePath)
     }
 
-    /// Where the certificate of an authority kept in a directory is.
+    /// Returns the path of the certificate of an authority in a directory.
     ///
     /// - Parameter directory: The directory.
     /// - Returns: The path of the certificate's file.
@@ -116,14 +117,14 @@ public final class LocalAuthority: Sendable {
         }
     }
 
-    /// A certificate for one run of a simulator, with further names and addresses besides its own.
+    /// Returns a certificate for one run of a simulator, with further names and addresses in addition to its own.
     ///
     /// - Parameters:
     ///   - names: The further names and addresses.
     ///   - hasAddresses: Whether it has addresses. BoringSSL, which clients such as APNSwift use, rejects a certificate
     ///     with addresses when its authority is limited to some, so clients that name a host get one without them.
     /// - Returns: The certificate with its key.
-    /// - Throws: ``SimulatorError`` when a name is none, or one that the authority may not vouch for.
+    /// - Throws: ``SimulatorError`` when a name is invalid, or the authority may not certify it.
     func serverIdentity(names: [String] = [], hasAddresses: Bool = true) throws -> TLSContext.Identity {
         let names = try names.map(SubjectName.init)
         let addresses = LocalAuthority.addresses + names.filter(\.isAddress).map(\.text)

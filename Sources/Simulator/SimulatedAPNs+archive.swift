@@ -2,16 +2,16 @@ internal import APNs
 internal import APNsServer
 internal import Wire
 
-/// What outlives the simulator, where a file was asked for.
+/// The data file that keeps pushes and channels from one run to the next.
 extension SimulatedAPNs {
-    /// Begins with what the file holds, and has everything that changes kept there.
+    /// Loads the pushes and channels of the file, and writes every later change to it.
     func restore(from archive: PushArchive) async throws(SimulatorError) {
         let contents = try await archive.contents()
         unreadablePushes = contents.unreadable
         inbox.restore(contents.pushes, lastNumber: contents.lastNumber)
         for (app, channel, storage) in contents.channels { judge.channels.restore(channel, of: app, storing: storage) }
         unkept = ArchiveChanges(lastNumber: contents.lastNumber)
-        // There may have been room for more.
+        // The file may hold more pushes than the inbox stores.
         if let oldest = inbox.log.pushes.first, oldest.number > 1 { unkept.note(.forgotten(1...oldest.number - 1)) }
         self.archive = archive
         inbox.follow { [weak self] event in
@@ -23,7 +23,7 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Has a channel kept that a request has made, or forgotten that it has removed.
+    /// Records a channel that a request has created or deleted, to be written to the file.
     func keepChannel(of request: APNsRequest, _ verdict: Judge.Verdict) {
         guard case .channels(let app)? = request.target else { return }
         if verdict.status == 201, let channel = verdict.channel {
@@ -33,7 +33,7 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Has a channel kept as it is now, or forgotten where it is no more.
+    /// Records the current state of a channel, or its deletion, to be written to the file.
     func keep(_ channel: ChannelID, of app: String) {
         guard archive != nil else { return }
         let storage = judge.channels.storage(of: channel.rawValue, in: app)
@@ -41,7 +41,7 @@ extension SimulatedAPNs {
         keepSoon()
     }
 
-    /// Has what changed be written, one transaction at a time: what changes meanwhile is the next.
+    /// Writes the changes, one transaction at a time; changes made meanwhile are written by the next.
     private func keepSoon() {
         guard archive != nil, keeping == nil, !unkept.isEmpty else { return }
         keeping = Task {
@@ -50,7 +50,7 @@ extension SimulatedAPNs {
                 keeping = nil
                 return
             }
-            // Whatever is wrong with the disk will not be mended sooner.
+            // A failing disk is not retried at once.
             loop.schedule(after: SimulatedAPNs.archivePause) { [weak self] in
                 self?.assumeIsolated { simulator in
                     simulator.keeping = nil
@@ -60,7 +60,7 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Writes what has changed so far; false when it cannot be written.
+    /// Writes the changes so far; returns false when they cannot be written.
     private func keep() async -> Bool {
         guard let archive else { return false }
         let changes = unkept
@@ -81,7 +81,7 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Writes the rest, as far as that is possible, and lets the file go.
+    /// Writes the remaining changes, unless that fails, and closes the file.
     func finishKeeping() async {
         await keeping?.value
         while !unkept.isEmpty, await keep() {}
@@ -89,6 +89,6 @@ extension SimulatedAPNs {
         archive = nil
     }
 
-    /// How long a disk that could not be written to is left alone.
+    /// The time before a failed write is tried again.
     private static let archivePause: Duration = .seconds(5)
 }

@@ -1,60 +1,61 @@
 extension SimulatedAPNs {
-    /// The two worlds of APNs; tokens belong to one.
+    /// The environments of APNs; a device token belongs to one.
     public enum Environment: String, Sendable, Hashable, CaseIterable {
-        /// Apps run from Xcode.
+        /// For apps run from Xcode.
         case development
-        /// Everything else.
+        /// For all other apps.
         case production
     }
 
-    /// Addresses, certificate authority and bounds of a simulator.
+    /// The addresses, certificate authority and limits of a simulator.
     public struct Configuration: Sendable {
         /// The address to listen on; `127.0.0.1` by default.
         public var host: String
-        /// The port that answers as APNs; 0, the default, for any that is free.
+        /// The port that answers as APNs; 0, the default, for any free port.
         public var port: UInt16
-        /// A port of its own for the management of channels, as Apple has it, 0 for any that is free; nil, the default,
-        /// for none: the port that answers as APNs does that, too.
+        /// A separate port for managing channels, as Apple has it; 0 for any free port; nil, the default, to manage
+        /// channels on the port that answers as APNs.
         public var channelPort: UInt16?
-        /// The port of the HTTP interface, 0 for any that is free; nil, the default, for none.
+        /// The port of the HTTP interface; 0 for any free port; nil, the default, for none.
         public var inboxPort: UInt16?
-        /// Whether clients speak TLS, as with Apple, or HTTP/2 in the clear with prior knowledge; true by default.
+        /// Whether clients use TLS, as with Apple, or HTTP/2 without TLS with prior knowledge; true by default.
         public var isEncrypted: Bool
-        /// Which environment it plays; development by default.
+        /// The environment of the simulator; development by default.
         public var environment: Environment
-        /// Pushes that are remembered; 1 000 by default.
+        /// The maximum number of stored pushes; 1 000 by default.
         public var keptPushes: Int
-        /// How long a push is remembered; seven days by default.
+        /// The time for which a push is stored; seven days by default.
         public var keptTime: Duration
-        /// A SQLite file that keeps what is remembered, and the channels, from one run to the next; nil, the default,
-        /// for memory alone.
+        /// The path of a SQLite file that keeps the stored pushes and the channels from one run to the next; nil, the
+        /// default, to keep them in memory only.
         public var dataFile: String?
-        /// Streams a connection may have open before its first valid token; 1, as with Apple, by default.
+        /// The number of streams that a connection may have open before its first valid token; 1 by default, as with
+        /// Apple.
         ///
-        /// Load generators that cannot wait for the first answer want more.
+        /// Load generators that cannot wait for the first answer need more.
         public var streamsBeforeToken: UInt32
-        /// Laws of APNs that are let rest; none by default.
+        /// The rules of APNs that are relaxed; none by default.
         public var leniency: Leniency
-        /// What goes wrong; nothing by default.
+        /// The faults; none by default.
         public var faults: [Fault]
-        /// Decides what goes wrong when, the same for the same seed; by default from chance.
+        /// The seed of the faults: the same seed reproduces the same faults; random by default.
         public var seed: UInt64
-        /// The certificate authority; nil, the default, for a fresh one in memory.
+        /// The certificate authority; nil, the default, for a new one in memory.
         public var authority: LocalAuthority?
-        /// Host names and addresses that its certificate carries besides `localhost`, `127.0.0.1`, `::1` and Apple's
-        /// hosts; none by default.
+        /// Host names and addresses that the certificate contains in addition to `localhost`, `127.0.0.1`, `::1` and
+        /// Apple's hosts; none by default.
         ///
-        /// An ``authority`` that is given has to be made for them.
+        /// An ``authority`` that is set must have been created for them.
         public var names: [String]
-        /// How pushes that came in may be sent on for real; nil, the default, for not at all.
+        /// The way to send received pushes on to real devices; nil, the default, to disable it.
         public var release: Release?
 
-        /// The host for clients: `localhost` where that leads to the address, else the address itself.
+        /// The host for clients: `localhost` if that resolves to the address, otherwise the address itself.
         var clientHost: String {
             ["127.0.0.1", "::1", "0.0.0.0", "::"].contains(host) ? "localhost" : host
         }
 
-        /// The defaults, save what is given.
+        /// Creates a configuration with the defaults for everything that is not passed.
         public init(
             host: String = "127.0.0.1",
             port: UInt16 = 0,

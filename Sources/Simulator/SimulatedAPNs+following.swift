@@ -1,11 +1,11 @@
 internal import Wire
 
-/// Following what happens.
+/// Sequences of a simulator's events.
 extension SimulatedAPNs {
-    /// The pushes that come in from now on, one by one, until the simulator stops.
+    /// Returns the pushes that are received from now on, until the simulator stops.
     ///
-    /// - Returns: A sequence for one reader. Of pushes that it has not read yet it holds the newest, as many as
-    ///   ``Configuration/keptPushes`` says.
+    /// - Returns: A sequence for one reader. It buffers the newest pushes that have not been read, up to
+    ///   ``Configuration/keptPushes``.
     public func arrivals() -> AsyncStream<ReceivedPush> {
         follow(holding: .bufferingNewest(configuration.keptPushes), beginningWith: []) { reader, event in
             guard case .received(let push) = event, case .terminated = reader.yield(push) else { return true }
@@ -13,17 +13,18 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Why what comes in cannot be kept in the file that was asked for, as often as that begins.
+    /// Returns the errors that prevent received pushes from being written to the data file, one each time that writing
+    /// begins to fail.
     ///
-    /// - Returns: A sequence for one reader, until the simulator stops.
+    /// - Returns: A sequence for one reader, until the simulator stops. It buffers the newest error.
     public func troubles() -> AsyncStream<SimulatorError> {
         let (stream, reader) = AsyncStream.makeStream(of: SimulatorError.self, bufferingPolicy: .bufferingNewest(1))
-        // Kept apart from those who follow the pushes: for who waits for trouble alone, nothing need be noted of these.
+        // These readers are not followers, so that events need not be recorded for a reader of errors alone.
         if isStopped { reader.finish() } else { troubleReaders.append(reader) }
         return stream
     }
 
-    /// The streams that are refused from now on because a client has too many open.
+    /// Returns the streams that are refused from now on because a client has too many open.
     ///
     /// - Returns: A sequence for one reader, until the simulator stops.
     package func refusedStreams() -> AsyncStream<RefusedStreams> {
@@ -35,19 +36,19 @@ extension SimulatedAPNs {
         }
     }
 
-    /// A sequence of what happens from now on, until the simulator stops.
+    /// Returns a sequence of events from now on, until the simulator stops.
     ///
     /// - Parameters:
-    ///   - policy: What is held of what has not been read yet.
-    ///   - first: What it begins with.
-    ///   - tell: Puts an event into the sequence; false when its reader is gone.
+    ///   - policy: The buffering policy for unread elements.
+    ///   - first: The elements that it begins with.
+    ///   - tell: Puts an event into the sequence; returns false when its reader is gone.
     /// - Returns: The sequence, for one reader.
     func follow<Element: Sendable>(
         holding policy: AsyncStream<Element>.Continuation.BufferingPolicy,
         beginningWith first: [Element],
         _ tell: @escaping (AsyncStream<Element>.Continuation, SimulatorEvent) -> Bool
     ) -> AsyncStream<Element> {
-        // What has happened is not told to who follows from now on.
+        // A new follower must not be passed earlier events, so pass those to the others first.
         inbox.tell()
         let (stream, reader) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         for element in first { reader.yield(element) }
@@ -60,15 +61,17 @@ extension SimulatedAPNs {
         return stream
     }
 
-    /// Whether one more may wait, or follow, over HTTP: the rest of the places is for questions that are short.
+    /// Whether another client may wait or follow over HTTP: the other connections are reserved for short requests.
     var hasRoomForLongCalls: Bool { inbox.listenerCount < SimulatedAPNs.longCallLimit }
 
     private static let longCallLimit = 500
 
-    /// What happens, for somebody who may be slow: one who falls far behind is let go, and comes back with the number
-    /// of the last push they heard of.
+    /// Returns events for a client that may be slow.
     ///
-    /// - Parameter number: Pushes with higher numbers come first, as far as they are remembered; nil for none.
+    /// The sequence of a client that falls too far behind ends; the client reconnects with the number of the last push
+    /// it has received.
+    ///
+    /// - Parameter number: The number after which stored pushes come first; nil for none.
     /// - Returns: The sequence, for one reader.
     func events(after number: Int?) -> AsyncStream<SimulatorEvent> {
         let missed = number.map { number in pushes.filter { $0.number > number } } ?? []
@@ -81,7 +84,7 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Has the followers hear something at least this often.
+    /// Passes an event to the followers at least once every 15 seconds.
     private func keepTelling() {
         guard !isKeepingToTell else { return }
         isKeepingToTell = true
@@ -95,12 +98,12 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Events that one follower may have before them.
+    /// The maximum number of unread events of a follower.
     private static let untoldEvents = 10_000
-    /// Proxies and browsers take a connection for dead when it is silent for a minute.
+    /// The maximum time without an event, because proxies and browsers close a connection that is idle for a minute.
     private static let longestSilence: Duration = .seconds(15)
 
-    /// Has the followers be told once the turn of the loop is over, if there is anything to tell.
+    /// Passes recorded events to the followers at the end of the turn of the event loop.
     func tellFollowersSoon() {
         guard inbox.hasNews, !isTellingSoon else { return }
         isTellingSoon = true
@@ -113,7 +116,7 @@ extension SimulatedAPNs {
     }
 }
 
-/// Ends a sequence when nobody puts anything into it any more.
+/// Finishes a sequence when the follower that puts events into it is released.
 private final class StreamEnding<Element: Sendable> {
     let reader: AsyncStream<Element>.Continuation
 

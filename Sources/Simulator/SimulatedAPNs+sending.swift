@@ -3,22 +3,22 @@ public import APNsClient
 internal import APNsServer
 internal import Wire
 
-/// Pushes of the page's own: written there, or sent on from there.
+/// Pushes that are written on the inbox's page, or sent on from there.
 extension SimulatedAPNs {
-    /// How pushes that came in may be sent on for real.
+    /// The way to send received pushes on to real devices.
     public struct Release: Sendable {
-        /// What they are sent with, which stays the caller's to close.
+        /// The client that sends them, which the caller must close.
         ///
-        /// It should neither check before sending nor try again, so that the answer is that to this very push.
+        /// It should not check pushes before sending or retry, so that the answer is the answer to this push.
         public var client: PushClient
-        /// Where the client sends, for the person who is asked whether to: `api.push.apple.com`.
+        /// The host that the client sends to, such as `api.push.apple.com`, shown for confirmation.
         public var destination: String
-        /// Apple's environment there.
+        /// Apple's environment of the host.
         public var environment: Environment
-        /// The only devices that may get one.
+        /// The only devices that pushes may be sent on to.
         public var deviceTokens: Set<DeviceToken>
 
-        /// A way to devices of one's own.
+        /// Creates a way to send pushes on to these devices.
         public init(
             with client: PushClient,
             destination: String,
@@ -32,13 +32,13 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Takes in a push that was written on the page, and judges it as if it had come over HTTP/2.
+    /// Receives a push that was written on the page, and judges it as if it had come over HTTP/2.
     ///
-    /// Faults that answer in place of APNs do so here, too; those that harm connections find none.
+    /// Faults that answer in place of APNs apply to it; faults of connections do not.
     ///
     /// - Parameters:
-    ///   - fields: The fields, pseudo fields among them.
-    ///   - payload: The payload, byte by byte.
+    ///   - fields: The header fields, including pseudo-header fields.
+    ///   - payload: The payload.
     /// - Returns: The push with its answer.
     func compose(_ fields: HTTPFields, payload: [UInt8]) -> ReceivedPush {
         let limit = APNsListener.Limits().bodyBytes
@@ -56,7 +56,7 @@ extension SimulatedAPNs {
         return receive(request, answeredWith: verdict, id: id, injection, from: nil, at: now)
     }
 
-    /// Notes that a push was sent on, and how that was answered.
+    /// Records that a push was sent on, with its answer.
     func noteRelease(of number: Int, _ answer: String) {
         inbox.note(DeliveryEvent(.released, at: clock.secondsSince1970(), answer), on: number)
         tellFollowersSoon()
@@ -64,7 +64,7 @@ extension SimulatedAPNs {
 }
 
 extension PushNotification {
-    /// A push as it came in, to be sent on; nil when its headers say what no client says.
+    /// Creates a push to send on from a received one; nil when its headers have values that no client can send.
     init?(sendingOn push: ReceivedPush) {
         let headers = push.headers
         let priority = headers.priority.flatMap { Int($0) }.map(Priority.init(rawValue:))

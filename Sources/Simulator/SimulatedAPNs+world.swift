@@ -7,53 +7,55 @@ public import APNsClient
     public import Foundation
 #endif
 
-/// What a simulator knows of the world, and what goes wrong in it.
+/// The devices, signing keys, contracts and faults of a simulator.
 extension SimulatedAPNs {
-    /// Makes a device known: from now on its token is good for these topics and no others.
+    /// Registers a device: from now on its token is valid for these topics only.
     ///
-    /// Tokens that were never registered are taken for good everywhere.
+    /// A token that was never registered is valid for all topics.
     ///
     /// - Parameters:
     ///   - token: The device's token.
     ///   - topics: The topics it is registered for.
-    ///   - environment: The environment that gave the token, in the other of which APNs calls it bad; nil, the default,
-    ///     for the one that this simulator plays.
+    ///   - environment: The environment that issued the token; in the other, APNs answers `BadDeviceToken`. nil, the
+    ///     default, for the environment of this simulator.
     public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment? = nil) {
         judge.devices.register(token, for: topics, in: environment ?? configuration.environment)
     }
 
-    /// Marks a device's token as no longer valid since a time, as when the app was removed.
+    /// Marks a device's token as no longer valid since a time, as when the user has deleted the app.
     ///
     /// - Parameters:
     ///   - token: The device's token.
-    ///   - date: The time that answers then carry, to the millisecond; now by default.
+    ///   - date: The time that later answers contain, to the millisecond; now by default.
     public func unregister(_ token: DeviceToken, since date: Date? = nil) {
         judge.devices.unregister(token, since: date?.millisecondsSince1970 ?? clock.secondsSince1970() * 1_000)
     }
 
-    /// Has a device be reachable, or away: then APNs keeps the newest push of each topic for it until that expires.
+    /// Sets whether a device is online.
+    ///
+    /// While it is offline, APNs stores the newest push of each topic and each channel for it until the push expires.
     ///
     /// - Parameters:
-    ///   - isOnline: Whether it can be reached.
+    ///   - isOnline: Whether the device is online.
     ///   - token: The device's token.
     public func setOnline(_ isOnline: Bool, _ token: DeviceToken) {
         note(judge.devices.setOnline(isOnline, token, at: clock.secondsSince1970(), using: &generator))
     }
 
-    /// Has the Live Activity that a token belongs to listen on these channels, and on no others.
+    /// Subscribes the Live Activity of a token to these channels, and to no others.
     ///
-    /// Of a channel that stores it gets the newest broadcast at once.
+    /// It immediately receives the newest broadcast of a channel that stores it.
     ///
     /// - Parameters:
-    ///   - token: The activity's token, which may be any: it stands for the device that listens.
+    ///   - token: The activity's token; any token will do, because it only represents the listening device.
     ///   - channels: The channels.
     public func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>) {
         note(judge.devices.subscribe(token, to: channels, at: clock.secondsSince1970()))
     }
 
-    /// Forgets a device or Live Activity.
+    /// Removes a device or Live Activity.
     ///
-    /// - Parameter token: Its token, which then is one that nobody registered.
+    /// - Parameter token: Its token, which is then valid like one that was never registered.
     public func forgetDevice(_ token: DeviceToken) {
         judge.devices.remove(token)
     }
@@ -63,19 +65,21 @@ extension SimulatedAPNs {
         tellFollowersSoon()
     }
 
-    /// What is known of a device, or of the Live Activity that a token belongs to.
+    /// Returns the device of a token, which may be that of a Live Activity.
     ///
     /// - Parameter token: The token.
-    /// - Returns: The device; nil when it was never registered, and no Live Activity push has come for it.
+    /// - Returns: The device; nil when it was never registered, and no Live Activity push has been received for it.
     public func device(_ token: DeviceToken) -> SimulatedDevice? {
         judge.devices[token.hex]
     }
 
-    /// Makes a signing key known; as soon as one is, tokens signed by others are refused.
+    /// Registers a signing key.
+    ///
+    /// As soon as one is registered, tokens signed with other keys are refused.
     ///
     /// - Parameters:
-    ///   - key: The key, of which only the public half is kept.
-    ///   - scope: What it may be used for; everything by default.
+    ///   - key: The key, of which only the public half is stored.
+    ///   - scope: The permitted use of the key; everything by default.
     /// - Throws: ``SimulatorError`` when the key cannot be used.
     public func register(_ key: SigningKey, scope: KeyScope = .team()) throws(SimulatorError) {
         do {
@@ -88,7 +92,7 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Makes a signing key known by its public half.
+    /// Registers a signing key by its public half.
     func register(publicKeyPEM: String, keyID: String, teamID: String, scope: KeyScope) throws(SimulatorError) {
         do {
             try judge.tokens.register(publicKeyPEM: publicKeyPEM, keyID: keyID, teamID: teamID, scope: scope)
@@ -97,42 +101,42 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Forgets a signing key; once none is known any more, all are good again.
+    /// Removes a signing key; once none is left, tokens signed with any key are accepted again.
     ///
-    /// - Parameter keyID: The ten characters that name it.
-    /// - Returns: Whether it was known.
+    /// - Parameter keyID: The key's identifier of ten characters.
+    /// - Returns: Whether it was registered.
     @discardableResult
     public func forgetKey(_ keyID: String) -> Bool {
         judge.tokens.remove(keyID)
     }
 
-    /// Has pushes to Live Activities held to what an app's types take, from now on.
+    /// Checks pushes to Live Activities against the types of an app, from now on.
     ///
-    /// What the phone could not decode is then among the ``ReceivedPush/findings`` of a push.
+    /// Errors that the phone would have when decoding a push are then part of its ``ReceivedPush/findings``.
     ///
-    /// - Parameter contract: The contract; it takes the place of an older one for the same topic and type.
+    /// - Parameter contract: The contract, which replaces an existing one for the same topic and type.
     /// - Throws: ``ActivityContractError`` when there are too many.
     public func setContract(_ contract: ActivityContract) throws(ActivityContractError) {
         try contracts.set(contract)
     }
 
-    /// Forgets a contract.
+    /// Removes a contract.
     ///
     /// - Parameters:
     ///   - attributesType: The name of the app's type of attributes.
     ///   - topic: The app's bundle identifier.
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether it existed.
     @discardableResult
     public func removeContract(_ attributesType: String, topic: Topic) -> Bool {
         contracts.remove(attributesType, topic: topic)
     }
 
-    /// What goes wrong now.
+    /// The faults.
     public var faults: [Fault] { plan.faults }
 
-    /// Has one more thing go wrong from now on.
+    /// Adds a fault.
     ///
-    /// - Parameter fault: What goes wrong.
+    /// - Parameter fault: The fault.
     /// - Throws: ``SimulatorError`` when there are 1 000 already.
     public func addFault(_ fault: Fault) throws(SimulatorError) {
         guard plan.faults.count < SimulatedAPNs.faultLimit else {
@@ -144,10 +148,10 @@ extension SimulatedAPNs {
 
     private static let faultLimit = 1_000
 
-    /// Has one thing go wrong no more.
+    /// Removes a fault.
     ///
-    /// - Parameter index: Its place among ``faults``.
-    /// - Returns: Whether there was one.
+    /// - Parameter index: Its index in ``faults``.
+    /// - Returns: Whether it existed.
     @discardableResult
     public func removeFault(at index: Int) -> Bool {
         guard plan.faults.indices.contains(index) else { return false }
@@ -157,11 +161,11 @@ extension SimulatedAPNs {
         return true
     }
 
-    /// Has other things go wrong from now on, or nothing any more.
+    /// Replaces all faults.
     ///
     /// - Parameters:
-    ///   - faults: What goes wrong.
-    ///   - seed: Decides with them what goes wrong when; the same seed has the same go wrong. By default from chance.
+    ///   - faults: The new faults; empty to remove all.
+    ///   - seed: The seed of the faults: the same seed reproduces the same faults. Random by default.
     public func setFaults(_ faults: [Fault], seed: UInt64 = .random(in: .min ... .max)) {
         plan = FaultPlan(faults, seed: seed)
         refusals = 0

@@ -1,8 +1,8 @@
 internal import APNs
 
-/// What an archive has not been told yet: a struct without I/O.
+/// The changes that an archive has not stored yet, without I/O.
 ///
-/// It holds each push and each channel once, and no push that has been forgotten.
+/// Each push and each channel is contained once; a forgotten push is not contained.
 struct ArchiveChanges: Sendable {
     /// A channel of an app.
     struct Channel: Sendable, Hashable {
@@ -10,23 +10,23 @@ struct ArchiveChanges: Sendable {
         var channel: ChannelID
     }
 
-    /// New and changed pushes by their numbers.
+    /// New and changed pushes by number.
     private(set) var pushes: [Int: ReceivedPush] = [:]
     private(set) var forgotten: [ClosedRange<Int>] = []
-    /// Channels that were made, with what they store, or removed: then nil.
+    /// Channels that were created, with their storage policy, or deleted, with nil.
     private(set) var channels: [Channel: ChannelStorage?] = [:]
-    /// The number of the newest push there ever was.
+    /// The highest number of a push so far.
     private(set) var lastNumber: Int
 
-    /// No changes since the push of this number.
+    /// Creates an empty set of changes after the push of this number.
     init(lastNumber: Int) {
         self.lastNumber = lastNumber
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is nothing to store.
     var isEmpty: Bool { pushes.isEmpty && forgotten.isEmpty && channels.isEmpty }
 
-    /// Notes what happened.
+    /// Records an event.
     mutating func note(_ event: SimulatorEvent) {
         switch event {
         case .received(let push):
@@ -45,12 +45,12 @@ struct ArchiveChanges: Sendable {
         }
     }
 
-    /// Notes that a channel stores this now, or is no more.
+    /// Records the storage policy of a channel; nil when the channel was deleted.
     mutating func note(_ channel: Channel, _ storage: ChannelStorage?) {
         channels[channel] = .some(storage)
     }
 
-    /// Ranges that follow each other are one, as one goes for each that comes once the simulator is full.
+    /// Adjacent ranges are merged, because a full simulator forgets one push for each that it receives.
     private mutating func note(forgotten numbers: ClosedRange<Int>) {
         if let last = forgotten.last, last.upperBound + 1 == numbers.lowerBound {
             forgotten[forgotten.count - 1] = last.lowerBound...numbers.upperBound
@@ -59,7 +59,7 @@ struct ArchiveChanges: Sendable {
         }
     }
 
-    /// Puts back what could not be told, before what has happened since.
+    /// Merges changes that could not be stored with the later ones.
     mutating func putBack(_ earlier: ArchiveChanges) {
         let later = self
         self = earlier

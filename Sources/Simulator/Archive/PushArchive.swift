@@ -8,23 +8,23 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// Keeps what came in, and the channels, in a SQLite file.
+/// A SQLite file that stores the received pushes and the channels.
 ///
-/// It lives on a thread of its own, as a disk may keep one waiting. Each change is a transaction: whatever ends the
-/// process, the file is whole, and lacks at most what came in since the last one.
+/// The actor runs on a thread of its own, because writing to a disk can block. Each set of changes is one transaction:
+/// if the process ends at any time, the file stays consistent and lacks at most the changes since the last transaction.
 actor PushArchive {
-    /// What a file holds.
+    /// The contents of a file.
     struct Contents: Sendable {
         /// The pushes, oldest first.
         var pushes: [ReceivedPush]
-        /// The number of the newest push there ever was.
+        /// The highest number of a push so far.
         var lastNumber: Int
         var channels: [(app: String, channel: ChannelID, storage: ChannelStorage)]
-        /// Rows of pushes that make no sense.
+        /// The number of rows that are not valid pushes.
         var unreadable = 0
     }
 
-    /// Scripts that bring older files up to date.
+    /// The scripts that migrate files of earlier versions.
     private static let migrations = [
         """
         CREATE TABLE pushes (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
@@ -37,7 +37,7 @@ actor PushArchive {
     private static let lastNumber = "last-number"
 
     private nonisolated let loop: EventLoop
-    /// Part of `Actor`.
+    /// The executor, a requirement of `Actor`.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private let connection: Connection
@@ -47,13 +47,13 @@ actor PushArchive {
     private let removeChannel: Statement
     private let putFact: Statement
 
-    /// Opens a file, or makes it; it belongs to this process until the archive goes.
+    /// Opens a file, or creates it, and locks it for this process until the archive is released.
     init(file: String) throws(SimulatorError) {
         do {
             var options = Connection.Options(synchronous: .normal)
             options.busyTimeout = .seconds(1)
             connection = try Connection(path: file, options: options)
-            // Two simulators would give the same numbers to different pushes.
+            // Two simulators would assign the same numbers to different pushes.
             try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             try connection.migrate(PushArchive.migrations)
             putPush = try connection.prepare("INSERT OR REPLACE INTO pushes (number, record) VALUES (?, ?)")
@@ -75,7 +75,7 @@ actor PushArchive {
         loop.shutdown()
     }
 
-    /// Everything that is kept.
+    /// Returns everything that is stored.
     ///
     /// - Throws: ``SimulatorError`` when the file cannot be read.
     func contents() throws(SimulatorError) -> Contents {
@@ -110,7 +110,7 @@ actor PushArchive {
         }
     }
 
-    /// Makes changes, all of them or none.
+    /// Writes changes in one transaction.
     func keep(_ changes: ArchiveChanges) throws(SimulatorError) {
         do throws(SQLiteError) {
             try connection.transaction { () throws(SQLiteError) in

@@ -1,14 +1,14 @@
 public import APNs
 
 extension ActivityContract {
-    /// What the HTTP interface knows a contract by.
+    /// The members of a contract in the HTTP interface.
     private static let names = ["topic", "attributes-type", "content-state", "attributes"]
 
-    /// A contract as the HTTP interface takes it: `topic` and `attributes-type` are texts, `content-state` and
-    /// `attributes`, which may be left out, are schemas.
+    /// Creates a contract from JSON of the HTTP interface: `topic` and `attributes-type` are strings; `content-state`
+    /// and `attributes`, which is optional, are schemas.
     ///
     /// - Parameter json: The contract.
-    /// - Throws: ``ActivityContractError`` for a member that is missing, unknown or no schema, with its name.
+    /// - Throws: ``ActivityContractError`` with the name of a member that is missing, unknown or not a valid schema.
     public init(json: JSONValue) throws(ActivityContractError) {
         guard let members = json.members else { throw ActivityContractError("a contract must be an object") }
         if let unknown = members.first(where: { !ActivityContract.names.contains($0.name) }) {
@@ -26,7 +26,7 @@ extension ActivityContract {
         )
     }
 
-    /// The contract as the HTTP interface shows it; one of Swift types names the type as `decoded-by`.
+    /// The contract as the HTTP interface returns it; a contract of Swift types names the type as `decoded-by`.
     public var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("topic", .string(topic.rawValue)), .init("attributes-type", .string(attributesType)),

@@ -1,28 +1,28 @@
 internal import APNs
 
-/// The contracts that are known, and which of them a push is held to: a struct without I/O.
+/// The contracts of a simulator, and the choice of the contract that a push is checked against, without I/O.
 ///
-/// Only a start names the type of its attributes. An update goes to a token of its own, so it is held to the only
-/// contract of its topic where there is but one; among several it has to fit any, unless a start to the same token,
-/// or ``remember(_:isOf:)``, has told which it is.
+/// Only a start names the type of its attributes. An update goes to a token of its own. If its topic has one contract,
+/// the update is checked against that. If the topic has several, the update must match any of them, unless a start to
+/// the same token or ``remember(_:isOf:)`` has set the type.
 struct ActivityContracts: Sendable {
-    /// Contracts that are kept.
+    /// The maximum number of contracts.
     static let limit = 1_000
-    /// Tokens whose type is remembered; the oldest is forgotten first.
+    /// The maximum number of tokens with a stored type; the oldest is removed first.
     static let tokenLimit = 10_000
 
-    /// Every contract, in the order of setting.
+    /// All contracts, in the order in which they were set.
     private(set) var all: [ActivityContract] = []
-    /// Types of attributes by token.
+    /// The types of attributes by token.
     private var types: [String: String] = [:]
-    /// Tokens with a type in the order of their coming, from ``oldest`` on.
+    /// The tokens with a type, in the order of their arrival from ``oldest`` on.
     private var tokens: [String] = []
     private var oldest = 0
 
-    /// Makes a contract known, in place of an older one for the same topic and type.
+    /// Sets a contract, replacing an existing one for the same topic and type.
     ///
     /// - Parameter contract: The contract.
-    /// - Throws: ``ActivityContractError`` when there are ``limit`` others.
+    /// - Throws: ``ActivityContractError`` when there are already ``limit`` others.
     mutating func set(_ contract: ActivityContract) throws(ActivityContractError) {
         if let index = index(contract.attributesType, contract.topic) {
             all[index] = contract
@@ -34,12 +34,12 @@ struct ActivityContracts: Sendable {
         all.append(contract)
     }
 
-    /// Forgets a contract.
+    /// Removes a contract.
     ///
     /// - Parameters:
     ///   - attributesType: The type of its attributes.
     ///   - topic: Its topic.
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether it existed.
     @discardableResult
     mutating func remove(_ attributesType: String, topic: Topic) -> Bool {
         guard let index = index(attributesType, topic.ofLiveActivities) else { return false }
@@ -51,7 +51,7 @@ struct ActivityContracts: Sendable {
         all.firstIndex { $0.topic == topic && $0.attributesType == attributesType }
     }
 
-    /// Notes what kind of activity a token belongs to.
+    /// Stores the type of the activity that a token belongs to.
     ///
     /// - Parameters:
     ///   - deviceToken: The token, in hexadecimal digits.
@@ -68,7 +68,7 @@ struct ActivityContracts: Sendable {
         oldest = (oldest + 1) % tokens.count
     }
 
-    /// Notes what a push that was accepted tells of its token.
+    /// Stores the type that an accepted push reveals about its token.
     ///
     /// - Parameter push: The push.
     mutating func note(_ push: ActivityPush) {
@@ -78,10 +78,10 @@ struct ActivityContracts: Sendable {
         remember(push.deviceToken, isOf: type)
     }
 
-    /// What keeps the phone from using a push, as far as contracts are known.
+    /// Returns the reasons for which the phone cannot use a push, according to the contracts.
     ///
     /// - Parameter push: The push.
-    /// - Returns: The findings; none when the phone takes it, or no contract is known for its topic.
+    /// - Returns: The findings; empty when the phone accepts the push, or its topic has no contract.
     func findings(for push: ActivityPush) -> [Lint.Finding] {
         let known = all.filter { $0.topic == push.topic }
         guard !known.isEmpty else { return [] }
@@ -91,7 +91,7 @@ struct ActivityContracts: Sendable {
         return closest(known.map { $0.contentStateFindings(push) })
     }
 
-    /// What the contract has to say that the push is closest to: with the fewest mistakes, and these the deepest.
+    /// Returns the findings of the closest contract: the one with the fewest errors, and of those the deepest.
     private func closest(_ candidates: [[Lint.Finding]]) -> [Lint.Finding] {
         func distance(_ findings: [Lint.Finding]) -> (Int, Int) {
             (findings.count, -(findings.map(\.place.depth).max() ?? 0))
@@ -110,7 +110,7 @@ struct ActivityContracts: Sendable {
 }
 
 extension Lint.Place {
-    /// Names in the pointer.
+    /// The number of names in the pointer.
     fileprivate var depth: Int {
         switch self {
         case .header, .connection: 0
@@ -119,9 +119,9 @@ extension Lint.Place {
     }
 }
 
-/// Why a contract cannot be used.
+/// The reason that a contract cannot be used.
 public struct ActivityContractError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, in a sentence without the final stop.
+    /// The error, in a sentence without the final stop.
     public let description: String
 
     init(_ description: String) {

@@ -6,16 +6,16 @@ internal import APNs
     internal import Foundation
 #endif
 
-/// Decodes JSON as ActivityKit does, with a `JSONDecoder` that nobody has configured, and says why it cannot.
+/// Decodes JSON as ActivityKit does, with the default strategies of `JSONDecoder`, and describes failures.
 ///
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
 enum PhoneDecoding {
-    /// Instead of a date there is something else; a decoder's own error would speak of a `Double`.
+    /// The error for a value that is not a date; the decoder's own error would name `Double` instead.
     private struct NoDate: Error {
         let path: [any CodingKey]
     }
 
-    /// What keeps a value from being decoded; nil when it can be.
+    /// Returns the violation that prevents a value from being decoded; nil when it can be decoded.
     static func violation(of value: JSONValue, decoding type: (some Decodable).Type) -> JSONSchema.Violation? {
         do {
             _ = try decode(type, from: value)
@@ -30,10 +30,10 @@ enum PhoneDecoding {
         }
     }
 
-    /// The value that the app would have.
+    /// Returns the value as the app would decode it.
     static func decode<Value: Decodable>(_ type: Value.Type, from value: JSONValue) throws -> Value {
         let decoder = JSONDecoder()
-        // The same number as by default, and an error that knows what was wanted.
+        // This decodes the same dates as the default strategy, but its error says that a date was expected.
         decoder.dateDecodingStrategy = .custom { decoder in
             do {
                 return try Date(from: decoder)
@@ -60,7 +60,7 @@ enum PhoneDecoding {
             let place = Place(context.codingPath, in: value)
             return place.violation("is \(place.typeWords), and the app expects \(words(for: type))")
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
-            // A number that does not fit is called bad JSON, and the decoder does not say which it is.
+            // The decoder reports a number that does not fit as invalid JSON, without its place.
             return misfit(in: value, decoding: type) ?? JSONSchema.Violation("", complaint(context.debugDescription))
         case .dataCorrupted(let context):
             return Place(context.codingPath, in: value).violation(complaint(context.debugDescription))
@@ -69,10 +69,10 @@ enum PhoneDecoding {
         }
     }
 
-    /// Numbers that are tried out to find the one that does not fit.
+    /// The maximum number of numbers that are tried to find one that does not fit.
     private static let triedNumbers = 200
 
-    /// The first number without which the decoder comes further.
+    /// Returns the violation for the first number that, when replaced by 0, lets the decoder continue.
     private static func misfit(in value: JSONValue, decoding type: (some Decodable).Type) -> JSONSchema.Violation? {
         for (path, number) in value.numbers.prefix(triedNumbers) {
             do {
@@ -89,7 +89,7 @@ enum PhoneDecoding {
         "is not what the app's type takes: " + (text.hasSuffix(".") ? String(text.dropLast()) : text)
     }
 
-    /// A type as people call what JSON has for it.
+    /// Returns the JSON value that a type decodes from, in plain words.
     private static func words(for type: any Any.Type) -> String {
         switch type {
         case is String.Type: return "a text"
@@ -106,10 +106,10 @@ enum PhoneDecoding {
         return "its type \(name)"
     }
 
-    /// A place that a decoder speaks of.
+    /// A place in the JSON that a decoding error refers to.
     private struct Place {
         private let pointer: String
-        /// What is there; nil when nothing is.
+        /// The value at the place; nil for none.
         let value: JSONValue?
 
         init(_ path: [any CodingKey], in whole: JSONValue) {
@@ -137,7 +137,7 @@ enum PhoneDecoding {
 }
 
 extension JSONValue {
-    /// Every number, with the names that lead to it.
+    /// All numbers in the value, with their paths.
     fileprivate var numbers: [(path: [String], number: JSONNumber)] {
         switch self {
         case .null, .bool, .string: []
@@ -151,7 +151,7 @@ extension JSONValue {
         }
     }
 
-    /// The value with another at a place.
+    /// Returns the value with a part replaced.
     fileprivate func replacing(_ path: ArraySlice<String>, with value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
         switch self {

@@ -1,25 +1,25 @@
-/// Parts of the inbox that belong to one test each, so that many can share a simulator: a struct without I/O or a
+/// The parts of the inbox that belong to one test each, so that many tests can share a simulator, without I/O or a
 /// clock.
 ///
-/// A push belongs to the namespace that its header `x-martlet-namespace` names, whatever that is, or else to the one
-/// whose name its device token begins with.
+/// A push belongs to the namespace in its header `x-martlet-namespace`, whether or not that exists, or else to the
+/// namespace whose name its device token begins with.
 struct Namespaces {
-    /// One of them.
+    /// A namespace.
     struct Namespace: Sendable, Hashable {
         /// Eight hexadecimal digits, so that device tokens can begin with it.
         let name: String
-        /// When it ends, in seconds since 1970.
+        /// The time at which it ends, in seconds since 1970.
         let end: Int64
     }
 
-    /// Characters of a name.
+    /// The number of characters of a name.
     private static let nameLength = 8
-    /// Namespaces at once.
+    /// The maximum number of namespaces.
     private static let limit = 10_000
 
     private var list: [String: Namespace] = [:]
 
-    /// Ends those whose time is over.
+    /// Removes the namespaces whose time is over.
     ///
     /// - Returns: Their names.
     mutating func removeEnded(at now: Int64) -> Set<String> {
@@ -28,7 +28,7 @@ struct Namespaces {
         return ended
     }
 
-    /// Makes one that lasts so many seconds; nil when there are too many.
+    /// Creates a namespace that lasts a number of seconds; returns nil when the limit is reached.
     mutating func make(
         lasting seconds: Int,
         at now: Int64,
@@ -45,14 +45,14 @@ struct Namespaces {
         return namespace
     }
 
-    /// Ends one.
+    /// Removes a namespace.
     ///
-    /// - Returns: Whether there was one of this name.
+    /// - Returns: Whether it existed.
     mutating func remove(_ name: String) -> Bool {
         list.removeValue(forKey: name) != nil
     }
 
-    /// The namespace of a push with this header and device token.
+    /// Returns the namespace of a push with this header and device token; nil for none.
     func namespace(header: String?, deviceToken: String) -> String? {
         if let header { return header }
         guard !list.isEmpty else { return nil }

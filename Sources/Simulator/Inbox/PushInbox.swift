@@ -1,15 +1,15 @@
-/// What came in, and those who want to know of it: a struct without I/O or a clock.
+/// The received pushes, with the waiters and followers to notify of them, without I/O or a clock.
 ///
-/// Its owner calls ``tell()`` soon after ``hasNews`` has become true; whoever waits for a push hears of it at once.
+/// The owner calls ``tell()`` soon after ``hasNews`` becomes true. Waiters are notified immediately.
 struct PushInbox {
     private(set) var log: PushLog
     private var waiting = PushWaiting()
     private var followers = Followers()
-    /// Whether followers are still to be told something.
+    /// Whether there are events to pass to followers.
     var hasNews: Bool { followers.hasNews }
-    /// Those who wait, or follow.
+    /// The number of waiters and followers.
     var listenerCount: Int { waiting.count + followers.count }
-    /// Whether somebody listens.
+    /// Whether there are followers.
     var hasFollowers: Bool { !followers.isEmpty }
 
     init(limit: Int, longestAge: Duration) {
@@ -18,40 +18,40 @@ struct PushInbox {
 
     // MARK: Pushes
 
-    /// Begins with what came in earlier, oldest first; nobody is told.
+    /// Restores earlier pushes, oldest first, without notifying followers.
     mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) {
         log.restore(pushes, lastNumber: lastNumber)
     }
 
-    /// Takes in a push.
+    /// Adds a push.
     mutating func receive(_ push: ReceivedPush) {
         prune(at: push.arrival)
         note(forgotten: log.append(push))
         waiting.arrived(push)
-        // Nothing is made for nobody.
+        // Without followers, no event is created.
         if hasFollowers { followers.note(.received(push)) }
     }
 
-    /// Notes what became of a push; one that has been forgotten stays so.
+    /// Records a delivery event of a push; does nothing for a forgotten push.
     mutating func note(_ event: DeliveryEvent, on number: Int) {
         log.note(event, on: number)
         if !followers.isEmpty, let push = log[number] { followers.note(.changed(push)) }
     }
 
-    /// Notes that the answer to a push was not written.
+    /// Records that the answer to a push was not written.
     mutating func loseAnswer(of number: Int, to loss: AnswerLoss) {
         log.loseAnswer(of: number, to: loss)
         if !followers.isEmpty, let push = log[number] { followers.note(.changed(push)) }
     }
 
-    /// Forgets what is too old at this time in seconds since 1970.
+    /// Forgets the pushes that are too old at a time in seconds since 1970.
     mutating func prune(at now: Int64) {
         note(forgotten: log.prune(at: now))
     }
 
-    /// Forgets the pushes that a condition is true of.
+    /// Forgets the pushes that match a condition.
     ///
-    /// - Returns: How many those were.
+    /// - Returns: The number of forgotten pushes.
     mutating func remove(where isUnwanted: (ReceivedPush) -> Bool) -> Int {
         let (count, ranges) = log.remove(where: isUnwanted)
         for numbers in ranges { note(forgotten: numbers) }
@@ -62,26 +62,28 @@ struct PushInbox {
         if let numbers { followers.note(.forgotten(numbers)) }
     }
 
-    // MARK: Those who want to know
+    // MARK: Followers and waiters
 
-    /// Notes what happened besides.
+    /// Records another event.
     mutating func note(_ event: SimulatorEvent) {
         followers.note(event)
     }
 
-    /// Adds one who is told of everything from now on, until `tell` returns false.
+    /// Adds a follower that is passed every later event until `tell` returns false.
     mutating func follow(_ tell: @escaping (SimulatorEvent) -> Bool) {
         followers.add(tell)
     }
 
-    /// Tells the followers what has happened.
+    /// Passes the recorded events to the followers.
     mutating func tell() {
         followers.tell()
     }
 
-    /// Has somebody wait for what is wished for; `finish` is called once, at once when it is there already.
+    /// Waits for pushes that match a query.
     ///
-    /// - Returns: A number to give up by; nil when nobody waits any more.
+    /// `finish` is called once, and immediately if the pushes are there already.
+    ///
+    /// - Returns: The identifier for ``giveUp(_:)``; nil when `finish` has been called.
     mutating func wait(
         for query: PushQuery,
         count: Int,
@@ -101,12 +103,12 @@ struct PushInbox {
         return waiting.add(wish, finish: finish)
     }
 
-    /// The time of one who waits is over, or of all.
+    /// Ends a wait by time-out; nil ends all.
     mutating func giveUp(_ id: Int?) {
         waiting.giveUp(id, among: log.pushes, lastNumber: log.lastNumber)
     }
 
-    /// Nothing more will come.
+    /// Passes the last events to the followers and removes them, because no more pushes will come.
     mutating func end() {
         tell()
         followers.removeAll()

@@ -1,16 +1,16 @@
-/// What came in last, as far back as number and age allow: a struct without I/O or a clock.
+/// The most recent pushes, limited by number and age, without I/O or a clock.
 struct PushLog {
-    /// What is remembered of the fate of one push.
+    /// The maximum number of delivery events stored for one push.
     private static let deliveryLimit = 100
 
     private let limit: Int
-    /// Seconds after which a push is forgotten.
+    /// The number of seconds after which a push is forgotten.
     private let longestAge: Int64
-    /// A ring once it is full, in which each new one takes the place of the oldest; oldest first before that.
+    /// The pushes, oldest first; once full, a ring buffer in which each new push replaces the oldest.
     private var ring: [ReceivedPush] = []
-    /// Where the oldest is.
+    /// The index of the oldest push.
     private var start = 0
-    /// The number of the newest there ever was; how many have come in altogether.
+    /// The highest number of a push so far, which is the number of pushes received in total.
     private(set) var lastNumber = 0
 
     init(limit: Int, longestAge: Duration) {
@@ -18,26 +18,26 @@ struct PushLog {
         self.longestAge = max(1, longestAge.components.seconds)
     }
 
-    /// What is remembered, oldest first.
+    /// The stored pushes, oldest first.
     var pushes: [ReceivedPush] { start == 0 ? ring : Array(ring[start...] + ring[..<start]) }
 
-    /// The push of this number, as long as it is remembered.
+    /// The push with this number; nil when it is not stored.
     subscript(number: Int) -> ReceivedPush? {
         index(of: number).map { ring[$0] }
     }
 
-    /// Begins with the newest of what there was, oldest first.
+    /// Restores earlier pushes, oldest first, as many of the newest as the limit allows.
     mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) {
         (ring, start) = (pushes.suffix(limit), 0)
         self.lastNumber = min(max(lastNumber, ring.last?.number ?? 0, 0), PushLog.highestNumber)
     }
 
-    /// No number that a damaged file holds may be so high that counting on from it fails.
+    /// The limit for numbers in a damaged file, so that counting on from them cannot overflow.
     private static let highestNumber = Int.max / 2
 
-    /// Remembers a push, whose number has to be higher than all before.
+    /// Adds a push, whose number must be higher than all before.
     ///
-    /// - Returns: The numbers between which all have been forgotten for it.
+    /// - Returns: The numbers of the pushes that were forgotten to make room; nil for none.
     mutating func append(_ push: ReceivedPush) -> ClosedRange<Int>? {
         lastNumber = push.number
         guard ring.count == limit else {
@@ -50,9 +50,9 @@ struct PushLog {
         return forgotten...forgotten
     }
 
-    /// Forgets what is too old at this time in seconds since 1970.
+    /// Forgets the pushes that are too old at a time in seconds since 1970.
     ///
-    /// - Returns: The numbers between which all have been forgotten.
+    /// - Returns: The range that contains the numbers of all forgotten pushes and of no stored one; nil for none.
     mutating func prune(at now: Int64) -> ClosedRange<Int>? {
         guard !ring.isEmpty, ring[start].arrival < now - longestAge else { return nil }
         let all = pushes
@@ -62,20 +62,20 @@ struct PushLog {
         return forgotten
     }
 
-    /// Notes what became of a push; one that has been forgotten stays so.
+    /// Records a delivery event of a push; does nothing for a forgotten push.
     mutating func note(_ event: DeliveryEvent, on number: Int) {
         guard let index = index(of: number), ring[index].deliveries.count < PushLog.deliveryLimit else { return }
         ring[index].note(event)
     }
 
-    /// Notes that the answer to a push was not written.
+    /// Records that the answer to a push was not written.
     mutating func loseAnswer(of number: Int, to loss: AnswerLoss) {
         if let index = index(of: number) { ring[index].loseAnswer(to: loss) }
     }
 
-    /// Forgets those that a condition is true of.
+    /// Forgets the pushes that match a condition.
     ///
-    /// - Returns: How many those were, and their numbers: one range for all between two that are kept.
+    /// - Returns: The number of forgotten pushes, and their numbers, as a range for each run between two stored pushes.
     mutating func remove(where isUnwanted: (ReceivedPush) -> Bool) -> (count: Int, [ClosedRange<Int>]) {
         var kept: [ReceivedPush] = []
         var ranges: [ClosedRange<Int>] = []
@@ -96,7 +96,7 @@ struct PushLog {
         return (all.count - kept.count, ranges)
     }
 
-    /// Where the push of this number is; numbers go up, with gaps where some were removed.
+    /// Returns the index of the push with this number by binary search; numbers ascend, with gaps after removals.
     private func index(of number: Int) -> Int? {
         var offsets = 0..<ring.count
         while let middle = offsets.isEmpty ? nil : offsets.lowerBound + offsets.count / 2 {

@@ -1,38 +1,38 @@
-/// What came of waiting for pushes.
+/// The result of waiting for pushes.
 public enum WaitResult: Sendable, Hashable {
-    /// They came, oldest first.
+    /// The pushes, oldest first.
     case found([ReceivedPush])
-    /// The time is over, and too few came.
+    /// The wait timed out before enough pushes came.
     case timedOut(Shortfall)
 
-    /// What there was when the time was over.
+    /// The state of a wait when it timed out.
     public struct Shortfall: Sendable, Hashable {
-        /// What did come, oldest first.
+        /// The matching pushes, oldest first.
         public let found: [ReceivedPush]
-        /// What came close, closest first, five at most.
+        /// The pushes that almost matched, closest first, at most five.
         public let nearMisses: [NearMiss]
-        /// The number of the newest push then, to wait from.
+        /// The number of the newest push at that time, from which the next wait can start.
         public let lastNumber: Int
     }
 
-    /// A push that was nearly what was waited for.
+    /// A push that almost matched the query.
     public struct NearMiss: Sendable, Hashable {
         /// The push.
         public let push: ReceivedPush
-        /// The words of the query that are not true of it.
+        /// The terms of the query that the push does not match.
         public let misses: [String]
     }
 }
 
-/// Those who wait for pushes, and what for: a struct without I/O or a clock.
+/// The waiters for pushes, without I/O or a clock.
 struct PushWaiting {
-    /// Near misses that are worth telling.
+    /// The maximum number of near misses in a result.
     private static let nearMissLimit = 5
 
-    /// What somebody waits for, and what has come of it.
+    /// A request for pushes, with the pushes that match so far.
     struct Wish {
         let query: PushQuery
-        /// Only pushes with higher numbers count.
+        /// The number after which pushes count.
         let since: Int
         let count: Int
         private(set) var found: [ReceivedPush]
@@ -48,19 +48,19 @@ struct PushWaiting {
             if push.number > since, query.matches(push) { found.append(push) }
         }
 
-        /// What was waited for, once enough of it is there.
+        /// The result, once enough pushes match; nil before.
         var fulfilment: WaitResult? {
             found.count >= count ? .found(Array(found.prefix(count))) : nil
         }
 
-        /// What to say when the time is over.
+        /// Returns the result of a wait that times out.
         func shortfall(among pushes: [ReceivedPush], lastNumber: Int) -> WaitResult {
             .timedOut(
                 WaitResult.Shortfall(found: found, nearMisses: nearMisses(among: pushes), lastNumber: lastNumber)
             )
         }
 
-        /// What came close.
+        /// Returns the pushes that almost match, closest first.
         func nearMisses(among pushes: [ReceivedPush]) -> [WaitResult.NearMiss] {
             let close = pushes.filter { $0.number > since }
                 .map { WaitResult.NearMiss(push: $0, misses: query.misses($0)) }
@@ -79,19 +79,19 @@ struct PushWaiting {
     private var waiters: [Waiter] = []
     private var lastID = 0
 
-    /// How many wait.
+    /// The number of waiters.
     var count: Int { waiters.count }
 
-    /// Somebody waits; `finish` is called once.
+    /// Adds a waiter, whose `finish` is called once.
     ///
-    /// - Returns: A number to give up by.
+    /// - Returns: The identifier for `giveUp`.
     mutating func add(_ wish: Wish, finish: @escaping (WaitResult) -> Void) -> Int {
         lastID += 1
         waiters.append(Waiter(id: lastID, wish: wish, finish: finish))
         return lastID
     }
 
-    /// Something has come in.
+    /// Passes a received push to the waiters.
     mutating func arrived(_ push: ReceivedPush) {
         for index in waiters.indices { waiters[index].wish.arrived(push) }
         waiters.removeAll { waiter in
@@ -101,7 +101,7 @@ struct PushWaiting {
         }
     }
 
-    /// The time of one is over, or of all.
+    /// Ends a wait by time-out; a nil identifier ends all.
     mutating func giveUp(_ id: Int?, among pushes: [ReceivedPush], lastNumber: Int) {
         waiters.removeAll { waiter in
             guard id == nil || waiter.id == id else { return false }

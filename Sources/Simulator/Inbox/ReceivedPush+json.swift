@@ -6,14 +6,14 @@ internal import APNs
     internal import Foundation
 #endif
 
-/// Pushes as JSON: what the HTTP interface shows, what is exported line by line, and what is kept in a file.
+/// Pushes as JSON, for the HTTP interface, for exports with one push a line, and for the archive.
 extension ReceivedPush {
-    /// The push as the HTTP interface shows and exports it, with what the rules have to say.
+    /// The push as the HTTP interface returns and exports it, with its findings.
     var json: JSONValue {
         .object(members(payload: payloadMembers) + [JSONValue.Member("findings", .array(findings.map(\.json)))])
     }
 
-    /// The push as it is kept: everything that ``init(record:number:)`` needs.
+    /// The push as the archive stores it, with everything that ``init(record:number:)`` needs.
     var record: JSONValue { .object(members(payload: [payloadText])) }
 
     private func members(payload: [JSONValue.Member]) -> [JSONValue.Member] {
@@ -48,9 +48,9 @@ extension ReceivedPush {
         return members
     }
 
-    /// The payload as JSON where it is that, and as the text it is where JSON would not be the same bytes again.
+    /// The payload as JSON if it is valid JSON, and as a string if encoding that JSON would not give the same bytes.
     private var payloadMembers: [JSONValue.Member] {
-        // One level deeper, as it then lies in the push, it has to be readable still.
+        // Inside the push the payload is one level deeper, and a reader must still accept that depth.
         guard let value = try? JSONReader.read(payload), value.depth < JSONReader.maximumDepth else {
             return [payloadText]
         }
@@ -64,20 +64,21 @@ extension ReceivedPush {
     }
 }
 
-/// Why a JSON value is no push.
+/// The reason that a JSON value is not a push.
 struct PushRecordError: Error, CustomStringConvertible {
-    /// What is wrong, in a sentence without the final stop.
+    /// The error, in a sentence without the final stop.
     let description: String
 }
 
 extension ReceivedPush {
-    /// A push from what ``record``, or the HTTP interface, made of one.
+    /// Creates a push from JSON made by ``record`` or by the HTTP interface.
     ///
     /// - Parameters:
     ///   - record: The JSON.
-    ///   - newNumber: The number it gets; by default the one it had.
-    ///   - arrival: When this simulator got it; by default when it came.
-    /// - Throws: ``PushRecordError`` that names the first member which is missing or wrong.
+    ///   - newNumber: The number of the new push; by default the number in the JSON.
+    ///   - arrival: The time at which this simulator received it, in seconds since 1970; by default the time in the
+    ///     JSON.
+    /// - Throws: ``PushRecordError`` that names the first member that is missing or invalid.
     init(record: JSONValue, number newNumber: Int? = nil, arrival: Int64? = nil) throws(PushRecordError) {
         guard record.members != nil else { throw PushRecordError(description: "a push is a JSON object") }
         let fields = record["headers"]
@@ -106,7 +107,7 @@ extension ReceivedPush {
         for event in record["deliveries"]?.elements ?? [] { deliveries.append(try DeliveryEvent(record: event)) }
     }
 
-    /// The payload that stands in a record in one of three ways.
+    /// Returns the payload of a record, which has it in one of three forms.
     static func payload(in record: JSONValue) throws(PushRecordError) -> [UInt8] {
         if let base64 = record["payload-base64"]?.stringValue {
             guard let bytes = Data(base64Encoded: base64) else {
@@ -121,7 +122,7 @@ extension ReceivedPush {
 }
 
 extension JSONValue {
-    /// How many arrays and objects lie within each other.
+    /// The depth of nested arrays and objects.
     fileprivate var depth: Int {
         switch self {
         case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)
@@ -154,7 +155,7 @@ extension PushHeaders {
 }
 
 extension Lint.Finding {
-    /// The finding as the HTTP interface shows it.
+    /// The finding as the HTTP interface returns it.
     var json: JSONValue {
         [
             "rule": .string(rule), "severity": .string(severity.rawValue), "place": .string(place.description),
@@ -164,18 +165,18 @@ extension Lint.Finding {
 }
 
 extension Lint.Finding {
-    /// The finding as it is kept: the rule by its name.
+    /// The finding as the archive stores it, with the name of the rule.
     fileprivate var record: JSONValue {
         ["rule": .string(rule), "place": .string(place.description), "message": .string(message)]
     }
 
-    /// The rules that are not asked again when a stored push is read.
+    /// The rules that are not evaluated again when a stored push is read.
     private static let observedRules =
         TrafficRules.all + RequestRules.all + ProviderTokenRules.all + ActivityRule.allCases.map(\.rule)
         + RefusalRules.all
         + ActivityContract.rules
 
-    /// A finding that was kept; nil when its rule is no more.
+    /// Creates a finding from the archive; nil when its rule no longer exists.
     fileprivate init?(record: JSONValue) {
         guard
             let rule = Lint.Finding.observedRules.first(where: { $0.id == record["rule"]?.stringValue }),
@@ -186,7 +187,7 @@ extension Lint.Finding {
 }
 
 extension Lint.Place {
-    /// The place that is described so.
+    /// Creates a place from its description.
     fileprivate init(description: String) {
         let payload = "payload"
         self =

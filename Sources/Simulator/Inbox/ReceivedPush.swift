@@ -7,34 +7,35 @@ internal import APNsServer
     public import Foundation
 #endif
 
-/// One push that came in, with the answer it got.
+/// A push that the simulator received, with its answer.
 public struct ReceivedPush: Sendable, Hashable {
-    /// Counts up from 1 in the order of arrival.
+    /// The number of the push, from 1 in the order of arrival.
     public let number: Int
     /// The time of arrival in seconds since 1970.
     package let time: Int64
     /// The time of arrival, in whole seconds.
     public var date: Date { Date(secondsSince1970: time) }
-    /// When this simulator got it, which for one of an export is later, in seconds since 1970.
+    /// The time at which this simulator received it, in seconds since 1970; for an imported push, the time of the
+    /// import.
     let arrival: Int64
-    /// Which of the simulator's connections it came over; they count up from 1, and 0 stands for the inbox's own page.
+    /// The simulator's connection that it came over, numbered from 1; 0 for a push sent from the inbox's own page.
     public let connection: Int
-    /// The device token as it stood in the path, whatever it was; empty for a broadcast.
+    /// The device token in the path, unchanged even if invalid; empty for a broadcast.
     public let deviceToken: String
-    /// The channel of a broadcast, as it was sent; nil for a push to a device.
+    /// The channel of a broadcast, as the client sent it; nil for a push to a device.
     public let channel: ChannelID?
-    /// The app of a broadcast, as it stood in the path; nil for a push to a device.
+    /// The app of a broadcast, as in the path; nil for a push to a device.
     public let app: String?
-    /// The namespace it belongs to; nil for none.
+    /// The namespace that it belongs to; nil for none.
     public let namespace: String?
-    /// The headers that describe it, as they were sent; a topic that was left out is that of the client certificate.
+    /// The headers that describe it, as the client sent them; a missing topic is that of the client certificate.
     public let headers: PushHeaders
-    /// The payload, cut off when it was far too long.
+    /// The payload, truncated if it was far too long.
     public let payload: [UInt8]
-    /// The status it was answered with; 0 when no answer was written to the connection, because of a fault or because
-    /// the client did not wait for it.
+    /// The status of the answer; 0 when no answer was written to the connection, because of a fault or because the
+    /// client did not wait for it.
     public internal(set) var status: Int
-    /// The reason it was refused for; nil when it was accepted, or not answered.
+    /// The reason of a refusal; nil when the push was accepted, or not answered.
     public internal(set) var reason: Reason?
     /// The `apns-id` of the answer.
     public let id: String
@@ -43,27 +44,28 @@ public struct ReceivedPush: Sendable, Hashable {
     public internal(set) var fault: String?
     /// Whether a ``Fault``, or the suffix of the device token, affected the answer.
     public var isDisturbed: Bool { fault != nil }
-    /// The size of a payload that was cut off; nil when ``payload`` is all of it.
+    /// The size of a truncated payload; nil when ``payload`` is complete.
     var truncatedPayloadSize: TruncatedPayloadSize?
-    /// What became of it after it was accepted, oldest first; empty for what was refused.
+    /// The delivery events after it was accepted, oldest first; empty for a refused push.
     public internal(set) var deliveries: [DeliveryEvent] = []
-    /// What was wrong with it after the pushes before it, and by the contracts that were known then.
+    /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.
     var observations: [Lint.Finding] = []
 
-    /// Adds what became of it, with the finding that comes of it; a broadcast that many devices ignore gets one.
+    /// Adds a delivery event and its finding; a broadcast that many devices ignore gets the finding once.
     mutating func note(_ event: DeliveryEvent) {
         deliveries.append(event)
         guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
         observations.append(finding)
     }
 
-    /// Notes that the answer was not written to the connection; ``deliveries`` stay, as APNs had taken the push.
+    /// Records that the answer was not written to the connection; ``deliveries`` stay, because APNs had accepted the
+    /// push.
     ///
     /// - Parameter loss: The cause.
     mutating func loseAnswer(to loss: AnswerLoss) {
         guard status != 0 else { return }
         observations.removeAll { $0.rule == Lint.Rule.answeredByFault.id }
-        // A client can reset thousands of streams: no more memory than needed.
+        // A client can reset thousands of streams, so reserve no more memory than needed.
         observations.reserveCapacity(observations.count + 1)
         observations.append(RefusalRules.answerLost(status: status, to: loss))
         status = 0
@@ -71,10 +73,10 @@ public struct ReceivedPush: Sendable, Hashable {
         fault = loss.fault?.name ?? fault
     }
 
-    /// In place of a connection: it was sent from the page.
+    /// The ``connection`` of a push that was sent from the page.
     static let noConnection = 0
 
-    /// What is wrong with it or will be surprising on the phone, in the order of the rules.
+    /// The errors in the push, and behavior on the device that may be unexpected, in the order of the rules.
     public var findings: [Lint.Finding] {
         // A request with another path or method is not a push, so the rules about pushes do not apply.
         let pathRules = [Lint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
@@ -105,7 +107,7 @@ public struct ReceivedPush: Sendable, Hashable {
 }
 
 extension ReceivedPush {
-    /// A request that has been answered.
+    /// Creates a push from an answered request.
     init(
         _ request: APNsRequest,
         number: Int,
@@ -127,7 +129,7 @@ extension ReceivedPush {
         headers = request.headers
         payload = request.body
         if request.isBodyTooLong {
-            // The client is answered before it has sent all, so its own statement is all that is known.
+            // The client gets its answer before it has sent the whole body, so only the size that it declares is known.
             let declared = request.declaredBodyByteCount.flatMap { $0 > request.body.count ? $0 : nil }
             truncatedPayloadSize = declared.map { .exactly($0) } ?? .atLeast(request.body.count + 1)
         }
@@ -139,13 +141,15 @@ extension ReceivedPush {
 }
 
 extension ReceivedPush {
-    /// The app's bundle identifier: that of a broadcast's path, or the topic without what its push type adds.
+    /// The app's bundle identifier: the app in a broadcast's path, or the topic without the suffix of its push type.
     var bundleID: String? {
         (app ?? headers.topic).map { Topic($0).ofApp.rawValue }
     }
 
-    /// Whether it is for a Live Activity; Apple's pages write the type in several ways, and a lenient simulator takes
-    /// them.
+    /// Whether the push is for a Live Activity.
+    ///
+    /// The push type is compared without case: Apple's pages spell it in several ways, which a simulator with relaxed
+    /// rules accepts.
     var isLiveActivity: Bool {
         app != nil || headers.resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue
     }
@@ -160,7 +164,7 @@ extension APNsRequest {
         }
     }
 
-    /// The device token as it stands in the path; empty for a request about none.
+    /// The device token as in the path; empty for a request without one.
     var deviceToken: String {
         if case .device(let token)? = target { token } else { "" }
     }

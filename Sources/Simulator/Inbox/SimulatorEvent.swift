@@ -1,62 +1,62 @@
-/// Something that happened in a simulator, for those who follow along.
+/// An event in a simulator, passed to its followers.
 enum SimulatorEvent: Sendable {
-    /// A push came in and was answered.
+    /// A push was received and answered.
     case received(ReceivedPush)
-    /// Something became of a push that came in before.
+    /// A push received earlier has a new delivery event, or its answer was not written.
     case changed(ReceivedPush)
-    /// The pushes of these numbers were forgotten, as far as they were still there.
+    /// The pushes with these numbers were forgotten, as far as they were still stored.
     case forgotten(ClosedRange<Int>)
-    /// What goes wrong was changed.
+    /// The faults were changed.
     case faultsChanged
-    /// What previews are made of besides pushes was changed.
+    /// The data for previews was changed.
     case previewsChanged
-    /// What comes in cannot be kept in the file that was asked for.
+    /// Received pushes cannot be written to the data file.
     case trouble(SimulatorError)
     /// Streams were refused because a client had too many open.
     case streamsRefused(RefusedStreams)
-    /// Nothing, for a while: whoever listens over a network is to see that the simulator is still there.
+    /// No event for a while: clients that follow over a network see that the simulator is still running.
     case nothing
 }
 
-/// Streams that were refused together, because a client had too many open.
+/// A group of streams that were refused because a client had too many open.
 package struct RefusedStreams: Sendable, Hashable {
-    /// The connection; they count up from 1.
+    /// The number of the connection, from 1.
     package let connection: Int
     /// The number of streams.
     package let count: Int
 }
 
-/// Those who follow what happens, each told in order.
+/// The followers of a simulator's events, each of which is passed the events in order.
 ///
-/// They are told at the end of a turn of the loop, so that many pushes that came in one piece wake nobody twice.
+/// Events are passed at the end of a turn of the event loop, so that many pushes in one read wake each follower once.
 struct Followers {
     private var tellers: [(SimulatorEvent) -> Bool] = []
     private var untold: [SimulatorEvent] = []
 
-    /// How many listen.
+    /// The number of followers.
     var count: Int { tellers.count }
-    /// Whether nobody listens; there is nothing to note then.
+    /// Whether there are no followers, so that events need not be recorded.
     var isEmpty: Bool { tellers.isEmpty }
-    /// Whether something is still to be told.
+    /// Whether there are recorded events.
     var hasNews: Bool { !untold.isEmpty }
 
-    /// Adds one who is told of everything from now on, until `tell` returns false.
+    /// Adds a follower that is passed every later event until `tell` returns false.
     mutating func add(_ tell: @escaping (SimulatorEvent) -> Bool) {
         tellers.append(tell)
     }
 
-    /// Lets them all go.
+    /// Removes all followers.
     mutating func removeAll() {
         tellers = []
         untold = []
     }
 
-    /// Notes what happened.
+    /// Records an event.
     mutating func note(_ event: SimulatorEvent) {
         if !isEmpty { untold.append(event) }
     }
 
-    /// Tells everybody what has been noted.
+    /// Passes the recorded events to all followers.
     mutating func tell() {
         let events = untold
         untold.removeAll(keepingCapacity: true)

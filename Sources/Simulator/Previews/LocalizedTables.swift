@@ -1,8 +1,8 @@
 internal import APNs
 
-/// What an app says for a key in one language.
+/// The localized string of an app for a key in one language.
 enum LocalizedString: Sendable, Hashable {
-    /// The categories of numbers that languages know (Unicode CLDR).
+    /// The plural categories of languages (Unicode CLDR).
     enum PluralCategory: String, CaseIterable {
         case zero, one, two, few, many, other
     }
@@ -10,7 +10,7 @@ enum LocalizedString: Sendable, Hashable {
     case plain(String)
     case plural([PluralCategory: String])
 
-    /// A text, or an object of texts by category.
+    /// The string, or an object of strings by plural category.
     var json: JSONValue {
         switch self {
         case .plain(let text): .string(text)
@@ -31,17 +31,17 @@ enum LocalizedString: Sendable, Hashable {
     }
 }
 
-/// The texts of apps by language, so that keys in pushes can be told in words.
+/// The localized strings of apps by language, used to resolve localization keys in pushes.
 struct LocalizedTables: Sendable {
-    /// Tables of all apps together, and bytes in them.
+    /// The maximum number of tables and bytes of all apps together.
     static let tableLimit = 500
     static let byteLimit = 16 << 20
 
-    /// The tables by language, by app.
+    /// The tables by language, for each app.
     private(set) var apps: [String: [String: [String: LocalizedString]]] = [:]
     private var byteCounts: [String: [String: Int]] = [:]
 
-    /// Whether a text looks like the name of a language (BCP 47), or is Apple's `Base`.
+    /// Returns whether a string has the form of a language tag (BCP 47), or is Apple's `Base`.
     static func isLanguage(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         return text.utf8.count <= 35 && parts.first.map { (2...8).contains($0.utf8.count) } == true
@@ -50,7 +50,9 @@ struct LocalizedTables: Sendable {
             }
     }
 
-    /// Puts a table in place of an older one.
+    /// Sets the table of a language, replacing an existing one.
+    ///
+    /// - Throws: ``PreviewsFull`` when a limit would be exceeded.
     mutating func set(_ table: [String: LocalizedString], _ language: String, of app: String) throws(PreviewsFull) {
         var others = self
         others.remove(language, of: app)
@@ -64,7 +66,7 @@ struct LocalizedTables: Sendable {
         self = others
     }
 
-    /// Puts all tables of an app in place of those there were, or changes nothing.
+    /// Replaces all tables of an app; changes nothing when it throws.
     mutating func set(_ tables: [String: [String: LocalizedString]], of app: String) throws(PreviewsFull) {
         var others = self
         others.remove(of: app)
@@ -72,7 +74,7 @@ struct LocalizedTables: Sendable {
         self = others
     }
 
-    /// Forgets a table; false when there is none.
+    /// Removes a table; returns false when there is none.
     @discardableResult
     mutating func remove(_ language: String, of app: String) -> Bool {
         byteCounts[app]?[language] = nil
@@ -81,7 +83,7 @@ struct LocalizedTables: Sendable {
         return hasBeen
     }
 
-    /// Forgets all tables of an app; false when there are none.
+    /// Removes all tables of an app; returns false when there are none.
     @discardableResult
     mutating func remove(of app: String) -> Bool {
         byteCounts[app] = nil

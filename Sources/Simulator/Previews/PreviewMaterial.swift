@@ -1,26 +1,27 @@
 internal import APNs
 internal import LiveSurfaces
 
-/// What previews need besides pushes: the apps' texts, templates of Live Activities, and what apps have stored.
+/// The data that previews need besides pushes: the apps' localized strings, templates of Live Activities, and stored
+/// surfaces.
 ///
-/// It lives in memory and is bounded, as anybody may add to it.
+/// It is held in memory and limited, because every client of the inbox can add to it.
 struct PreviewMaterial: Sendable {
-    /// Names a template: the app, and the type of its attributes.
+    /// The key of a template: the app, and the type of its attributes.
     struct TemplateName: Hashable {
         let app: String
         let attributesType: String
     }
 
-    /// Templates, and apps with surfaces, that are kept.
+    /// The maximum number of templates, and of apps with surfaces.
     static let templateLimit = 200
     static let surfaceLimit = 200
 
     var strings = LocalizedTables()
     private(set) var templates: [TemplateName: PreviewTemplate] = [:]
-    /// What each app has stored, by kind.
+    /// The stored surfaces of each app, by kind.
     private(set) var surfaces: [String: [SurfaceKind: StoredSurface]] = [:]
 
-    /// Puts a template in place of an older one.
+    /// Sets a template, replacing an existing one.
     mutating func set(_ template: PreviewTemplate, _ name: TemplateName) throws(PreviewsFull) {
         guard templates[name] != nil || templates.count < PreviewMaterial.templateLimit else {
             throw PreviewsFull("there are \(templates.count) templates already: remove some first")
@@ -28,12 +29,12 @@ struct PreviewMaterial: Sendable {
         templates[name] = template
     }
 
-    /// Forgets a template; false when there is none.
+    /// Removes a template; returns false when there is none.
     mutating func removeTemplate(_ name: TemplateName) -> Bool {
         templates.removeValue(forKey: name) != nil
     }
 
-    /// Puts what an app has stored in place of what it had.
+    /// Sets the stored surface of an app for its kind, replacing an existing one.
     mutating func set(_ surface: StoredSurface, of app: String) throws(PreviewsFull) {
         guard surfaces[app] != nil || surfaces.count < PreviewMaterial.surfaceLimit else {
             throw PreviewsFull("\(surfaces.count) apps have surfaces already: remove some first")
@@ -41,14 +42,14 @@ struct PreviewMaterial: Sendable {
         surfaces[app, default: [:]][surface.kind] = surface
     }
 
-    /// Forgets what an app has stored for a kind of surface; false when there is nothing.
+    /// Removes the stored surface of an app for a kind; returns false when there is none.
     mutating func removeSurface(_ kind: SurfaceKind, of app: String) -> Bool {
         let hasBeen = surfaces[app]?.removeValue(forKey: kind) != nil
         if surfaces[app]?.isEmpty == true { surfaces[app] = nil }
         return hasBeen
     }
 
-    /// The template for a Live Activity; without its type the only one that its app has.
+    /// Returns the template for a Live Activity; without a type, the only template of the app.
     func template(of app: String, attributesType: String?) -> (name: TemplateName, PreviewTemplate)? {
         let own = templates.filter {
             $0.key.app == app && attributesType ?? $0.key.attributesType == $0.key.attributesType
@@ -58,9 +59,9 @@ struct PreviewMaterial: Sendable {
     }
 }
 
-/// There is no room for more.
+/// An error that reports that a limit of the preview data is reached.
 struct PreviewsFull: Error, CustomStringConvertible {
-    /// What there is too much of, and what to do.
+    /// The limit that is reached, and what to do.
     let description: String
 
     init(_ description: String) {

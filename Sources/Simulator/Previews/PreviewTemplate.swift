@@ -1,12 +1,12 @@
 internal import APNs
 
-/// Which values of a Live Activity stand where, as a user tells it: texts with paths in them, and no programs.
+/// A user-defined layout of a Live Activity's values: strings that contain paths, without code.
 struct PreviewTemplate: Sendable, Hashable {
-    /// Bytes of one text, and names of one path.
+    /// The maximum number of bytes of a string, and of names in a path.
     static let textLimit = 500
     static let pathLimit = 16
 
-    /// What may be laid out, and its places.
+    /// The surfaces that a template can lay out, with the places of each.
     static let slots: [(surface: String, places: [String])] = [
         ("lock", ["title", "subtitle", "trailing", "bottom", "progress"]),
         (
@@ -17,12 +17,12 @@ struct PreviewTemplate: Sendable, Hashable {
         ("accessory", ["title", "text", "progress"]),
     ]
 
-    /// The template as it was given.
+    /// The template as it was passed to the initializer.
     let json: JSONValue
 
-    /// A template from JSON: an object for each surface, with a text for each place.
+    /// Creates a template from JSON: an object for each surface, with a string for each place.
     ///
-    /// - Throws: ``PreviewTemplateError`` that names the first place which is wrong.
+    /// - Throws: ``PreviewTemplateError`` that names the first invalid place.
     init(json: JSONValue) throws(PreviewTemplateError) {
         let surfaces = json.members ?? []
         guard !surfaces.isEmpty else { throw PreviewTemplateError("", .surfaces) }
@@ -43,7 +43,7 @@ struct PreviewTemplate: Sendable, Hashable {
         self.json = json
     }
 
-    /// The rule that a text breaks; nil when it is good.
+    /// Returns the rule that a string breaks; nil when it is valid.
     private static func broken(by text: String) -> PreviewTemplateError.Rule? {
         guard text.utf8.count <= textLimit else { return .length }
         for piece in text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst() {
@@ -56,25 +56,25 @@ struct PreviewTemplate: Sendable, Hashable {
     }
 }
 
-/// Why a template cannot be used.
+/// The reason that a template cannot be used.
 struct PreviewTemplateError: Error, Hashable, CustomStringConvertible {
-    /// What a template has to keep to.
+    /// A rule for templates.
     enum Rule: Hashable {
-        /// Surfaces are objects with names that are known.
+        /// Surfaces must be objects with known names.
         case surfaces
-        /// A surface has places with names that are known.
+        /// A surface must have places with known names.
         case places([String])
-        /// A place has a text.
+        /// A place must have a string.
         case text
-        /// A text is not too long.
+        /// A string must not be too long.
         case length
-        /// What begins with `{{` ends with `}}`.
+        /// `{{` must be closed by `}}`.
         case unclosed
-        /// A path is names with points between them.
+        /// A path must consist of names separated by periods.
         case path(String)
     }
 
-    /// The surface, or the surface and the place in it; empty for the whole.
+    /// The surface, or the surface and the place in it; empty for the whole template.
     let slot: String
     let rule: Rule
 

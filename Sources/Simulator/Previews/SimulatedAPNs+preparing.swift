@@ -1,11 +1,11 @@
 package import APNs
 package import LiveSurfaces
 
-/// What an app would have brought along, for previews.
+/// Preview data that an app would bring along.
 extension SimulatedAPNs {
-    /// Takes a `.strings` file of an app in a language.
+    /// Adds the strings of a `.strings` file for an app in one language.
     ///
-    /// - Throws: ``SimulatorError`` when it cannot be read.
+    /// - Throws: ``SimulatorError`` when the file cannot be read.
     package func setStrings(_ file: String, _ language: String, of app: Topic) throws(SimulatorError) {
         do {
             let table = try StringsFile.read(Array(file.utf8))
@@ -17,9 +17,9 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Lays out the Live Activities of an app's type.
+    /// Sets the template of the Live Activities with this type of attributes.
     ///
-    /// - Throws: ``SimulatorError`` when the template is none.
+    /// - Throws: ``SimulatorError`` when the template is invalid.
     package func setTemplate(_ json: JSONValue, for type: String, of app: Topic) throws(SimulatorError) {
         do {
             let template = try PreviewTemplate(json: json)
@@ -30,9 +30,9 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Has an app have stored a snapshot for its surface.
+    /// Stores a snapshot for a surface of an app, as the app itself would.
     ///
-    /// - Throws: ``SimulatorError`` when it breaks a rule of the contract.
+    /// - Throws: ``SimulatorError`` when the snapshot breaks a rule of the contract.
     package func setSurface(_ snapshot: SurfaceSnapshot, of app: Topic) throws(SimulatorError) {
         do {
             let surface = try StoredSurface(snapshot.json.encoded(), kind: snapshot.kind)

@@ -1,17 +1,17 @@
 internal import APNs
 internal import LiveSurfaces
 
-/// What the app has stored for one of its surfaces, or a server would have it store.
+/// The data that an app has stored for one of its surfaces, or that a server would have it store.
 struct StoredSurface: Sendable, Hashable {
     let kind: SurfaceKind
-    /// What the surface gets of it, by the names of ``LiveSurfaces/SurfaceSnapshot/projections``.
+    /// The data for each part of the surface, by the names of ``LiveSurfaces/SurfaceSnapshot/projections``.
     let projections: [JSONValue.Member]
 
-    /// A surface from a snapshot, or from an entry as an app writes it to its group.
+    /// Creates a surface from a snapshot, or from an entry as an app writes it to its app group.
     ///
     /// - Parameters:
     ///   - bytes: The snapshot or entry, JSON.
-    ///   - kind: What it has to be of.
+    ///   - kind: The kind that it must be of.
     /// - Throws: ``StoredSurfaceError`` with everything that is wrong.
     init(_ bytes: [UInt8], kind: SurfaceKind) throws(StoredSurfaceError) {
         self.kind = kind
@@ -32,7 +32,7 @@ struct StoredSurface: Sendable, Hashable {
         projections = [.init("entry", entry)]
     }
 
-    /// What the HTTP interface shows.
+    /// Returns the surface as the HTTP interface shows it.
     func json(topic: String) -> JSONValue {
         ["topic": .string(topic), "kind": .string(kind.rawValue), "projections": .object(projections)]
     }
@@ -64,9 +64,9 @@ struct StoredSurface: Sendable, Hashable {
     }
 }
 
-/// Why a surface cannot be shown.
+/// The reason that a surface cannot be shown.
 struct StoredSurfaceError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, in a sentence without the final stop.
+    /// The error, in a sentence without the final stop.
     let description: String
 
     init(_ description: String) {

@@ -2,14 +2,14 @@ internal import APNs
 
 /// Reads string catalogs (`.xcstrings`), with all their languages.
 ///
-/// Of texts that vary by device, those of the iPhone are taken; of texts that vary by number, all. Substitutions are
-/// left as they stand.
+/// Of strings that vary by device, the iPhone's are used; of strings that vary by number, all forms are kept.
+/// Substitutions are left unchanged.
 enum StringCatalog {
     /// Reads a catalog.
     ///
     /// - Parameter bytes: The whole file.
-    /// - Returns: The values by their keys, by language.
-    /// - Throws: ``StringCatalogError`` with the place of the first mistake.
+    /// - Returns: The strings by key, for each language.
+    /// - Throws: ``StringCatalogError`` with the place of the first error.
     static func read(_ bytes: [UInt8]) throws(StringCatalogError) -> [String: [String: LocalizedString]] {
         let json: JSONValue
         do throws(JSONError) {
@@ -27,7 +27,7 @@ enum StringCatalog {
         for entry in strings {
             let place = "strings.\(entry.name)"
             guard entry.value.members != nil else { throw StringCatalogError(place: place, "has to be an object") }
-            // What needs no translation stands for itself.
+            // A key without a localization in the source language is its own string.
             tables[source]?[entry.name] = .plain(entry.name)
             for localization in entry.value["localizations"]?.members ?? [] {
                 let place = "\(place).localizations.\(localization.name)"
@@ -42,7 +42,7 @@ enum StringCatalog {
         return tables
     }
 
-    /// A text that a localization has; nil when it is still to be written.
+    /// Returns the string of a localization; nil when it is new and empty.
     private static func string(_ json: JSONValue, _ place: String) throws(StringCatalogError) -> LocalizedString? {
         if let unit = json["stringUnit"] {
             guard let value = unit["value"]?.stringValue else {
@@ -80,11 +80,11 @@ enum StringCatalog {
     }
 }
 
-/// Why a string catalog cannot be read.
+/// The reason that a string catalog cannot be read.
 struct StringCatalogError: Error, Hashable, CustomStringConvertible {
-    /// The names that lead to the place; empty for what is no JSON.
+    /// The path of the invalid member; empty for invalid JSON.
     let place: String
-    /// What is wrong there.
+    /// The error at that path.
     let problem: String
 
     init(place: String, _ problem: String) {
@@ -92,6 +92,6 @@ struct StringCatalogError: Error, Hashable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// The place and what is wrong there.
+    /// The path and the error.
     var description: String { place.isEmpty ? problem : "\(place) \(problem)" }
 }

@@ -1,8 +1,8 @@
 /// Reads `.strings` files: `"key" = "value";` with comments and escapes, in UTF-8 or UTF-16.
 ///
-/// Source: "String resources" in Apple's Resource Programming Guide, and what `plutil` takes.
+/// Source: "String resources" in Apple's Resource Programming Guide, and the syntax that `plutil` accepts.
 struct StringsFile {
-    /// Bytes that are looked at.
+    /// The maximum size of a file in bytes.
     static let maximumByteCount = 1 << 20
 
     private let bytes: [UInt8]
@@ -12,8 +12,8 @@ struct StringsFile {
     /// Reads a file.
     ///
     /// - Parameter bytes: The whole file; in UTF-16 with or without a byte order mark.
-    /// - Returns: The values by their keys.
-    /// - Throws: ``StringsFileError`` with the line of the first mistake.
+    /// - Returns: The values by key.
+    /// - Throws: ``StringsFileError`` with the line of the first error.
     static func read(_ bytes: [UInt8]) throws(StringsFileError) -> [String: LocalizedString] {
         guard bytes.count <= maximumByteCount else { throw StringsFileError(.tooLong, line: 1) }
         guard let text = text(of: bytes) else { throw StringsFileError(.encoding, line: 1) }
@@ -89,7 +89,7 @@ struct StringsFile {
         index += 1
     }
 
-    /// Passes over white space and comments.
+    /// Skips white space and comments.
     private mutating func skipSpace() throws(StringsFileError) {
         while let byte = peek() {
             if byte == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "/") {
@@ -117,7 +117,7 @@ struct StringsFile {
         throw StringsFileError(.unclosed("comment"), line: start)
     }
 
-    /// A key without quotes: letters, digits and a few signs.
+    /// Reads a key without quotes: letters, digits and a few other characters.
     private mutating func bare() throws(StringsFileError) -> String {
         let start = index
         while let byte = peek(), byte.isBare { advance() }
@@ -149,7 +149,7 @@ struct StringsFile {
         throw StringsFileError(.unclosed("text in quotes"), line: start)
     }
 
-    /// What stands after a backslash.
+    /// Reads the escape sequence after a backslash.
     private mutating func escape() throws(StringsFileError) -> UInt16 {
         guard let byte = peek() else { throw StringsFileError(.unclosed("text in quotes"), line: line) }
         if (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(byte) { return number(radix: 8, digits: 1...3) ?? 0 }
@@ -184,7 +184,7 @@ struct StringsFile {
 }
 
 extension UInt8 {
-    /// Whether it may stand in a key without quotes.
+    /// Whether the byte may occur in a key without quotes.
     fileprivate var isBare: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -195,28 +195,28 @@ extension UInt8 {
     }
 }
 
-/// Why a `.strings` file cannot be read.
+/// The reason that a `.strings` file cannot be read.
 struct StringsFileError: Error, Hashable, CustomStringConvertible {
-    /// What can be wrong.
+    /// A kind of error.
     enum Problem: Hashable {
-        /// The file is longer than the bound.
+        /// The file is longer than the limit.
         case tooLong
         /// The bytes are neither UTF-8 nor UTF-16.
         case encoding
-        /// Something has to stand here.
+        /// A token is missing.
         case expected(String)
-        /// A comment or text does not end.
+        /// A comment or a quoted string does not end.
         case unclosed(String)
-        /// A backslash is followed by what is no escape.
+        /// A backslash is followed by an unknown escape.
         case escape(String)
-        /// Escapes make half a character.
+        /// Escapes form half of a surrogate pair.
         case halfSurrogate
-        /// A key is there a second time.
+        /// A key occurs a second time.
         case keyTwice(String, first: Int)
     }
 
     let problem: Problem
-    /// Counts from 1.
+    /// The line number, from 1.
     let line: Int
 
     init(_ problem: Problem, line: Int) {
@@ -224,7 +224,7 @@ struct StringsFileError: Error, Hashable, CustomStringConvertible {
         self.line = line
     }
 
-    /// The line and what is wrong there.
+    /// The line and the error.
     var description: String { "line \(line): " + explanation }
 
     private var explanation: String {

@@ -1,6 +1,6 @@
 internal import APNs
 
-/// Lets a type decode stand-ins, and notes what it asks for.
+/// A decoder that supplies placeholder values to a type and records what the type decodes.
 struct ExploringDecoder: Decoder {
     let sketch: SchemaSketch
     let exploration: SchemaExploration
@@ -33,14 +33,14 @@ struct ExploringDecoder: Decoder {
 private struct ExploringObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ExploringDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }
-    /// A type that looks for names of any kind finds none.
+    /// Always empty, so a type that enumerates the keys decodes none.
     var allKeys: [Key] { [] }
 
     private func inner(_ key: any CodingKey) -> ExploringDecoder {
         decoder.within(key, decoder.sketch.field(key.stringValue))
     }
 
-    // `decodeIfPresent` asks these two, and then decodes.
+    // The default `decodeIfPresent` calls the next two methods before it decodes.
     func contains(_ key: Key) -> Bool {
         decoder.sketch.looked(for: key.stringValue)
         return true
@@ -72,7 +72,7 @@ private struct ExploringObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { inner(key) }
 }
 
-/// The name that `superDecoder` goes by.
+/// The key of `superDecoder()`.
 private struct SuperKey: CodingKey {
     var stringValue: String { "super" }
     var intValue: Int? { nil }
@@ -87,7 +87,7 @@ private struct ExploringList: UnkeyedDecodingContainer {
     var codingPath: [any CodingKey] { decoder.codingPath }
     var count: Int? { nil }
     var currentIndex: Int { decoder.sketch.elements.count }
-    /// A type that goes on until the end sees one element.
+    /// Whether the list has ended: true after one element, for a type that decodes until the end.
     var isAtEnd: Bool {
         decoder.sketch.asksForEnd = true
         return !decoder.sketch.elements.isEmpty

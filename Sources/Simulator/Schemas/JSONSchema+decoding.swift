@@ -1,20 +1,21 @@
 public import APNs
 
 extension JSONSchema {
-    /// Changes of an example that a type is tried with.
+    /// The maximum number of variants of the example that are tried with the type.
     private static let variantLimit = 2_000
 
-    /// What JSON a Swift type decodes from, for simulators that run as a program of their own.
+    /// Creates the schema of the JSON that a Swift type decodes from, for a simulator that runs in another process.
     ///
-    /// The type decodes stand-ins, and what it asks for makes the schema. Members that it looks for before it decodes
-    /// them, as optional properties do, may be missing or null; dates are numbers; enumerations with raw values have
-    /// to be `CaseIterable`. Which texts are addresses or base64 it does not say.
+    /// The type decodes placeholder values, and the schema is derived from the values that it asks for. Members that it
+    /// checks for before it decodes them, as it does for optional properties, may be missing or null. Dates are
+    /// numbers. Enumerations with raw values must be `CaseIterable`. Whether a string is a URL, a UUID or base64 is an
+    /// annotation that is not checked.
     ///
-    /// An `init(from:)` of its own is seen on one way only: the schema is tried with the type, and a type that
-    /// decides by what it reads is refused where that shows.
+    /// A custom `init(from:)` is observed on one path only. The schema is therefore compared with the type on variants
+    /// of an example, and a type is rejected when a variant shows that its decoding depends on the values.
     ///
     /// - Parameter type: The type.
-    /// - Throws: ``SchemaExplorationError`` with the name of a type that could not be followed.
+    /// - Throws: ``SchemaExplorationError`` with the name of a type whose decoding could not be followed.
     public init<Value: Decodable>(decoding type: Value.Type) throws(SchemaExplorationError) {
         let sketch = SchemaSketch()
         let exploration = SchemaExploration()
@@ -52,14 +53,15 @@ extension JSONSchema {
 }
 
 extension ActivityContract {
-    /// A contract of schemas that are told from the app's own types, to be handed to a simulator elsewhere as ``json``.
+    /// Creates a contract from schemas that are derived from the app's own types, to pass to another simulator as
+    /// ``json``.
     ///
-    /// Within one process ``init(for:topic:)`` is more exact: it decodes with the types themselves.
+    /// Within one process, ``init(for:topic:)`` is more exact: it decodes with the types themselves.
     ///
     /// - Parameters:
     ///   - type: The type of the attributes.
-    ///   - topic: The app's bundle identifier; the suffix of Live Activities may be there.
-    /// - Throws: ``SchemaExplorationError`` with the name of a type that could not be followed.
+    ///   - topic: The app's bundle identifier, with or without the suffix of Live Activities.
+    /// - Throws: ``SchemaExplorationError`` with the name of a type whose decoding could not be followed.
     public init<Attributes: LiveActivityAttributes & Decodable>(
         schemasOf type: Attributes.Type,
         topic: Topic

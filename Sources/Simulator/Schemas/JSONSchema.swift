@@ -1,23 +1,24 @@
 public import APNs
 
-/// What JSON may look like: the part of JSON Schema 2020-12 that describes types of data.
+/// A schema that JSON is checked against: the part of JSON Schema 2020-12 that describes types of data.
 ///
-/// Known are `type`, `properties`, `required`, `additionalProperties`, `items`, `prefixItems`, `enum`, `const`,
-/// `anyOf`, `oneOf`, `allOf`, `not`, `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `minLength`,
-/// `maxLength`, `minItems`, `maxItems`, and `$ref` to the whole schema or to one of its `$defs` or `definitions`.
-/// Annotations such as `title`, `description` and `default` are passed over, and so are `format` and `pattern`: they
-/// say what a text means, which no decoder asks. Every other keyword is refused: nothing goes unchecked unnoticed.
+/// The supported keywords are `type`, `properties`, `required`, `additionalProperties`, `items`, `prefixItems`, `enum`,
+/// `const`, `anyOf`, `oneOf`, `allOf`, `not`, `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`,
+/// `minLength`, `maxLength`, `minItems`, `maxItems`, and `$ref` to the whole schema or to one of its `$defs` or
+/// `definitions`. Annotations such as `title`, `description` and `default` are ignored, and so are `format` and
+/// `pattern`, because they describe the meaning of a string, which no decoder checks. Every other keyword is an error,
+/// so that no part of a schema is silently ignored.
 ///
 /// Source: https://json-schema.org/draft/2020-12/schema
 public struct JSONSchema: Sendable, Hashable {
-    /// One place where JSON is not as it should be.
+    /// A place where JSON does not match the schema.
     public struct Violation: Sendable, Hashable, CustomStringConvertible {
-        /// The place, a JSON Pointer (RFC 6901); empty for the whole.
+        /// The place, as a JSON Pointer (RFC 6901); empty for the whole value.
         public let pointer: String
-        /// What is wrong with it, as the rest of a sentence that begins with the place.
+        /// The violation, as the rest of a sentence that begins with the place.
         public let message: String
 
-        /// The sentence, without the final stop.
+        /// The place and the message, without the final stop.
         public var description: String { (pointer.isEmpty ? "it" : pointer) + " " + message }
 
         init(_ pointer: String, _ message: String) {
@@ -26,29 +27,29 @@ public struct JSONSchema: Sendable, Hashable {
         }
     }
 
-    /// Checks in one go; more are not made, and that is told as a violation.
+    /// The maximum number of checks of one value; a value that needs more is reported as a violation.
     public static let checkLimit = 100_000
-    /// Violations that are told.
+    /// The maximum number of violations that are reported.
     public static let violationLimit = 100
 
-    /// The schema as it was given.
+    /// The schema as it was passed to the initializer.
     public let json: JSONValue
-    /// The checks of each schema in it, the whole first.
+    /// The checks of each subschema, those of the whole schema first.
     private let schemas: [[SchemaCheck]]
 
-    /// A schema from JSON.
+    /// Creates a schema from JSON.
     ///
     /// - Parameter json: The schema: an object, `true` or `false`.
-    /// - Throws: ``JSONSchemaError`` for a keyword that is not known, or a value that it cannot have.
+    /// - Throws: ``JSONSchemaError`` for an unsupported keyword, or an invalid value of a keyword.
     public init(_ json: JSONValue) throws(JSONSchemaError) {
         self.json = json
         schemas = try SchemaCompiler.compile(json)
     }
 
-    /// What is wrong with a value.
+    /// Returns the violations of a value.
     ///
     /// - Parameter value: The value.
-    /// - Returns: The violations in the order of the schema, ``violationLimit`` at most; none when all is well.
+    /// - Returns: The violations in the order of the schema, at most ``violationLimit``; empty when the value is valid.
     public func violations(of value: JSONValue) -> [Violation] {
         var validation = SchemaValidation(schemas)
         do throws(SchemaValidation.GivenUp) {
@@ -58,7 +59,7 @@ public struct JSONSchema: Sendable, Hashable {
         }
     }
 
-    /// Whether a value is as the schema says.
+    /// Returns whether a value matches the schema.
     ///
     /// - Parameter value: The value.
     /// - Returns: Whether there are no violations.
@@ -67,13 +68,13 @@ public struct JSONSchema: Sendable, Hashable {
     }
 }
 
-/// Why JSON is no schema that can be checked.
+/// The reason that JSON is not a supported schema.
 public struct JSONSchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The schema that has the keyword, as a JSON Pointer into the whole (RFC 6901).
+    /// The subschema that has the keyword, as a JSON Pointer into the whole schema (RFC 6901).
     public let pointer: String
     /// The keyword; empty when the schema as a whole is wrong.
     public let keyword: String
-    /// What is wrong, in a sentence without the final stop.
+    /// The error, in a sentence without the final stop.
     public let description: String
 
     init(_ path: [String], _ keyword: String, _ message: String) {

@@ -20,7 +20,7 @@ enum SchemaType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What people call it.
+    /// The type in plain words, for messages.
     var words: String {
         switch self {
         case .null: "null"
@@ -34,7 +34,7 @@ enum SchemaType: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// One thing that a schema has checked; schemas within it are numbers in the list of all.
+/// A check that a schema demands; subschemas are indices into the list of all schemas.
 enum SchemaCheck: Sendable, Hashable {
     enum Bound: Sendable, Hashable {
         case minimum
@@ -48,14 +48,14 @@ enum SchemaCheck: Sendable, Hashable {
         case below
     }
 
-    /// Nothing is right.
+    /// Rejects every value.
     case never
     case types([SchemaType])
     case values([JSONValue])
     case required([String])
-    /// Members by the bytes of their names, as texts of different bytes can be equal in Swift.
+    /// Subschemas by the UTF-8 bytes of member names, because strings of different bytes can be equal in Swift.
     case properties([[UInt8]: Int])
-    /// Members of other names than these.
+    /// The subschema of all members except those with these names.
     case otherProperties(Set<[UInt8]>, Int)
     case firstElements([Int])
     case elements(from: Int, Int)
@@ -69,7 +69,7 @@ enum SchemaCheck: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The type that a person would call it by.
+    /// The type in plain words, for messages.
     var typeWords: String {
         switch self {
         case .null: "null"
@@ -81,7 +81,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether two values are the same by JSON Schema: numbers by what they count, members in any order.
+    /// Returns whether two values are equal by JSON Schema: numbers by value, members in any order.
     func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -101,21 +101,22 @@ extension JSONValue {
 }
 
 extension JSONValue.Member {
-    /// Whether its name has these very characters.
+    /// Returns whether the name has exactly these UTF-8 bytes.
     func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
 }
 
 extension JSONNumber {
-    /// Whether it has no fraction.
+    /// Whether the number has no fraction.
     var isWhole: Bool { integerValue != nil || doubleValue.rounded() == doubleValue }
 
-    /// Whether both count the same, however they are written; beyond whole numbers in double precision.
+    /// Returns whether both numbers have the same value, compared as integers if both are, otherwise in double
+    /// precision.
     func isEqual(to other: JSONNumber) -> Bool {
         if let whole = integerValue, let otherWhole = other.integerValue { return whole == otherWhole }
         return doubleValue == other.doubleValue
     }
 
-    /// Whether this is less, as ``isEqual(to:)`` compares.
+    /// Returns whether this number is less, compared as in ``isEqual(to:)``.
     func isLess(than other: JSONNumber) -> Bool {
         if let whole = integerValue, let otherWhole = other.integerValue { return whole < otherWhole }
         return doubleValue < other.doubleValue

@@ -1,22 +1,22 @@
 internal import APNs
 
-/// Turns a JSON Schema into lists of checks, so that every mistake in it is told before it is used.
+/// A compiler of a JSON Schema into lists of checks, which reports every error in the schema before it is used.
 struct SchemaCompiler {
-    /// Levels of schemas within schemas.
+    /// The maximum depth of nested schemas.
     private static let depthLimit = 64
-    /// Schemas in one document.
+    /// The maximum number of schemas in one document.
     private static let schemaLimit = 10_000
 
-    /// What describes a schema and checks nothing.
+    /// The keywords that describe a schema and check nothing.
     private static let annotations: Set<String> = [
         "$schema", "$comment", "title", "description", "default", "examples", "format", "pattern", "deprecated",
         "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
     ]
-    /// Where definitions are kept, today and up to draft 7.
+    /// The keywords for definitions, in 2020-12 and up to draft 7.
     private static let definitionKeywords = ["$defs", "definitions"]
 
     private var schemas: [[SchemaCheck]] = []
-    /// Schemas by what a `$ref` calls them.
+    /// The indices of schemas by the text of the `$ref` that refers to them.
     private var names: [String: Int] = [:]
 
     static func compile(_ json: JSONValue) throws(JSONSchemaError) -> [[SchemaCheck]] {
@@ -50,7 +50,7 @@ struct SchemaCompiler {
         return schemas.count - 1
     }
 
-    /// The number of a schema within another.
+    /// Compiles a subschema and returns its index.
     private mutating func add(_ json: JSONValue, at path: [String]) throws(JSONSchemaError) -> Int {
         let index = try reserve(path)
         schemas[index] = try checks(json, at: path)
@@ -71,7 +71,7 @@ struct SchemaCompiler {
         return checks
     }
 
-    /// One member of a schema.
+    /// A keyword of a schema with its value.
     private struct Keyword {
         var name: String
         var value: JSONValue
@@ -80,7 +80,7 @@ struct SchemaCompiler {
         func mistake(_ message: String) -> JSONSchemaError { JSONSchemaError(path, name, message) }
     }
 
-    /// What a keyword has checked; nil for nothing.
+    /// Returns the check of a keyword; nil for none.
     private mutating func check(
         _ keyword: Keyword,
         beside schema: JSONValue
@@ -98,7 +98,7 @@ struct SchemaCompiler {
             }
             return .properties(properties)
         case "additionalProperties":
-            // They are those that `properties` beside it does not name.
+            // The schema applies to members that `properties` in the same schema does not name.
             let known = Set((schema["properties"]?.members ?? []).map { Array($0.name.utf8) })
             return .otherProperties(known, try subschema(keyword))
         case "prefixItems": return .firstElements(try subschemas(keyword))
@@ -131,10 +131,10 @@ struct SchemaCompiler {
         }
     }
 
-    /// Lets pass what needs no check, and nothing else.
+    /// Returns nil for a keyword that needs no check, and throws for every other keyword.
     private func annotation(_ keyword: Keyword) throws(JSONSchemaError) -> SchemaCheck? {
         if SchemaCompiler.annotations.contains(keyword.name) { return nil }
-        // Further in, either would give references another meaning.
+        // In a subschema, `$id` would change the base of references, and definitions would not be compiled.
         if keyword.name == "$id" || SchemaCompiler.definitionKeywords.contains(keyword.name) {
             guard keyword.path.isEmpty else { throw keyword.mistake("may stand at the top of the schema only") }
             return nil

@@ -6,31 +6,31 @@ internal import APNs
     internal import Foundation
 #endif
 
-/// Why a Swift type has no schema that can be told from its decoding.
+/// The reason that no schema can be derived from a Swift type's decoding.
 public struct SchemaExplorationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The type, and why, in a sentence without the final stop.
+    /// The type and the reason, in a sentence without the final stop.
     public let description: String
 }
 
-/// One look at what a type decodes.
+/// An observation of what a type decodes.
 final class SchemaExploration {
-    /// Types within types: one that contains itself would go on forever.
+    /// The maximum depth of nested types: a type that contains itself would be explored without end.
     private static let depthLimit = 32
 
     private var types: [String] = []
-    /// The first refusal, which a type may have swallowed.
+    /// The first refusal, kept because a type may catch the error.
     private(set) var error: SchemaExplorationError?
 
-    /// Notes and returns why it cannot go on.
+    /// Records the reason for which the exploration cannot continue, and returns the first such error.
     func refusal(_ why: String) -> SchemaExplorationError {
         let refusal = SchemaExplorationError(description: "\(types.last ?? "the type"): \(why)")
         error = error ?? refusal
         return error ?? refusal
     }
 
-    /// Has a type decode stand-ins.
+    /// Makes a type decode placeholder values.
     ///
-    /// - Returns: The value that it makes of them.
+    /// - Returns: The decoded value.
     func explore<Value: Decodable>(
         _ type: Value.Type,
         into sketch: SchemaSketch,
@@ -75,7 +75,8 @@ final class SchemaExploration {
         }
     }
 
-    /// What a type is that decodes from one JSON value; nil for others.
+    /// Returns the schema members, example and placeholder of a type that decodes from one JSON value; nil for other
+    /// types.
     private func scalar<Value>(_ type: Value.Type) throws -> ([JSONValue.Member], JSONValue, Value)? {
         let known: (members: [JSONValue.Member], example: JSONValue, standIn: Any)?
         switch type {
@@ -117,14 +118,14 @@ final class SchemaExploration {
         ([.init("type", "number")], 0, type.init(0))
     }
 
-    /// The values of an enumeration; nil for raw values that are neither texts nor whole numbers.
+    /// Returns the schema of an enumeration; nil for raw values that are neither strings nor integers.
     private func choice<Choice: CaseIterable & RawRepresentable & Decodable>(
         _ type: Choice.Type
     ) throws -> ([JSONValue.Member], JSONValue, Any)? {
         var values: [JSONValue] = []
         for choice in type.allCases {
             guard let value = SchemaExploration.json(choice.rawValue) else { return nil }
-            // It may decode in a way of its own.
+            // The enumeration may have a custom `init(from:)`.
             guard let decoded = try? PhoneDecoding.decode(type, from: value),
                 SchemaExploration.json(decoded.rawValue) == value
             else { throw refusal("it does not decode from its raw values: write its schema by hand") }
@@ -147,12 +148,12 @@ final class SchemaExploration {
     private static func whole(_ number: some BinaryInteger) -> JSONNumber { JSONNumber(number) }
 }
 
-/// A dictionary of whatever keys.
+/// A dictionary with keys of any type.
 private protocol ExploredDictionary {}
 
 extension Dictionary: ExploredDictionary {}
 
-/// A dictionary that is an object in JSON.
+/// A dictionary that is encoded as a JSON object.
 private protocol ExploredMap {
     static var empty: Self { get }
     static func exploreValues(

@@ -1,15 +1,15 @@
 internal import APNs
 
-/// What has been seen of a type while it decoded stand-ins; a reference, as decoders hand out views of one place.
+/// The observed decoding of a type, a class because several decoders describe the same value.
 final class SchemaSketch {
-    /// What the type has taken.
+    /// The kind of JSON value that the type has decoded.
     enum Shape {
-        /// Nothing: then anything will do.
+        /// Nothing was decoded, so any value is valid.
         case anything
-        /// A value that a schema describes without others.
+        /// A value whose schema has no subschemas.
         case scalar([JSONValue.Member], example: JSONValue)
         case object
-        /// An object with any names.
+        /// An object with any member names.
         case map(SchemaSketch)
         case list
     }
@@ -18,19 +18,19 @@ final class SchemaSketch {
     struct Field {
         let name: String
         let sketch: SchemaSketch
-        /// Whether the type looks whether it is there.
+        /// Whether the type checks that the member exists before it decodes it.
         var isOptional = false
     }
 
     var shape = Shape.anything
-    /// Whether the type looks for null.
+    /// Whether the type checks for null.
     var isNullable = false
     private(set) var fields: [Field] = []
     var elements: [SchemaSketch] = []
-    /// Whether the type goes on until a list ends, rather than taking so many elements.
+    /// Whether the type decodes until the list ends, rather than a fixed number of elements.
     var asksForEnd = false
 
-    /// The member of this name.
+    /// Returns the sketch of the member with this name, which is created if needed.
     func field(_ name: String) -> SchemaSketch {
         if let field = fields.first(where: { $0.name == name }) { return field.sketch }
         let field = Field(name: name, sketch: SchemaSketch())
@@ -38,7 +38,7 @@ final class SchemaSketch {
         return field.sketch
     }
 
-    /// The type has looked whether a member is there.
+    /// Records that the type has checked for a member.
     func looked(for name: String) {
         _ = field(name)
         for index in fields.indices where fields[index].name == name { fields[index].isOptional = true }
@@ -46,7 +46,7 @@ final class SchemaSketch {
 
     // MARK: As JSON
 
-    /// The schema of what was seen.
+    /// The schema of the observed decoding.
     var schema: JSONValue {
         switch shape {
         case .anything: true
@@ -71,7 +71,7 @@ final class SchemaSketch {
         }
     }
 
-    /// The schema of these members, or null where the type takes it.
+    /// Returns the schema of these members, with null added if the type accepts it.
     private func described(_ members: [JSONValue.Member]) -> JSONValue {
         guard isNullable else { return .object(members) }
         return .object(
@@ -85,7 +85,7 @@ final class SchemaSketch {
         )
     }
 
-    /// A value with everything that the type asks for.
+    /// A value with every member that the type decodes.
     var example: JSONValue {
         switch shape {
         case .anything: [:]
@@ -96,7 +96,8 @@ final class SchemaSketch {
         }
     }
 
-    /// Values one change away from the example, and whether the type takes them if what was seen is all there is.
+    /// Returns values that differ from the example in one place, and whether the type accepts each if nothing was
+    /// missed.
     func variants() -> [(value: JSONValue, isTaken: Bool)] {
         var variants: [(JSONValue, Bool)] = [(example, true)]
         if case .anything = shape { return variants }

@@ -1,13 +1,13 @@
 internal import APNs
 
-/// One value on its way through a schema, within bounds.
+/// The validation of a value by a schema, with limits on its depth and its number of checks.
 struct SchemaValidation {
-    /// Why there is no verdict.
+    /// The reason for which a value cannot be checked.
     enum GivenUp: Error {
         case tooDeep
         case tooMuch
 
-        /// The rest of a sentence about the value.
+        /// The reason, as the rest of a sentence about the value.
         var message: String {
             switch self {
             case .tooDeep: "cannot be checked: the schema goes in circles, or more than \(depthLimit) levels deep"
@@ -16,9 +16,9 @@ struct SchemaValidation {
         }
     }
 
-    /// Schemas within schemas, and values within values.
+    /// The maximum depth of nested schemas and values.
     private static let depthLimit = 256
-    /// Alternatives that a sentence names.
+    /// The maximum number of allowed values that a message lists.
     private static let namedValues = 12
 
     private typealias Violation = JSONSchema.Violation
@@ -30,7 +30,7 @@ struct SchemaValidation {
         self.schemas = schemas
     }
 
-    /// What is wrong with a value by the schema of this number.
+    /// Returns the violations of a value by the schema with this index.
     mutating func violations(
         of value: JSONValue,
         _ schema: Int,
@@ -149,7 +149,7 @@ struct SchemaValidation {
         return found
     }
 
-    /// What is wrong with a value that has to fit one of several schemas: what the closest of them says.
+    /// Returns the violations of a value that must match one of several schemas: those of the closest schema.
     private mutating func alternatives(
         _ schemas: [Int],
         _ value: JSONValue,
@@ -177,7 +177,7 @@ struct SchemaValidation {
         }
     }
 
-    /// Whether an alternative is likelier the one that was meant: it takes the value itself, or has less to say.
+    /// Returns whether an alternative is closer: it accepts the type of the value itself, or has fewer violations.
     private func isCloser(_ found: [Violation], than other: [Violation], at pointer: String) -> Bool {
         let isOfThisKind = !found.contains { $0.pointer == pointer }
         let isOtherOfThisKind = !other.contains { $0.pointer == pointer }
@@ -193,7 +193,7 @@ struct SchemaValidation {
 }
 
 extension SchemaCheck.Comparison {
-    /// What is wrong with a number; nil for nothing.
+    /// Returns the violation of a number; nil for none.
     fileprivate func problem(with number: JSONNumber, _ limit: JSONNumber) -> String? {
         let (isRight, demand) =
             switch self {
@@ -207,7 +207,7 @@ extension SchemaCheck.Comparison {
 }
 
 extension SchemaCheck {
-    /// What is wrong with a text; nil for nothing.
+    /// Returns the violation of a string; nil for none.
     fileprivate func problem(with text: String) -> String? {
         let count = text.unicodeScalars.count
         return switch self {
