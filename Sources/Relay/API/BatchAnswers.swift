@@ -2,19 +2,19 @@ internal import APNs
 internal import Outbox
 internal import WebAPI
 
-/// The answers to a batch, line by line as the outbox has stored the pushes.
+/// The answers to a batch, one line for each of its lines, once the outbox has stored its pushes.
 ///
-/// A batch is read while it arrives, as fast as its pushes are stored, so its length takes no memory. At most
-/// ``together`` destinations, or those of one line, wait for the disk at a time.
+/// A batch is read while it arrives, as fast as its pushes are stored, so its length takes no memory. The pushes that
+/// wait for the disk at a time are those of ``together`` destinations, or of one line that has more.
 struct BatchAnswers: AsyncSequence, Sendable {
-    /// The number of destinations that are stored together.
+    /// The number of destinations from which on no further line is added to the pushes that are stored together.
     private static let together = 2_000
-    /// The time that pushes may wait for room beside those of others.
+    /// The maximum time that pushes wait for capacity that other pushes use.
     private static let patience = Duration.seconds(30)
 
     private let call: RelayAPI.Call
     private let desk: OrderDesk
-    /// Counts the batch among those of its caller as long as this value exists.
+    /// The batch's place among the open batches of its caller, held until this value is released.
     private let place: OpenBatch
 
     init(_ call: RelayAPI.Call, _ desk: OrderDesk, _ place: OpenBatch) {
@@ -25,7 +25,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> Iterator { Iterator(batch: self) }
 
-    /// Takes some lines at a time.
+    /// An iterator that handles a group of lines at a time.
     struct Iterator: AsyncIteratorProtocol {
         private let batch: BatchAnswers
         private var desk: OrderDesk
@@ -63,12 +63,12 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// Lines whose pushes are stored together.
     fileprivate struct Part {
         var pushes: [OutboxPush] = []
-        /// The pushes of each line, or what is wrong with it.
+        /// The range of the pushes of each line, or the error in the line.
         var lines: [Result<Range<Int>, APIProblem>] = []
 
         var count: Int { lines.count }
 
-        /// The answers of a caller that may not send any more.
+        /// The answers to a caller that is no longer permitted to send.
         var refusals: [UInt8] {
             let problem = APIProblem(403, "this key may not send any more").json.encoded() + [UInt8(ascii: "\n")]
             return Array(repeatElement(problem, count: count).joined())
@@ -115,7 +115,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
 }
 
 extension RelayAPI {
-    /// A line of a batch.
+    /// Parses a line of a batch.
     static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue {
         do throws(JSONError) {
             return try JSONReader.read(line)

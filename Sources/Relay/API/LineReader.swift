@@ -1,14 +1,14 @@
 internal import WebAPI
 internal import Wire
 
-/// Takes the lines of a body that is there or still arrives; empty lines are skipped.
+/// A reader of the lines of a complete or arriving body; empty lines are skipped.
 struct LineReader {
-    /// An error that ends a body before its end.
+    /// An error that ends reading early.
     enum Failure: Error {
         case brokenOff
         case lineTooLong
 
-        /// The problem that the client is told, if it is still there.
+        /// The problem that the client receives; nil when the client has gone.
         var problem: APIProblem? {
             switch self {
             case .brokenOff: nil
@@ -17,7 +17,7 @@ struct LineReader {
         }
     }
 
-    /// Bytes of a line: a push to the longest list of tokens.
+    /// The maximum size of a line in bytes, enough for a push to the longest list of tokens.
     private static let longestLine = 2 << 20
 
     private var bytes: [UInt8]
@@ -25,13 +25,13 @@ struct LineReader {
     private var searched = 0
     private var stream: HTTP1Body.Iterator?
 
-    /// A reader of a body, or of the stream that stands for it.
+    /// Creates a reader of a complete body, or of the stream that replaces it.
     init(_ body: [UInt8], _ stream: HTTP1Body?) {
         bytes = body
         self.stream = stream?.makeAsyncIterator()
     }
 
-    /// Returns the next line; nil at the end, and when there are `count` lines already and none is there at once.
+    /// Returns the next line; nil at the end, and when `count` is positive and no complete line has arrived.
     mutating func next(after count: Int) async throws(Failure) -> [UInt8]? {
         while true {
             if let line = takeLine() {

@@ -11,29 +11,29 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// Makes the pushes of an order: what it leaves open is filled in, and what Apple would refuse is refused.
+/// A builder of the pushes of a request, which fills in omitted members and rejects pushes that Apple would refuse.
 struct OrderDesk {
-    /// The longest time ahead that a push may be scheduled, in milliseconds: 30 days, as long as APNs stores one.
+    /// The longest time ahead for which a push may be scheduled, in milliseconds: 30 days, as long as APNs stores one.
     private static let longestDelay: Int64 = 30 * 86_400_000
 
     let caller: Callers.Caller
     let apps: [RelayConfiguration.App]
     let clients: [Lane: LaneClient]
-    /// The text of `Idempotency-Key`, from which identifiers are made that are the same the next time.
+    /// The value of `Idempotency-Key`, from which the identifiers are derived, so that a retry has the same.
     let idempotencyKey: String?
     let traceParent: String?
-    /// The time in milliseconds since 1970, brought up to date in long batches.
+    /// The time in milliseconds since 1970, updated during long batches.
     var now: Int64
-    /// Where identifiers come from that nobody has chosen.
+    /// The generator of identifiers that the client has not chosen.
     var generator: SplitMix64
 
-    /// The pushes of an order, one for each destination.
+    /// Builds the pushes of a request, one for each destination.
     ///
     /// - Parameters:
-    ///   - order: The order.
-    ///   - line: Its place in a batch; nil when it came alone.
+    ///   - order: The request.
+    ///   - line: Its line number in a batch; nil for a request outside a batch.
     /// - Returns: The pushes.
-    /// - Throws: ``APIProblem`` when the caller may not send it, or Apple would refuse it.
+    /// - Throws: ``APIProblem`` when the caller is not permitted to send it, or Apple would refuse it.
     mutating func pushes(of order: PushOrder, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
         let key = line.flatMap { line in idempotencyKey.map { "\($0)\n\(line)" } } ?? idempotencyKey
         let app = try app(of: order)
@@ -79,10 +79,10 @@ struct OrderDesk {
         return pushes
     }
 
-    /// The app that an order is for.
+    /// Returns the app of a request.
     ///
-    /// The answer for an app of another caller is that for an app that does not exist, so that nobody learns which apps
-    /// and bundle identifiers the relay serves.
+    /// The error for an app of another caller is the same as for an app that does not exist, so that a caller cannot
+    /// find out which apps and bundle identifiers the relay serves.
     private func app(of order: PushOrder) throws(APIProblem) -> RelayConfiguration.App {
         guard order.app != nil || order.bundleID != nil || caller.apps.count == 1 else {
             throw APIProblem(
@@ -137,7 +137,7 @@ struct OrderDesk {
             var delivery = SurfaceDelivery(id: id)
             delivery.collapseID = order.collapseID
             delivery.expiration = order.expiration.map(Expiration.init(secondsSince1970:))
-            // What is to be sent later is stamped with the earliest time at which it may be sent.
+            // A snapshot to be sent later gets the earliest time at which it may be sent as its timestamp.
             delivery.timestamp = order.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
             do throws(APNsError) {
                 let request = try client.forwardable(
@@ -170,7 +170,7 @@ struct OrderDesk {
         }
     }
 
-    /// The problem of a push that APNs would refuse, with the rule and the member that breaks it.
+    /// Returns the error for a push that APNs would refuse, with the rule and the member that breaks it.
     private func problem(
         _ reason: Reason,
         _ destination: PushOrder.Destination,
@@ -191,7 +191,7 @@ struct OrderDesk {
 }
 
 extension Lint.Place {
-    /// The member of an order that the place was made of, as a JSON pointer.
+    /// The member of a request from which the relay made this part of the push, as a JSON pointer.
     fileprivate var orderPointer: String {
         switch self {
         case .payload(let pointer): "/payload" + pointer
@@ -211,7 +211,7 @@ extension PushOrder.Destination {
         }
     }
 
-    /// What a snapshot is sent as.
+    /// Returns the destination of a snapshot.
     fileprivate func surface(_ event: String, isActivity: Bool) -> SurfaceDestination {
         switch (self, event) {
         case (.device(let token), "start"): .activityStart(token)
@@ -224,7 +224,8 @@ extension PushOrder.Destination {
 }
 
 extension PushOrder {
-    /// The members that the relay makes a payload of together with the time; nil when the caller sent the payload.
+    /// The members from which the relay builds the payload together with the time; nil when the client sent the
+    /// payload.
     fileprivate var timelessContent: [UInt8]? {
         guard case .snapshot(let snapshot, let event) = content else { return nil }
         let members: [JSONValue.Member?] = [
@@ -238,7 +239,7 @@ extension PushOrder {
 }
 
 extension APNsID {
-    /// The identifier of a push that is handed in with an `Idempotency-Key`: the same for the same key.
+    /// Creates the identifier of a push sent with an `Idempotency-Key`, which is the same for the same key.
     fileprivate init?(app: String, idempotencyKey: String, _ index: Int) {
         guard let hash = try? SHA256.hash(Array("\(app)\n\(idempotencyKey)\n\(index)".utf8)) else { return nil }
         self.init(hash: hash)

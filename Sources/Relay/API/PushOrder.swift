@@ -9,34 +9,34 @@ internal import WebAPI
     internal import Foundation
 #endif
 
-/// A push as it is handed in in JSON: one content for one destination or for many.
+/// A push request in JSON: one content for one or more destinations.
 ///
 /// ```json
 /// {"app": "orders", "to": ["5d3a6a1c…"], "push-type": "alert", "payload": {"aps": {"alert": "Order ready"}}}
 /// ```
 struct PushOrder {
-    /// Whom it is for.
+    /// A destination of the push.
     enum Destination: Hashable {
         case device(DeviceToken)
         case channel(ChannelID)
     }
 
-    /// What it says.
+    /// The content of the push.
     enum Content {
         /// A payload with its headers.
         case payload([UInt8])
-        /// A snapshot, of which the relay makes the payload.
+        /// A snapshot, from which the relay builds the payload.
         case snapshot(SurfaceSnapshot, event: String)
     }
 
-    /// Tokens that one order may name.
+    /// The maximum number of tokens in a request.
     static let longestList = 10_000
-    /// The latest time that an order may name, in seconds since 1970: a greater number is a time in milliseconds.
+    /// The latest time in a request, in seconds since 1970; a greater number would be a time in milliseconds.
     static let latestSecond: Int64 = 99_999_999_999
-    /// The events that a snapshot may be sent as.
+    /// The events of a snapshot.
     static let events = ["start", "update", "end"]
 
-    /// The members that an order may have.
+    /// The members of a request.
     static let members = [
         "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id", "id",
         "not-before", "payload", "payload-base64", "snapshot", "event",
@@ -56,10 +56,10 @@ struct PushOrder {
     var notBefore: Int64?
     var content: Content
 
-    /// Reads an order.
+    /// Reads a request.
     ///
     /// - Parameter json: The JSON.
-    /// - Throws: ``APIProblem`` with the place of the first thing that is wrong.
+    /// - Throws: ``APIProblem`` with the place of the first error.
     init(_ json: JSONValue) throws(APIProblem) {
         guard let members = json.members else { throw APIProblem(400, "a push must be a JSON object", at: "") }
         if let unknown = members.first(where: { !PushOrder.members.contains($0.name) }) {
@@ -129,7 +129,7 @@ struct PushOrder {
         guard let name = present.first, present.count == 1 else {
             throw APIProblem(400, "a push has one of payload, payload-base64 and snapshot", at: "")
         }
-        // A snapshot determines them, and a payload has no event.
+        // A snapshot determines the push type and the priority, and only a snapshot has an event.
         let unused = name == "snapshot" ? ["push-type", "priority"] : ["event"]
         if let member = unused.first(where: { json[$0] != nil }) {
             throw APIProblem(400, "\(member) does not go with \(name): leave it out", at: "/\(member)")
@@ -160,7 +160,7 @@ struct PushOrder {
 }
 
 extension JSONValue {
-    /// A text; nil when it is not there.
+    /// Returns the string of a member; nil when the member is missing.
     fileprivate func orderText(_ name: String) throws(APIProblem) -> String? {
         guard let value = self[name] else { return nil }
         guard let text = value.stringValue, !text.isEmpty else {
@@ -169,7 +169,7 @@ extension JSONValue {
         return text
     }
 
-    /// The integer of a member; nil when the member is missing.
+    /// Returns the integer of a member; nil when the member is missing.
     fileprivate func orderNumber(_ name: String, _ range: ClosedRange<Int64>) throws(APIProblem) -> Int64? {
         guard let value = self[name] else { return nil }
         guard let number = value.integerValue, range.contains(number) else {

@@ -15,7 +15,7 @@ extension RelayAPI {
     ]
     private static let problems = [404, 429, 502, 503]
 
-    /// Broadcast channels, which Apple keeps: every request goes through at once.
+    /// Routes for broadcast channels, which Apple stores: every request is forwarded to Apple immediately.
     static let channelRoutes: [Route] = [
         Route(
             method: "GET",
@@ -82,7 +82,7 @@ extension RelayAPI {
         },
     ]
 
-    /// The channels that a call is about.
+    /// Returns the channels of the app in the path.
     private static func channels(
         _ call: Call,
         _ scope: RelayConfiguration.Caller.Scope
@@ -104,7 +104,7 @@ extension RelayAPI {
         return policy == 1 ? .mostRecent : .nothing
     }
 
-    /// What Apple says, or why not.
+    /// Returns Apple's answer, or throws the reason for its failure.
     private static func appleCall<Value>(
         _ body: () async throws(APNsError) -> Value
     ) async throws(APIProblem) -> Value {
@@ -117,7 +117,7 @@ extension RelayAPI {
 }
 
 extension PushRelay {
-    /// The channels of an app, in the environment and with the bundle identifier that are meant.
+    /// Returns the channels of an app, in an environment and with a bundle identifier.
     fileprivate func channels(
         of name: String,
         _ environment: PushEnvironment?,

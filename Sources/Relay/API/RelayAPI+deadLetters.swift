@@ -10,7 +10,7 @@ internal import Wire
 #endif
 
 extension RelayAPI {
-    /// Abandoned pushes.
+    /// Routes for abandoned pushes.
     static let deadLetterRoutes: [Route] = [
         Route(
             method: "GET",
@@ -106,7 +106,7 @@ extension DeadLetter {
 }
 
 extension OutboxPush {
-    /// The destination, headers and payload, named as in a request; headers as their senders wrote them.
+    /// The destination, headers and payload, named as in a request; header values are as the client sent them.
     fileprivate var members: [JSONValue.Member] {
         let destination: [JSONValue.Member] =
             switch self.destination {
@@ -122,7 +122,7 @@ extension OutboxPush {
         return destination + headers + [content]
     }
 
-    /// The payload as JSON, or in base64 if it is none.
+    /// The payload as JSON, or in base64 if it is not valid JSON.
     private var content: JSONValue.Member {
         if let json = try? JSONReader.read(payload) { return .init("payload", json) }
         return .init("payload-base64", .string(Data(payload).base64EncodedString()))

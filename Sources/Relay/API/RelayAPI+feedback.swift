@@ -10,7 +10,7 @@ extension RelayAPI {
         schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
     )
 
-    /// Routes about what comes back: the outcomes of pushes, and unregistered tokens.
+    /// Routes for feedback: the outcomes of pushes, and unregistered tokens.
     static let feedbackRoutes: [Route] = [
         Route(
             method: "GET",
@@ -90,7 +90,7 @@ extension RelayAPI {
 }
 
 extension DeadToken {
-    /// What is told of a dead token.
+    /// The token as the API returns it.
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),

@@ -11,7 +11,7 @@ extension RelayAPI {
         schema: ["enum": ["production", "development"]]
     )
 
-    /// Lanes: an app in one of Apple's environments.
+    /// Routes for lanes: each is an app in one of Apple's environments.
     static let laneRoutes: [Route] = [
         Route(
             method: "POST",
@@ -70,7 +70,7 @@ extension RelayAPI {
         },
     ]
 
-    /// The lane in the path, which the caller must be allowed to manage.
+    /// Returns the lane in the path, which the caller must be permitted to manage.
     private static func lane(of call: Call) async throws(APIProblem) -> Lane {
         let app = call.arguments["app"] ?? ""
         try call.service.demand(.manage, of: app)

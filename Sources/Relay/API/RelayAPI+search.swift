@@ -4,7 +4,7 @@ internal import WebAPI
 internal import Wire
 
 extension RelayAPI {
-    /// The search for pushes.
+    /// Routes for searching pushes.
     static let searchRoutes: [Route] = [
         Route(
             method: "GET",
@@ -76,7 +76,7 @@ extension RelayAPI {
         return try await statuses(of: id, in: call.text("app").map { [$0] } ?? call.service.caller.apps, call)
     }
 
-    /// The pushes of some apps that have an identifier: identifiers are unique in one app only.
+    /// Returns the pushes of some apps with an identifier, which is unique in one app only.
     static func statuses(of id: APNsID, in apps: Set<String>, _ call: Call) async throws(APIProblem) -> [PushStatus] {
         var found: [PushStatus] = []
         for app in apps.sorted() {

@@ -1,12 +1,12 @@
 internal import APNs
 internal import Wire
 
-/// A key that a caller shows; only its hash is kept anywhere.
+/// An API key of a caller; only its hash is stored.
 package struct CallerKey {
     /// The key: `mrt_` and 32 random characters of base32 (RFC 4648 §6).
     package let text: String
 
-    /// A key that nobody has.
+    /// Creates a random key.
     package init() {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
         var generator = SystemRandomNumberGenerator()
@@ -14,9 +14,9 @@ package struct CallerKey {
         text = "mrt_" + String(characters)
     }
 
-    /// What a configuration knows a key by: the hexadecimal digits of its SHA-256.
+    /// The hash by which a configuration identifies the key: the hexadecimal digits of its SHA-256.
     ///
-    /// - Throws: ``RelayError`` when the system cannot hash.
+    /// - Throws: ``RelayError`` when the system cannot calculate the hash.
     package var hash: String {
         get throws(RelayError) {
             do {
@@ -27,7 +27,7 @@ package struct CallerKey {
         }
     }
 
-    /// The hexadecimal digits of a key's SHA-256.
+    /// Returns the hexadecimal digits of a key's SHA-256.
     static func hash(of key: Substring) throws(CryptographyError) -> [UInt8] {
         var digits: [UInt8] = []
         for byte in try SHA256.hash(Array(key.utf8)) { digits.appendHexadecimal(byte) }

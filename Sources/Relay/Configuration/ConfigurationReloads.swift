@@ -1,8 +1,8 @@
-/// The times that the configuration was read while the relay runs.
+/// The reloads of the configuration since the relay started.
 struct ConfigurationReloads {
     private(set) var succeeded = 0
     private(set) var failed = 0
-    /// Whether the last one failed.
+    /// Whether the last reload failed.
     private(set) var didLastFail = false
     /// The time at which the configuration in use was read, in milliseconds since 1970.
     private(set) var lastSuccess: Int64
@@ -11,7 +11,7 @@ struct ConfigurationReloads {
         lastSuccess = startedAt
     }
 
-    /// Notes that the configuration was read again.
+    /// Records the result of a reload.
     mutating func note(succeeds: Bool, at now: Int64) {
         didLastFail = !succeeds
         guard succeeds else {

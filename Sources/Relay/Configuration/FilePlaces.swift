@@ -7,17 +7,17 @@ internal import Wire
     internal import Foundation
 #endif
 
-/// Where the files are that settings name.
+/// The directories in which the files named by settings are found.
 struct FilePlaces {
-    /// Where the configuration is, with its `/`.
+    /// The directory of the configuration file, with a trailing `/`; empty for the working directory.
     let directory: String
-    /// Where systemd has put the unit's credentials; nil for nowhere.
+    /// The directory of the unit's systemd credentials; nil for none.
     let credentials: String?
 
-    /// A file that a setting names.
+    /// Returns the path of a file that a setting names.
     func file(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
 
-    /// The outbox that a setting names.
+    /// Returns the outbox that a setting names.
     func outbox(_ name: String) -> OutboxPlace {
         switch OutboxPlace(name) {
         case .file(let path): .file(file(path))
@@ -25,19 +25,19 @@ struct FilePlaces {
         }
     }
 
-    /// A file with a secret: the one that systemd hands out, if there is one.
+    /// Returns the path of a file that contains a secret: that of the systemd credential if there is one.
     func secret(_ name: String) -> String {
         guard !name.hasPrefix("/"), let credentials else { return file(name) }
         let handedOut = "\(credentials)/\(name)"
         return FileManager.default.fileExists(atPath: handedOut) ? handedOut : file(name)
     }
 
-    /// The text of a file that a setting names.
+    /// Returns the text of a file that a setting names.
     func text(of name: String, _ setting: String) throws(RelayError) -> String {
         try FilePlaces.read(file(name), setting)
     }
 
-    /// The text of a file with a secret that a setting names.
+    /// Returns the text of a file with a secret that a setting names.
     func secretText(of name: String, _ setting: String) throws(RelayError) -> String {
         try FilePlaces.read(secret(name), setting)
     }

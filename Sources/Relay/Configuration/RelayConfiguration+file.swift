@@ -25,15 +25,16 @@ extension RelayConfiguration {
     /// }
     /// ```
     ///
-    /// `data` may also be the address of a PostgreSQL database, as in `postgresql://relay@db1,db2/push`; a password
-    /// belongs into libpq's own file (`~/.pgpass`) or `PGPASSWORD`. Paths are taken from where the file is. A relative
-    /// `key-file` or `certificate-key` may also lie where the system hands credentials out.
+    /// `data` may also be the address of a PostgreSQL database, such as `postgresql://relay@db1,db2/push`; the password
+    /// belongs in libpq's own file (`~/.pgpass`) or in `PGPASSWORD`. Relative paths are relative to the directory of
+    /// the file. A relative path of a file with a secret, such as `key-file` or `certificate-key`, may also name a
+    /// systemd credential.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - overrides: Settings that stand in for those of the file.
-    ///   - credentials: Where systemd has put the unit's credentials (`CREDENTIALS_DIRECTORY`); nil for nowhere.
-    /// - Throws: ``RelayError``, which names the setting and what it should be.
+    ///   - path: The path of the file.
+    ///   - overrides: Settings that replace those of the file.
+    ///   - credentials: The directory of the unit's systemd credentials (`CREDENTIALS_DIRECTORY`); nil for none.
+    /// - Throws: ``RelayError``, which names the setting and its valid values.
     package init(
         file path: String,
         overrides: RelayOverrides = RelayOverrides(),
@@ -62,7 +63,7 @@ extension RelayConfiguration {
         }
     }
 
-    /// Reads a configuration from JSON; all settings but `telemetry`.
+    /// Reads all settings except `telemetry` from JSON.
     init(_ root: Setting, _ places: FilePlaces) throws(RelayError) {
         try root.checkMembers()
         try root.demand(["data", "apps"], oneOf: ["listen", "http"])
@@ -130,7 +131,7 @@ extension RelayConfiguration.App {
         let keyFile = places.secret(try setting.text("key-file"))
         let (keyID, teamID) = (try setting.text("key-id"), try setting.text("team-id"))
         for (name, value) in [("key-id", keyID), ("team-id", teamID)] where !SigningKey.isIdentifier(value) {
-            // A key that is given in its place by mistake must not be shown.
+            // A private key that was set here by mistake must not appear in the error.
             let found = value.count > 20 ? "\(value.count) characters" : "\"\(value)\""
             throw RelayError("\(setting.path(name)) must be ten characters of A-Z and 0-9 (found \(found))")
         }
@@ -188,7 +189,7 @@ extension RelayConfiguration.Caller {
 }
 
 extension RelayConfiguration.Address {
-    /// An address such as `127.0.0.1:2197` or `[::1]:2197`.
+    /// Creates an address from text such as `127.0.0.1:2197` or `[::1]:2197`.
     fileprivate init(_ setting: Setting) throws(RelayError) {
         let text = try setting.wholeText()
         guard let address = RelayConfiguration.Address(text) else {

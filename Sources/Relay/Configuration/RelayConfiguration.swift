@@ -9,26 +9,26 @@ package import Wire
     package import Foundation
 #endif
 
-/// What a relay serves: apps with their keys, callers, addresses and bounds.
+/// The configuration of a relay: apps with their keys, callers, addresses and limits.
 package struct RelayConfiguration: Sendable {
-    /// An app that pushes are sent for.
+    /// An app for which pushes are sent.
     package struct App: Sendable {
-        /// What the relay and its callers know it by.
+        /// The name by which the relay and its callers identify it.
         package var name: String
-        /// The bundle identifiers that belong to it, without suffixes.
+        /// The bundle identifiers of the app, without suffixes.
         package var bundleIDs: [String]
-        /// The key that its pushes are signed with.
+        /// The key that signs the app's provider tokens.
         package var key: SigningKey
-        /// Apple's environments that it is sent to.
+        /// The environments of Apple to which its pushes are sent.
         package var environments: [PushEnvironment]
-        /// Pushes a second at most, in each environment; nil for as many as Apple takes.
+        /// The maximum number of pushes per second in each environment; nil for as many as Apple accepts.
         package var rate: Int?
-        /// Connections to Apple at most, in each environment, of all relays together; nil for four of each relay.
+        /// The maximum number of connections to Apple in each environment, shared by all relays; nil for 4 a relay.
         package var connections: Int?
-        /// Where its dead tokens are reported; nil for nowhere.
+        /// The webhook that its unregistered tokens are reported to; nil for none.
         package var webhook: Webhook?
 
-        /// An app from its parts; by default it is sent to production, as fast as Apple takes it.
+        /// Creates an app; by default its pushes are sent to production, as fast as Apple accepts them.
         package init(
             name: String,
             bundleIDs: [String],
@@ -46,32 +46,32 @@ package struct RelayConfiguration: Sendable {
         }
     }
 
-    /// Who may call, besides those who have an app's own signing key.
+    /// A client that may use the API, in addition to clients that sign with an app's own key.
     package struct Caller: Sendable, Hashable {
-        /// What a caller may do.
+        /// An action that a caller is permitted.
         package enum Scope: String, Sendable, Hashable, CaseIterable {
-            /// Hand pushes in, and take them back.
+            /// Sending pushes, and cancelling them.
             case send
-            /// Ask what became of pushes, and read the feeds.
+            /// Reading the status of pushes, and the feeds.
             case read
-            /// Everything else: dead letters, tokens that are registered again.
+            /// Everything else, such as dead letters and tokens that have registered again.
             case manage
         }
 
-        /// What logs and people know the key by.
+        /// The name in logs and reports.
         package var name: String
-        /// The SHA-256 of the key, 64 hexadecimal digits, since the key itself is nowhere kept; nil without a key.
+        /// The SHA-256 of the key, 64 hexadecimal digits, because the key itself is not stored; nil without a key.
         package var hash: String?
-        /// The certificate that the caller may show in place of a key; nil for none.
+        /// The client certificate that the caller may use in place of a key; nil for none.
         package var certificate: ClientCertificateRule?
-        /// The time from which on the key or the certificate is refused; nil for never.
+        /// The time from which the key or the certificate is rejected; nil for never.
         package var expiresAt: Date?
-        /// The apps that it may act for.
+        /// The names of the apps that the caller may use.
         package var apps: Set<String>
-        /// What it may do.
+        /// The permitted actions.
         package var scopes: Set<Scope>
 
-        /// A caller from its parts.
+        /// Creates a caller.
         package init(
             name: String,
             hash: String?,
@@ -91,21 +91,22 @@ package struct RelayConfiguration: Sendable {
 
     /// An address to listen on.
     package struct Address: Sendable, Hashable, CustomStringConvertible {
-        /// An address literal.
+        /// The host, as an address literal.
         package var host: String
-        /// The port; 0 for any that is free.
+        /// The port; 0 for any free port.
         package var port: UInt16
 
-        /// An address from its parts; by default this machine alone can reach it.
+        /// Creates an address; by default only this machine can reach it.
         package init(host: String = "127.0.0.1", port: UInt16) {
             self.host = host
             self.port = port
         }
 
-        /// The rule for text that is an address.
+        /// The error message for text that is not an address.
         package static let rule = "must be an IP address with a port, such as 127.0.0.1:2197 or [::1]:2197"
 
-        /// An address from text such as `127.0.0.1:2197`, `[::1]:2197` or `:2197`; nil for text of another form.
+        /// Creates an address from text such as `127.0.0.1:2197`, `[::1]:2197` or `:2197`; nil for text of another
+        /// form.
         package init?(_ text: String) {
             guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
                 return nil
@@ -115,58 +116,59 @@ package struct RelayConfiguration: Sendable {
             self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
         }
 
-        /// As it is written in a configuration.
+        /// The address as in a configuration file.
         package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
-    /// Where pushes are kept: in a file, or in a database that several relays share.
+    /// The store of the pushes: a file, or a database that several relays share.
     package var data: OutboxPlace
-    /// What people know this relay by among those that share a database.
+    /// The name of this relay among those that share a database.
     package var node = "relay"
-    /// How they are kept.
+    /// The options of an outbox in a file.
     package var outbox = SQLiteOutbox.Options()
-    /// The longest time for a statement that needs a few rows of the database; 3 seconds by default.
+    /// The maximum time for a database statement that needs a few rows; 3 seconds by default.
     package var statementTime = Duration.seconds(3)
     /// The apps.
     package var apps: [App]
     /// The callers.
     package var callers: [Caller] = []
-    /// Where APNs clients call, by the environment that they mean.
+    /// The addresses for APNs clients, by environment.
     package var listeners: [PushEnvironment: Address]
-    /// Where the interface in JSON is, over HTTP/1.1 in the clear; nil for none.
+    /// The address of the JSON interface, over HTTP/1.1 without TLS; nil for none.
     package var http: Address?
-    /// Whether routes that need the scope `manage` answer on ``listeners``, too; false by default, so that an address
-    /// for callers administers nothing.
+    /// Whether routes that need the scope `manage` are also served on ``listeners``; false by default, so that an
+    /// address for callers gives no administrative access.
     package var managesOverListeners = false
-    /// Bytes that one request in JSON may have, except batches, which are read while they arrive.
+    /// The maximum size of a JSON request in bytes, except for batches, which are read while they arrive.
     var longestBody = 4 << 20
-    /// Connections over HTTP/1.1 at once, as far as the process may have so many descriptors.
+    /// The maximum number of HTTP/1.1 connections, further limited by the process's file descriptors.
     var connections = 16_384
-    /// The certificate and key that the relay shows; nil for HTTP/2 in the clear.
+    /// The certificate and key of the relay; nil for HTTP/2 without TLS.
     package var identity: TLSContext.Identity?
-    /// PEM certificates of the authorities that issue certificates for callers; nil for none.
+    /// The PEM certificates of the authorities that issue certificates for callers; nil for none.
     package var clientAuthorities: String?
-    /// Stand-ins for Apple's servers; Apple's own by default.
+    /// The servers that replace Apple's, by environment; Apple's own by default.
     package var endpoints: [PushEnvironment: LaneEndpoint] = [:]
-    /// The time that an APNs client waits for Apple's answer before it gets a 200 that says that the push is stored.
+    /// The time for which an APNs client waits for Apple's answer before it gets a 200 that means that the push is
+    /// stored.
     ///
-    /// It is shorter than the time-outs of the clients in use, of which the shortest is 5 seconds (node-apn): a client
-    /// that gives up sends the push again, often with another identifier, and the device gets it twice.
+    /// It is shorter than the time-outs of common clients, the shortest of which is 5 seconds (node-apn): a client that
+    /// times out sends the push again, often with another identifier, and the device receives it twice.
     package var answerTime = Duration.seconds(3)
-    /// How long it is remembered how a push ended, in milliseconds; 7 days by default.
+    /// The time for which the outcome of a push is stored, in milliseconds; 7 days by default.
     package var retention: Int64 = 7 * 86_400_000
-    /// Streams that a caller may have open at once.
+    /// The maximum number of streams that a caller may have open on a connection.
     package var streamsPerConnection: UInt32 = 1_000
-    /// The least that is logged.
+    /// The lowest level that is logged.
     package var logLevel = Logger.Level.info
-    /// How lines of the log are written; nil for JSON, and for people's eyes on a terminal.
+    /// The format of the log; nil for JSON, or for a readable format if the log goes to a terminal.
     package var logFormat: Logger.Format?
-    /// Where spans and numbers are exported to; nil for nowhere.
+    /// The export of spans and metrics; nil for none.
     package var telemetry: TelemetrySettings?
     var limits = DeliveryMachine.Limits()
     var loadLimits = LoadGate.Limits()
 
-    /// A configuration with the defaults, save what is given.
+    /// Creates a configuration with the defaults for everything that is not passed.
     package init(data: OutboxPlace, apps: [App], listeners: [PushEnvironment: Address]) {
         self.data = data
         self.apps = apps
@@ -174,14 +176,14 @@ package struct RelayConfiguration: Sendable {
     }
 }
 
-/// Where a lane's pushes go, and whom it trusts there.
+/// The server to which a lane's pushes are sent, and the authorities that are trusted for it.
 package struct LaneEndpoint: Sendable {
-    /// Apple, or a stand-in.
+    /// The endpoint of Apple, or of a server that replaces it.
     package var endpoint: APNsEndpoint
-    /// PEM certificates to trust besides the system's; nil for none.
+    /// PEM certificates to trust in addition to the system's; nil for none.
     package var authorities: String?
 
-    /// An endpoint from its parts.
+    /// Creates an endpoint.
     package init(_ endpoint: APNsEndpoint, authorities: String? = nil) {
         self.endpoint = endpoint
         self.authorities = authorities

@@ -1,7 +1,7 @@
 internal import APNs
 package import Outbox
 
-/// Settings of the environment or the command line, which stand in for those of a configuration's file.
+/// The settings from the environment or the command line, which replace those of the configuration file.
 package struct RelayOverrides: Sendable, Hashable {
     /// `data`.
     package var data: String?
@@ -13,13 +13,13 @@ package struct RelayOverrides: Sendable, Hashable {
     package var logLevel: Logger.Level?
     /// `log-format`.
     package var logFormat: Logger.Format?
-    /// The variables that OpenTelemetry's specification names, which stand in for `telemetry`.
+    /// The variables of OpenTelemetry's specification, which replace settings of `telemetry`.
     package var openTelemetry: [String: String] = [:]
 
-    /// No settings.
+    /// Creates overrides without settings.
     package init() {}
 
-    /// A configuration in which these settings are the ones that count.
+    /// Returns a configuration with these settings replaced.
     func applied(to root: JSONValue) -> JSONValue {
         guard root.members != nil else { return root }
         var root = root
@@ -28,7 +28,7 @@ package struct RelayOverrides: Sendable, Hashable {
         root.set("log-level", logLevel?.rawValue)
         root.set("log-format", logFormat?.rawValue)
         var listen = root["listen"] ?? .object([])
-        // A list of addresses that is none is for the reader to complain of.
+        // A `listen` that is not an object is rejected when the configuration is read.
         guard !listeners.isEmpty, listen.members != nil else { return root }
         for (environment, address) in listeners { listen.set(environment.rawValue, address) }
         root.set("listen", listen)
@@ -41,7 +41,7 @@ extension JSONValue {
         if let text { set(name, .string(text)) }
     }
 
-    /// Puts a value in the place of a member.
+    /// Sets a member, replacing an existing one.
     fileprivate mutating func set(_ name: String, _ value: JSONValue) {
         let others = (members ?? []).filter { $0.name != name }
         self = .object(others + [Member(name, value)])

@@ -15,13 +15,13 @@ struct RevokedAccess: Sendable, Equatable {
         var apps: Set<String>
     }
 
-    /// The losses, by caller and scope; empty when nobody loses anything.
+    /// The losses, by caller and scope; empty when no caller loses access.
     private(set) var losses: [Loss] = []
 
-    /// The difference between two configurations.
+    /// Compares two configurations.
     ///
-    /// A caller whose key was replaced loses all that it had, since the old key may be in other hands. The same is true
-    /// for clients that sign with an app's own key.
+    /// A caller whose key was replaced loses all that it had, because the old key may have leaked. The same applies to
+    /// clients that sign with an app's own key.
     init(from old: RelayConfiguration, to new: RelayConfiguration) {
         for caller in old.callers.sorted(by: { $0.name < $1.name }) {
             let successor = new.callers.first { $0.hasCredentials(of: caller) }
@@ -39,7 +39,7 @@ struct RevokedAccess: Sendable, Equatable {
         }
     }
 
-    /// The apps for which a caller of the old configuration no longer has a scope.
+    /// Returns the apps for which a caller of the old configuration no longer has a scope.
     ///
     /// - Parameters:
     ///   - caller: The caller's name in the old configuration.
@@ -51,14 +51,14 @@ struct RevokedAccess: Sendable, Equatable {
 }
 
 extension RelayConfiguration.Caller {
-    /// Whether both callers identify themselves alike.
+    /// Returns whether both callers have the same credentials.
     fileprivate func hasCredentials(of other: RelayConfiguration.Caller) -> Bool {
         hash?.lowercased() == other.hash?.lowercased() && certificate == other.certificate
     }
 }
 
 extension SigningKey {
-    /// Whether both keys sign alike, under the same identifiers.
+    /// Returns whether both keys are the same, with the same identifiers.
     fileprivate func isSame(as other: SigningKey) -> Bool {
         keyID == other.keyID && teamID == other.teamID && (try? publicKeyPEM()) == (try? other.publicKeyPEM())
     }

@@ -7,14 +7,14 @@ internal import Outbox
     internal import Foundation
 #endif
 
-/// A value of a configuration, with the path to it for whoever has to mend it.
+/// A value of a configuration, with its path for error messages.
 struct Setting {
     private let value: JSONValue?
     private let place: String
-    /// The path as ``SettingDescription`` has it: the same for all elements of a list, and for both environments.
+    /// The path as in ``SettingDescription``: the same for all elements of a list, and for both environments.
     private let pattern: String
 
-    /// The whole of a configuration.
+    /// Creates the setting of a whole configuration.
     init(_ root: JSONValue) {
         self.init(root, at: "", pattern: "")
     }
@@ -25,10 +25,10 @@ struct Setting {
         self.pattern = pattern
     }
 
-    /// The path to a member.
+    /// Returns the path of a member.
     func path(_ name: String) -> String { place.isEmpty ? name : place + "." + name }
 
-    /// Whether it is there.
+    /// Whether the value exists.
     var isThere: Bool { value != nil }
 
     /// Checks that the value is an object whose members are all declared in ``SettingDescription``.
@@ -46,7 +46,7 @@ struct Setting {
         }
     }
 
-    /// Makes sure that these members are there, and one of the others.
+    /// Checks that all of these members exist, and at least one of the others.
     func demand(_ names: [String], oneOf others: [String]) throws(RelayError) {
         var missing = names.filter { !member($0).isThere }
         if !others.contains(where: { member($0).isThere }) { missing.append(others.joined(separator: " or ")) }
@@ -55,7 +55,7 @@ struct Setting {
         throw RelayError("\(list) \(missing.count == 1 ? "is" : "are") missing")
     }
 
-    /// A member, whether it is there or not.
+    /// Returns a member, whether or not it exists.
     func member(_ name: String) -> Setting { member(name, pattern: name) }
 
     private func member(_ name: String, pattern: String) -> Setting {
@@ -63,7 +63,7 @@ struct Setting {
         return Setting(value?[name], at: path(name), pattern: pattern)
     }
 
-    /// A list's elements; none when it is not there.
+    /// Returns the elements of a list; empty when the member is missing.
     func list(_ name: String) throws(RelayError) -> [Setting] {
         guard let list = value?[name] else { return [] }
         guard let elements = list.elements else { throw RelayError("\(path(name)) must be a list") }
@@ -71,7 +71,7 @@ struct Setting {
         return elements.enumerated().map { Setting($1, at: "\(path(name)).\($0)", pattern: pattern) }
     }
 
-    /// A list of texts; none when it is not there.
+    /// Returns a list of strings; empty when the member is missing.
     func texts(_ name: String) throws(RelayError) -> [String] {
         try list(name).map { (setting) throws(RelayError) in
             guard let text = setting.value?.stringValue else { throw RelayError("\(setting.place) must be a text") }
@@ -79,13 +79,13 @@ struct Setting {
         }
     }
 
-    /// A text that has to be there.
+    /// Returns a string that must exist.
     func text(_ name: String) throws(RelayError) -> String {
         guard let text = try optionalText(name) else { throw RelayError("\(path(name)) is missing") }
         return text
     }
 
-    /// A text; nil when it is not there.
+    /// Returns a string; nil when the member is missing.
     func optionalText(_ name: String) throws(RelayError) -> String? {
         guard let member = value?[name] else { return nil }
         guard let text = member.stringValue, !text.isEmpty else {
@@ -94,7 +94,7 @@ struct Setting {
         return text
     }
 
-    /// The hexadecimal digits of a SHA-256 in lower case, with or without colons; nil when it is not there.
+    /// Returns the hexadecimal digits of a SHA-256 in lower case, read with or without colons; nil when it is missing.
     func optionalHash(_ name: String) throws(RelayError) -> String? {
         guard let text = try optionalText(name) else { return nil }
         let hash = text.lowercased().filter { $0 != ":" }
@@ -104,11 +104,11 @@ struct Setting {
         return hash
     }
 
-    /// A date or a time in UTC; nil when it is not there.
+    /// Returns a date or a time in UTC; nil when the member is missing.
     func optionalDate(_ name: String) throws(RelayError) -> Date? {
         guard let text = try optionalText(name) else { return nil }
         let time = text.utf8.contains(UInt8(ascii: "T")) ? text : text + "T00:00:00Z"
-        // Foundation takes the 30th of February for the 2nd of March.
+        // Foundation parses February 30 as March 2, so compare the text of the result.
         guard let date = try? Date(time, strategy: .iso8601),
             Timestamp.text(date.millisecondsSince1970) == time.dropLast() + ".000Z"
         else {
@@ -120,7 +120,7 @@ struct Setting {
         return date
     }
 
-    /// One of several words; nil when it is not there.
+    /// Returns one of several strings; nil when the member is missing.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String,
         _ type: Choice.Type
@@ -133,7 +133,7 @@ struct Setting {
         return choice
     }
 
-    /// A whole number within bounds; nil when it is not there.
+    /// Returns an integer within bounds; nil when the member is missing.
     func optionalNumber(_ name: String, _ range: ClosedRange<Int>) throws(RelayError) -> Int? {
         guard let member = value?[name] else { return nil }
         guard let number = member.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
@@ -143,7 +143,7 @@ struct Setting {
         return number
     }
 
-    /// A number from 0 to 1; nil when it is not there.
+    /// Returns a number from 0 to 1; nil when the member is missing.
     func optionalShare(_ name: String) throws(RelayError) -> Double? {
         guard let member = value?[name] else { return nil }
         guard case .number(let number) = member, (0...1).contains(number.doubleValue) else {
@@ -152,7 +152,7 @@ struct Setting {
         return number.doubleValue
     }
 
-    /// `true` or `false`; false when it is not there.
+    /// Returns `true` or `false`; false when the member is missing.
     func flag(_ name: String) throws(RelayError) -> Bool {
         switch value?[name] {
         case nil: return false
@@ -161,7 +161,7 @@ struct Setting {
         }
     }
 
-    /// A value for each of Apple's environments that is named; none when it is not there.
+    /// Returns a value for each of Apple's environments that is a member; empty when the setting is missing.
     func byEnvironment<Value>(
         _ read: (Setting) throws(RelayError) -> Value
     ) throws(RelayError) -> [PushEnvironment: Value] {
@@ -174,12 +174,12 @@ struct Setting {
         return values
     }
 
-    /// The value itself as a text.
+    /// Returns the value itself as a string.
     func wholeText() throws(RelayError) -> String {
         guard let text = value?.stringValue else { throw RelayError("\(place) must be a text") }
         return text
     }
 
-    /// The path to it.
+    /// The path of the value.
     var description: String { place }
 }

@@ -1,6 +1,6 @@
-/// One setting of the configuration file: its name, type, default, help, and whether a reload changes it.
+/// A setting of the configuration file: its name, type, default, help, and whether a reload changes it.
 ///
-/// The reader takes no other settings, and the article <doc:RelaySettings> is their list.
+/// The configuration file can contain no other settings, and the article <doc:RelaySettings> lists them.
 struct SettingDescription: Sendable {
     /// The way to change a setting of a running relay.
     enum Change: String, Sendable {
@@ -26,7 +26,7 @@ struct SettingDescription: Sendable {
     /// The path, with `[]` for the elements of a list and `{environment}` for `production` and `development`.
     var path: String { parent.isEmpty ? name : parent + "." + name }
 
-    /// The names of the settings of an object.
+    /// Returns the names of the settings of an object.
     static func names(in parent: String) -> [String] { all.filter { $0.parent == parent }.map(\.name) }
 
     /// The rows of the article's table.

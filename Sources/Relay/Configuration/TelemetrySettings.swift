@@ -1,43 +1,43 @@
 internal import APNs
 internal import Wire
 
-/// Where spans and numbers are exported to, and how: the configuration's `telemetry`, and the variables that
-/// OpenTelemetry's specification names.
+/// The export of spans and metrics: the configuration's `telemetry`, and the variables of OpenTelemetry's
+/// specification.
 ///
 /// Source: https://opentelemetry.io/docs/specs/otel/protocol/exporter.
 package struct TelemetrySettings: Sendable, Hashable {
-    /// Where one kind of data is sent.
+    /// The destination of one kind of data.
     struct Destination: Sendable, Hashable {
         var address: WebAddress
-        /// Fields that the collector wants, such as one with a key.
+        /// Header fields that the collector needs, such as one with an API key.
         var fields: HTTPFields
     }
 
-    /// Where spans go; nil for nowhere.
+    /// The destination of spans; nil for none.
     var traces: Destination?
-    /// Where numbers go; nil for nowhere.
+    /// The destination of metrics; nil for none.
     var metrics: Destination?
-    /// PEM certificates to trust besides the system's; nil for none.
+    /// PEM certificates to trust in addition to the system's; nil for none.
     var authorities: String?
-    /// What tells this relay from others.
+    /// The resource attributes that identify this relay.
     var attributes: [Attribute] = []
-    /// The share of traces that is recorded of those that begin here, 0 to 1.
+    /// The share of the traces started here that is recorded, 0 to 1.
     var share = 1.0
-    /// How long the collector may take for one answer.
+    /// The maximum time for one answer of the collector.
     var timeout = Duration.seconds(10)
-    /// Milliseconds from one export of numbers to the next.
+    /// The interval between exports of metrics in milliseconds.
     var metricInterval: Int64 = 60_000
-    /// What was overlooked in the variables, a sentence each.
+    /// Warnings about variables that have no effect, a sentence each.
     var remarks: [String] = []
 
-    /// What is exported where, a sentence each.
+    /// The destinations, a sentence each.
     package var summary: [String] {
         [("traces", traces), ("numbers", metrics)].compactMap { name, destination in
             destination.map { "Exports \(name) to \($0.address)." }
         }
     }
 
-    /// The settings of a file and of variables, which count before it; nil when nobody names a collector.
+    /// Reads the settings of a file and of variables, which take precedence; nil without a collector.
     init?(
         _ setting: Setting,
         _ places: FilePlaces,
@@ -76,7 +76,7 @@ package struct TelemetrySettings: Sendable, Hashable {
     }
 }
 
-/// The variables of OpenTelemetry's specification that count here.
+/// The variables of OpenTelemetry's specification that the relay supports.
 private struct TelemetryVariables {
     private let all: [String: String]
 
@@ -84,12 +84,12 @@ private struct TelemetryVariables {
         self.all = all
     }
 
-    /// A variable's text; an empty one is as good as none.
+    /// The value of a variable; nil for a variable that is empty or not set.
     subscript(name: String) -> String? {
         all[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Where one kind of data goes; nil for nowhere.
+    /// Returns the destination of one kind of data; nil for none.
     func destination(
         _ signal: String,
         _ base: WebAddress?,
@@ -112,7 +112,7 @@ private struct TelemetryVariables {
         return TelemetrySettings.Destination(address: address, fields: fields ?? [:])
     }
 
-    /// What tells this relay from others, its name among it.
+    /// Returns the resource attributes, including the service name.
     func attributes(serviceName: String?) throws(RelayError) -> [Attribute] {
         let pairs = try HTTPFields.pairs(self["OTEL_RESOURCE_ATTRIBUTES"] ?? "", named: "OTEL_RESOURCE_ATTRIBUTES")
         let named = serviceName ?? pairs.last { $0.name == "service.name" }?.value ?? "martlet-relay"
@@ -120,9 +120,9 @@ private struct TelemetryVariables {
             + pairs.filter { $0.name != "service.name" }.map { Attribute($0.name, $0.value) }
     }
 
-    /// The share of traces that is recorded; nil when no variable says.
+    /// Returns the share of traces that is recorded; nil when no variable sets it.
     ///
-    /// Whatever the sampler, a trace that a caller has begun is recorded when the caller says so.
+    /// With every sampler, a trace that a caller has started is recorded if the caller's trace context says so.
     func share() throws(RelayError) -> Double? {
         let name = "OTEL_TRACES_SAMPLER"
         switch self[name] {
@@ -151,7 +151,7 @@ private struct TelemetryVariables {
 }
 
 extension WebAddress {
-    /// The address of a collector.
+    /// Creates the address of a collector.
     fileprivate init(collector url: String, named name: String) throws(RelayError) {
         guard let address = WebAddress(url) else {
             throw RelayError("\(name) must be the URL of a collector, as in http://127.0.0.1:4318, not \(url)")
@@ -159,7 +159,7 @@ extension WebAddress {
         self = address
     }
 
-    /// The address of something below it.
+    /// Returns the address of a path below it.
     fileprivate func adding(_ name: String) -> WebAddress {
         var address = self
         address.path += (path.hasSuffix("/") ? "" : "/") + name
@@ -168,7 +168,7 @@ extension WebAddress {
 }
 
 extension HTTPFields {
-    /// Fields from `name=value,name=value`, the way of W3C's Baggage that the specification's variables go.
+    /// Creates fields from `name=value,name=value`, the format of W3C Baggage, as OpenTelemetry specifies.
     fileprivate init(baggage text: String, named name: String) throws(RelayError) {
         self = [:]
         for (field, value) in try HTTPFields.pairs(text, named: name) {
@@ -180,7 +180,7 @@ extension HTTPFields {
         }
     }
 
-    /// Names and values from `name=value,name=value`, values percent-encoded; the error holds none of them.
+    /// Returns the pairs of `name=value,name=value` with percent-decoded values; its error contains none of them.
     fileprivate static func pairs(
         _ text: String,
         named name: String
@@ -198,7 +198,7 @@ extension HTTPFields {
 }
 
 extension Substring {
-    /// The text with `%41` turned back into what it stands for; a broken escape stays as it is.
+    /// The text with percent-encoded bytes decoded; an invalid escape is left unchanged.
     fileprivate var percentDecoded: String {
         var bytes: [UInt8] = []
         var rest = utf8[...]

@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// Where something is asked over HTTP, as `https://host:port/path` tells it.
+/// An HTTP address, as in the URL `https://host:port/path`.
 struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// A host name, or an address literal without brackets.
     var host: String
@@ -19,7 +19,7 @@ struct WebAddress: Sendable, Hashable, CustomStringConvertible {
         return "\(isEncrypted ? "https" : "http")://\(host):\(port)\(path.prefix { $0 != "?" })"
     }
 
-    /// The address of a URL; nil for text that is none, or that says who asks.
+    /// Creates an address from a URL; nil for text that is not an HTTP URL, and for a URL with a user.
     init?(_ url: String) {
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil,
             parts.scheme == "https" || parts.scheme == "http"
