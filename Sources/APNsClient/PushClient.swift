@@ -222,7 +222,7 @@ public final class PushClient: Sendable {
             throw APNsError(.badCredentials, description: "this client does not sign with a key that it could replace")
         }
         try mint.replaceKey(with: key)
-        for pool in allPools { await pool.replaceToken() }
+        for pool in allPools { await pool.replaceKey() }
     }
 
     /// Replaces a provider token that APNs rejects, and the connections on which it was sent.

@@ -110,12 +110,18 @@ package struct SharedToken: Sendable, Hashable {
         package var teamID: String
         /// The key's identifier.
         package var keyID: String
+        /// The SHA-256 of the public key, since a key file can be replaced while the identifier stays the same.
+        package var fingerprint: String
 
         /// Creates a key.
-        package init(teamID: String, keyID: String) {
+        package init(teamID: String, keyID: String, fingerprint: String) {
             self.teamID = teamID
             self.keyID = keyID
+            self.fingerprint = fingerprint
         }
+
+        /// The text that identifies the key within its team: its identifier and its fingerprint.
+        package var name: String { keyID + " " + fingerprint }
     }
 
     /// The token's text, a JSON Web Token.

@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import TestSupport
 import Testing
+import Wire
 
 @testable import APNsClient
 
@@ -192,6 +193,26 @@ import Testing
         }
         #expect(keys == ["OLDKEY0000", "OLDKEY0000", "NEWKEY0000"])
         #expect(await server.connections == 2)
+        await client.close()
+        await server.stop()
+    }
+
+    @Test func `a corrected key file with the same identifier signs at once, also when everything was refused`()
+        async throws
+    {
+        let refusal = ScriptedServer.Order.answer(403, body: #"{"reason":"InvalidProviderToken"}"#)
+        let refusals = [ScriptedServer.Order](repeating: refusal, count: 20)
+        let server = try await ScriptedServer.start(refusals + [.answer(200)])
+        let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
+        let client = try PushClient(await server.endpoint, authentication: .token(keys[0]))
+        for _ in 0..<20 {
+            await #expect(throws: APNsError.self) { try await client.send(.alert("Hi"), to: token, topic: topic) }
+        }
+        try await client.replaceKey(with: keys[1])
+        try await client.send(.alert("after"), to: token, topic: topic)
+        let authorization = try #require(await server.authorizations.last ?? nil)
+        let sent = try ParsedProviderToken(Array(authorization.utf8.dropFirst("bearer ".utf8.count)))
+        #expect(try keys[1].publicKey().isValid(signature: sent.signature, for: sent.signingInput))
         await client.close()
         await server.stop()
     }

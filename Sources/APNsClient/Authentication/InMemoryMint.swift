@@ -74,7 +74,7 @@ public final class InMemoryMint: ProviderTokenMint {
     func replaceKey(with key: SigningKey) throws(APNsError) {
         let otherTeam: String? = state.withLock { state in
             guard state.key.teamID == key.teamID else { return state.key.teamID }
-            if state.key.keyID != key.keyID { state.schedule = ProviderTokenSchedule() }
+            if !state.key.isSame(as: key) { state.schedule = ProviderTokenSchedule() }
             state.key = key
             return nil
         }

@@ -90,6 +90,27 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
+    /// The SHA-256 of the public key as hexadecimal digits, which identifies the key itself.
+    ///
+    /// A key file can be replaced while the identifier of the key stays the same.
+    ///
+    /// - Throws: ``APNsError`` with the code `badCredentials` when it cannot be computed.
+    package var fingerprint: String {
+        get throws(APNsError) {
+            do throws(CryptographyError) {
+                let hash = try SHA256.hash(Array(try key.publicKeyPEM().utf8))
+                return hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            } catch {
+                throw APNsError(.badCredentials, description: "the signing key cannot be used: \(error)")
+            }
+        }
+    }
+
+    /// Returns whether another key is this one: the same team, identifier and public key.
+    package func isSame(as other: SigningKey) -> Bool {
+        teamID == other.teamID && keyID == other.keyID && (try? fingerprint) == (try? other.fingerprint)
+    }
+
     private init(_ key: ES256PrivateKey, keyID: String, teamID: String) {
         self.key = key
         self.keyID = keyID

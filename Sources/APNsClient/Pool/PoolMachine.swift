@@ -420,6 +420,11 @@ struct PoolMachine {
         closeAllIfFinished()
     }
 
+    /// Sends again, since the key that was rejected is not used any more.
+    mutating func closeCircuit() {
+        circuit = CircuitBreaker()
+    }
+
     private mutating func breakCircuit(after error: APNsError?, at now: MonotonicTime) {
         guard settings.breaksCircuit, let stop = circuit.answered(error, at: now) else { return }
         orders.append(.report(.circuitOpened(stop)))

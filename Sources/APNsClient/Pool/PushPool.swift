@@ -299,7 +299,13 @@ actor PushPool {
         carryOut()
     }
 
-    /// Uses another key: pushes in flight complete on their connections, and later ones use new connections.
+    /// Uses another key, and sends again if everything was rejected because of the one before.
+    func replaceKey() {
+        machine.closeCircuit()
+        replaceToken()
+    }
+
+    /// Uses another token: pushes in flight complete on their connections, and later ones use new connections.
     func replaceToken() {
         authorization = nil
         isFetchOutdated = isFetchingToken

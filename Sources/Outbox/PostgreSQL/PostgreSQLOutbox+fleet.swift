@@ -57,11 +57,14 @@ extension PostgreSQLOutbox: SharedOutbox {
         }
     }
 
+    // A row is found by the key's identifier and fingerprint, both in `key_id`: relays of an earlier version, which use
+    // rows with the identifier alone, continue to share tokens with each other during an upgrade.
+
     package func sharedToken(of key: SharedToken.Key) async throws(OutboxError) -> SharedToken? {
         try await inquire(
             .watching,
             "SELECT token, issued_at FROM martlet.provider_token WHERE team_id = $1 AND key_id = $2",
-            [.text(key.teamID), .text(key.keyID)]
+            [.text(key.teamID), .text(key.name)]
         ) { $0.first.map { SharedToken(text: Array($0.text(at: 0).utf8), issuedAt: $0.integer(at: 1)) } }
     }
 
@@ -77,7 +80,7 @@ extension PostgreSQLOutbox: SharedOutbox {
             DO UPDATE SET token = excluded.token, issued_at = excluded.issued_at WHERE t.issued_at = $5
             """,
             [
-                .text(key.teamID), .text(key.keyID), .text(String(decoding: token.text, as: UTF8.self)),
+                .text(key.teamID), .text(key.name), .text(String(decoding: token.text, as: UTF8.self)),
                 .integer(token.issuedAt), .integer(old),
             ]
         ) { _ in }

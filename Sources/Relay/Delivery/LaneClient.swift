@@ -44,7 +44,7 @@ struct LaneClient: Sendable {
 
     /// Returns whether the client signs with this key, or can change to it without being replaced.
     func maySign(with key: SigningKey) -> Bool {
-        key.teamID == self.key.teamID && (!sharesTokens || key.keyID == self.key.keyID)
+        sharesTokens ? key.isSame(as: self.key) : key.teamID == self.key.teamID
     }
 
     /// Sends a push once.

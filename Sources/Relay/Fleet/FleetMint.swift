@@ -35,7 +35,7 @@ struct FleetMint: ProviderTokenMint {
 
     func token() async throws(APNsError) -> MintedToken {
         let now = clock.secondsSince1970()
-        let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID)
+        let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID, fingerprint: try key.fingerprint)
         do throws(OutboxError) {
             let shared = try await outbox.sharedToken(of: name)
             let token: SharedToken

@@ -110,11 +110,7 @@ extension PushRelay {
     /// Replaces the keys of clients whose app's signing key has changed, except for some lanes.
     private func replaceKeys(of old: RelayConfiguration, but fresh: Set<Lane>) async {
         for app in configuration.apps {
-            let before = old.apps.first { $0.name == app.name }?.key
-            guard before?.keyID != app.key.keyID || (try? before?.publicKeyPEM()) != (try? app.key.publicKeyPEM())
-            else {
-                continue
-            }
+            if let before = old.apps.first(where: { $0.name == app.name })?.key, before.isSame(as: app.key) { continue }
             for environment in app.environments {
                 let lane = Lane(app: app.name, environment: environment)
                 guard !fresh.contains(lane), let client = clients[lane] else { continue }

@@ -5,6 +5,7 @@ import Outbox
 import Simulator
 import TestSupport
 import Testing
+import Wire
 
 @testable import Relay
 
@@ -140,13 +141,41 @@ import Testing
         #expect(try await FleetMint(key, sharing: outbox, clock: clock.wall).token().text == alone.text)
     }
 
+    @Test func `a key with the same identifier gets another client`() async throws {
+        let benches = try await fleet(1)
+        var new = await benches[0].relay.configuration
+        #expect(try await benches[0].relay.freshClients(for: new).isEmpty)
+        new.apps[0].key = try .ephemeral(keyID: benches[0].key.keyID, teamID: benches[0].key.teamID)
+        let fresh = try await benches[0].relay.freshClients(for: new)
+        #expect(Array(fresh.keys) == [Lane(app: "orders", environment: .production)])
+        for client in fresh.values { await client.close() }
+        await stop(benches)
+    }
+
+    @Test func `a token that another key with the same identifier has signed is not used`() async throws {
+        guard case .database(let database) = try await place() else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let clock = TestClock()
+        let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
+        let mints = keys.map { FleetMint($0, sharing: outbox, clock: clock.wall) }
+        let wrong = try await mints[0].token()
+        clock.advance(by: 60)
+        let right = try await mints[1].token()
+        let parsed = try #require(try? ParsedProviderToken(String(decoding: right.text, as: UTF8.self)[...].utf8))
+        #expect(try keys[1].publicKey().isValid(signature: parsed.signature, for: parsed.signingInput))
+        // Relays that still have the former key do not replace the token of the others, nor the others theirs.
+        #expect(try await mints[0].token().text == wrong.text)
+        #expect(try await FleetMint(keys[1], sharing: outbox, clock: clock.wall).token().text == right.text)
+        await outbox.close(isInOrder: true)
+    }
+
     @Test(arguments: [Int64.min, -1, .max]) func `a shared token with an impossible time of issue is replaced`(
         issuedAt: Int64
     ) async throws {
         guard case .database(let database) = try await place() else { return }
         let outbox = try await PostgreSQLOutbox(address: database)
         let key = try SigningKey.ephemeral()
-        let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID)
+        let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID, fingerprint: try key.fingerprint)
         _ = try await outbox.share(SharedToken(text: [], issuedAt: issuedAt), of: name, inPlaceOf: nil)
         let lines = LogLines()
         let clock = TestClock()
