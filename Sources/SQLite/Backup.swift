@@ -9,14 +9,14 @@ package final class Backup {
     private let raw: OpaquePointer
     private let target: Connection
 
-    /// Creates a backup and opens the file of the copy.
+    /// Creates a backup and opens the file of the copy, which is written without a log.
     ///
     /// - Parameters:
     ///   - source: The database, whose connection must stay open until the last step.
     ///   - path: The file of the copy. An existing database is replaced; a missing file is created.
     /// - Throws: ``SQLiteError`` when the file cannot be created or written.
     package init(of source: borrowing Connection, to path: String) throws(SQLiteError) {
-        target = try Connection(path: path)
+        target = try Connection(path: path, options: Connection.Options(isExclusive: true, hasLog: false))
         raw = try target.beginBackup(of: source)
     }
 

@@ -34,18 +34,24 @@ package struct Connection: ~Copyable {
         ///
         /// The index of the log is in memory then, so that a file can be opened when the disk has no space for one.
         package var isExclusive: Bool
+        /// Whether changes are logged so that a crash cannot damage the file; true by default.
+        ///
+        /// Without a log the file is the only one that is written. This suits a file that is deleted after a failure.
+        package var hasLog: Bool
 
         /// Creates options, with a default for each.
         package init(
             synchronous: Synchronous = .full,
             busyTimeout: Duration = .seconds(5),
             mustExist: Bool = false,
-            isExclusive: Bool = false
+            isExclusive: Bool = false,
+            hasLog: Bool = true
         ) {
             self.synchronous = synchronous
             self.busyTimeout = busyTimeout
             self.mustExist = mustExist
             self.isExclusive = isExclusive
+            self.hasLog = hasLog
         }
     }
 
@@ -105,9 +111,10 @@ package struct Connection: ~Copyable {
         do throws(SQLiteError) {
             // Must precede the first use of the log; otherwise SQLite keeps the index on disk.
             if options.isExclusive { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
-            let mode = try connection.firstText("PRAGMA journal_mode = WAL")
-            guard mode == "wal" else {
-                throw SQLiteError(SQLITE_CANTOPEN, "there can be no write-ahead log beside it, only \(mode)")
+            let wanted = options.hasLog ? "wal" : "off"
+            let mode = try connection.firstText("PRAGMA journal_mode = \(wanted)")
+            guard mode == wanted else {
+                throw SQLiteError(SQLITE_CANTOPEN, "its journal mode cannot be \(wanted), only \(mode)")
             }
             try connection.execute("PRAGMA synchronous = \(options.synchronous.rawValue)")
             // On systems where a plain sync does not reach the disk, such as macOS, use the sync that does.

@@ -48,6 +48,15 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
+    /// Creates an error from an error number of the system.
+    static func system(_ number: CInt, _ message: String) -> SQLiteError {
+        let reason = strerror(number).map { String(cString: $0) } ?? "error \(number)"
+        return SQLiteError(number == ENOSPC ? SQLITE_FULL : SQLITE_IOERR, "\(message): \(reason)")
+    }
+
+    /// Creates an error for a disk with too little space.
+    package static func full(_ message: String) -> SQLiteError { SQLiteError(SQLITE_FULL, message) }
+
     /// Creates an error from the last failure of a connection, or from a result code when there is no connection.
     init(_ code: CInt, on connection: OpaquePointer?, during what: String) {
         let words = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)

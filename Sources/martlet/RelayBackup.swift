@@ -23,14 +23,29 @@ extension Command {
         guard !FileManager.default.fileExists(atPath: file.path) else {
             throw UsageError("\(file.path) exists: choose another file")
         }
+        let directory = URL(filePath: file.path).deletingLastPathComponent().path
+        guard FileManager.default.isWritableFile(atPath: directory) else {
+            let isThere = FileManager.default.fileExists(atPath: directory)
+            throw UsageError("the directory \(directory) \(isThere ? "is not writable" : "does not exist")")
+        }
         let answer = try await relay.ask("POST", "/v1/backup", within: backupTime)
         let copy = answer["file"]?.stringValue ?? ""
         do {
             try FileManager.default.moveItem(atPath: copy, toPath: file.path)
         } catch {
-            throw BackupError(copy: copy, file: file.path, reason: "\(error)")
+            throw BackupError(copy: copy, file: file.path, reason: reason(of: error))
         }
         output.write(json: ["file": .string(file.path)], text: "The backup is in \(file.path).\n")
+    }
+
+    /// Returns the reason why a file cannot be moved.
+    private static func reason(of error: any Error) -> String {
+        switch (error as? CocoaError)?.code {
+        case .fileNoSuchFile, .fileReadNoSuchFile: "there is no such file on this machine"
+        case .fileWriteNoPermission, .fileReadNoPermission: "this user has no permission"
+        case .fileWriteOutOfSpace: "the disk is full"
+        default: "\(error)"
+        }
     }
 }
 

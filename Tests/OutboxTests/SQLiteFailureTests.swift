@@ -1,5 +1,6 @@
 import Foundation
 import Outbox
+import Synchronization
 import TestSupport
 import Testing
 
@@ -124,6 +125,32 @@ import Testing
         try await store.setCursor(1, of: "health")
         try await store.setCursor(2, of: "health")
         #expect(try size() <= 33 << 20)
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a backup without enough space leaves nothing behind and keeps the earlier one`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try #require(try await place.open() as? SQLiteOutbox)
+        let payload = String(repeating: "x", count: 4_000)
+        _ = try await store.accept(try (1...2_000).map { try OutboxPush.numbered($0, payload: payload) }, at: 1_000)
+        let path = try await store.backUp()
+        func content() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: place.directory.path).sorted()
+        }
+        func size() throws -> Int? { try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int }
+        let (before, earlier) = (try content(), try size())
+        // The copy has 8 MB: there is too little space for it at once, or after some of it.
+        for spaces in [[20 << 20], [100 << 20, 15 << 20]] as [[Int64]] {
+            let left = Mutex(spaces)
+            do throws(OutboxError) {
+                _ = try await store.backUp { _ in left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
+                Issue.record("there was enough space")
+            } catch {
+                #expect(error.kind == .full && error.description.contains("MB free"), "\(error)")
+            }
+            #expect(try content() == before)
+            #expect(try size() == earlier)
+        }
         await store.close(isInOrder: true)
     }
 

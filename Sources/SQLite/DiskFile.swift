@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Operations on database files and their disk.
+package enum DiskFile {
+    /// Returns the size of a file in bytes; 0 for a missing file.
+    package static func size(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Returns the space in bytes that this process may still use on the disk of a file; nil when it is not known.
+    package static func freeSpace(beside path: String) -> Int64? {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        var status = statvfs()
+        guard statvfs(directory, &status) == 0 else { return nil }
+        let (space, isTooMuch) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
+            by: Int64(clamping: status.f_frsize)
+        )
+        return isTooMuch ? .max : space
+    }
+
+    /// Deletes a database with the files that SQLite stores beside it; missing files are no error.
+    package static func deleteDatabase(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    }
+
+    /// Renames a file and replaces an existing one.
+    ///
+    /// - Throws: ``SQLiteError`` with the reason of the system; both files are unchanged then.
+    package static func rename(_ path: String, to other: String) throws(SQLiteError) {
+        guard replace(path, other) != 0 else { return }
+        throw SQLiteError.system(errno, "cannot rename \(path) to \(other)")
+    }
+}
+
+/// Calls the function of the system, whose name is that of the method above.
+private func replace(_ path: String, _ other: String) -> CInt { rename(path, other) }
