@@ -18,7 +18,7 @@ extension PushRelay {
         let caller = call.service.caller
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         if case .refuse(let refusal, let seconds) = gate.verdict(on: 1, load(of: app, by: caller), at: now) {
-            counts.shed(1, by: caller.name)
+            counts.refused(1, by: caller.name, refusal)
             throw APIProblem(503, message(of: refusal), retryAfter: seconds)
         }
         return OrderDesk(
@@ -67,7 +67,8 @@ extension PushRelay {
     ) async -> (answers: [Result<Acceptance, OutboxError>], time: Int64) {
         guard !pushes.isEmpty else { return ([], now) }
         if let error = await roomProblem(for: pushes, from: caller, within: limit) {
-            counts.shed(pushes.count, by: caller.name)
+            if let refusal = error.refusal { counts.refused(pushes.count, by: caller.name, refusal) }
+            let error = error.error
             return ([Result<Acceptance, OutboxError>](repeating: .failure(error), count: pushes.count), now)
         }
         return await withCheckedContinuation { continuation in
@@ -77,25 +78,26 @@ extension PushRelay {
                     self.counts.shed(answers.count { $0 == .full }, by: caller.name)
                     continuation.resume(returning: (answers.map { .success($0) }, time))
                 case .failure(let error):
-                    self.counts.shed(pushes.count, by: caller.name)
+                    self.counts.callers.notStored(pushes.count, by: caller.name)
                     continuation.resume(returning: ([Result](repeating: .failure(error), count: pushes.count), time))
                 }
             }
         }
     }
 
-    /// Waits until there is capacity for pushes; returns the error when there is none in time.
+    /// Waits until there is capacity for pushes; returns the error when there is none in time, with the refusal unless
+    /// the relay is shutting down.
     private func roomProblem(
         for pushes: [OutboxPush],
         from caller: Callers.Caller,
         within limit: Duration
-    ) async -> OutboxError? {
+    ) async -> (error: OutboxError, refusal: LoadGate.Refusal?)? {
         let end = ContinuousClock.now + limit
         while true {
-            if isDraining { return OutboxError(.closed, "the relay is shutting down") }
+            if isDraining { return (OutboxError(.closed, "the relay is shutting down"), nil) }
             guard let refusal = refusal(of: pushes, from: caller, isBatch: limit > .zero) else { return nil }
             guard ContinuousClock.now < end, !Task.isCancelled else {
-                return OutboxError(.full, message(of: refusal))
+                return (OutboxError(.full, message(of: refusal)), refusal)
             }
             try? await Task.sleep(for: PushRelay.roomInterval)
         }

@@ -55,11 +55,26 @@ extension PushRelay {
                 response.identify(request, as: id)
                 reply.send(response)
             }
-        case .closed:
-            connections[key] = nil
+        case .closed(let error):
+            if connections.removeValue(forKey: key) == nil { noteFailedHandshake(error, of: connection.peer) }
         case .served, .unreadable, .refused, .goAway:
             break
         }
+    }
+
+    /// Counts and logs a client whose TLS handshake failed, for instance because it does not trust the certificate.
+    private func noteFailedHandshake(_ error: WireError, of peer: String) {
+        // A probe of a load balancer opens a connection and closes it.
+        guard error.kind != .closedByPeer, error.kind != .closedLocally else { return }
+        counts.failedHandshakes += 1
+        guard let heldBack = failedHandshakes.take(at: now) else { return }
+        log.info(
+            "handshake failed",
+            [
+                "peer": .string(peer), "error": .string("\(error)"),
+                "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
+            ]
+        )
     }
 
     /// Answers a request that is not part of the APNs protocol: the JSON API over HTTP/2.
@@ -98,22 +113,19 @@ extension PushRelay {
         }
     }
 
-    /// Returns the caller of a request to the JSON API; nil, and logged with the client's address if the listener
-    /// reports it, when the credentials are not valid.
-    func caller(_ authorization: String?, from peer: String? = nil) -> Callers.Caller? {
-        guard let caller = currentCaller(authorization) else {
-            noteRefusal(of: peer)
-            return nil
-        }
-        return caller
-    }
-
-    /// Returns whether the credentials of a request to the JSON API are invalid, which is logged; called before the
-    /// body has arrived.
-    nonisolated func refuses(_ authorization: String?, from peer: String? = nil) -> Bool {
-        guard currentCaller(authorization) == nil else { return false }
-        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(of: peer) } }
-        return true
+    /// Returns the caller of a request to the JSON API; called before the body has arrived, without the event loop.
+    ///
+    /// - Throws: ``RefusedCaller`` when the credentials are not valid, which is logged with the client's address if the
+    ///   listener reports it.
+    nonisolated func caller(
+        _ authorization: String?,
+        from peer: String? = nil
+    ) throws(RefusedCaller) -> Callers.Caller {
+        let caller = callers.caller(authorization)
+        if let caller, caller.refusal(at: now / 1_000) == nil { return caller }
+        let refused = RefusedCaller(caller)
+        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(of: peer, refused) } }
+        throw refused
     }
 
     /// Returns the caller with these credentials; nil when they are not valid.
@@ -123,14 +135,22 @@ extension PushRelay {
     }
 
     /// Counts and logs a rejected caller; the peer is nil when the listener does not report addresses.
-    private func noteRefusal(of peer: String?, certificate: CertificateFacts? = nil) {
-        counts.refusedCallers += 1
+    private func noteRefusal(
+        of peer: String?,
+        _ refused: RefusedCaller = RefusedCaller(nil),
+        certificate: CertificateFacts? = nil
+    ) {
+        // A caller that is known is counted under its name.
+        if refused.name == nil { counts.refusedCallers += 1 }
         guard let heldBack = refusals.take(at: now) else { return }
         log.warning(
-            certificate == nil
-                ? "a caller was refused: it shows no key of this relay"
-                : "caller rejected: no caller has this certificate",
+            refused.name != nil
+                ? "caller rejected: its credentials have expired"
+                : certificate == nil
+                    ? "a caller was refused: it shows no key of this relay"
+                    : "caller rejected: no caller has this certificate",
             [
+                "caller": refused.name.map { .string($0) },
                 "peer": .string(peer ?? "http"), "certificate-sha256": certificate.map { .string($0.fingerprint) },
                 "certificate-subject": certificate.map { .string($0.subject) },
                 "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
@@ -209,8 +229,8 @@ extension PushRelay {
         // Before the push is checked, so that a refusal is cheap.
         let app = caller.apps.count == 1 ? caller.apps.first : nil
         let verdict = gate.verdict(on: 1, load(of: app, by: caller), at: now)
-        if case .refuse(_, let seconds) = verdict {
-            counts.shed(1, by: caller.name)
+        if case .refuse(let refusal, let seconds) = verdict {
+            counts.refused(1, by: caller.name, refusal)
             return reply(.rejected(.serviceUnavailable, retryAfter: seconds))
         }
         var request = request
@@ -256,7 +276,7 @@ extension PushRelay {
             counts.shed(1, by: caller.name)
             return reply(.rejected(.serviceUnavailable, retryAfter: 30))
         case .failure:
-            counts.shed(1, by: caller.name)
+            counts.callers.notStored(1, by: caller.name)
             return reply(.rejected(.serviceUnavailable, retryAfter: 5))
         }
         if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome)) }

@@ -58,6 +58,10 @@ package actor PushRelay {
     var rates = RecentRates()
     var reloads: ConfigurationReloads
     var store = StoreHealth()
+    /// The time of the last check for expired keys and certificates, in seconds since 1970.
+    var expiryLoggedAt: Int64 = 0
+    /// The limit for log lines about clients whose TLS handshake failed.
+    var failedHandshakes = LogThrottle()
     /// The limit for log lines about rejected callers.
     var refusals = LogThrottle()
     /// The limit for log lines about unusual provider tokens.
@@ -274,8 +278,13 @@ package actor PushRelay {
     }
 
     /// Requests a shutdown, on behalf of an operator.
-    func askToDrain() {
-        log.info("somebody asks for the relay's end")
+    ///
+    /// - Parameter caller: The name of the caller; nil when another relay passes the request on, which logs the caller.
+    func askToDrain(by caller: String?) {
+        log.info(
+            caller == nil ? "drain requested: the audit log of another relay has the caller" : "drain requested",
+            ["caller": caller.map { .string($0) }]
+        )
         drainRequests.continuation.yield()
     }
 

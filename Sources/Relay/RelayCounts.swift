@@ -45,7 +45,7 @@ struct RelayCounts {
     var conflicts: [String: Int] = [:]
     /// Pushes to tokens that Apple has reported as unregistered, by app.
     var suppressed: [String: Int] = [:]
-    /// Pushes that were not accepted because of overload or a full or failed outbox.
+    /// Pushes that were not accepted because of overload or the limit of the outbox.
     private(set) var shed = 0
     /// Requests by caller.
     var callers = CallerCounts()
@@ -53,6 +53,8 @@ struct RelayCounts {
     var webhooks: [String: (succeeded: Int, failed: Int)] = [:]
     /// Callers that were rejected.
     var refusedCallers = 0
+    /// Clients whose TLS handshake failed.
+    var failedHandshakes = 0
     /// Connections with an unusual provider token, by its deviation from Apple's documentation.
     var unusualTokens: [ProviderTokenDeviation: Int] = [:]
     /// Requests about channels that Apple has accepted.
@@ -105,10 +107,18 @@ struct RelayCounts {
         }
     }
 
-    /// Counts pushes of a caller that were not accepted.
+    /// Counts pushes of a caller that were not accepted because of overload or the limit of the outbox.
     mutating func shed(_ count: Int, by caller: String) {
         shed += count
         callers.shed(count, by: caller)
+    }
+
+    /// Counts pushes of a caller that were refused before they were looked at.
+    mutating func refused(_ count: Int, by caller: String, _ refusal: LoadGate.Refusal) {
+        switch refusal {
+        case .storeDoesNotAnswer: callers.notStored(count, by: caller)
+        case .outboxIsFull, .tooManyIncoming: shed(count, by: caller)
+        }
     }
 
     /// Counts an attempt to send a push.

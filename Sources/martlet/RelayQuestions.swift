@@ -54,7 +54,7 @@ extension Command {
         for lane in status["lanes"]?.elements ?? [] {
             let ends = lane["outcomes"]
             table.add([
-                lane.cell("app"), lane.cell("environment"), Table.Cell(lane["backlog"]?.shown ?? "unknown"),
+                lane.cell("app"), lane.cell("environment"), Table.Cell(lane["waiting"]?.shown ?? "unknown"),
                 Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
                 lane.cell("sent-per-second"), Table.Cell(ends?["delivered"]?.shown ?? ""),
                 Table.Cell(ends?["refused"]?.shown ?? ""), Table.Cell(ends?["dead"]?.shown ?? ""),
@@ -64,12 +64,14 @@ extension Command {
         return table.text(for: .output)
     }
 
-    /// Returns the state of a lane, with the reason and the duration if it is down.
+    /// Returns the state of a lane: its pause, and the reason and the duration if it is down.
     private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
-        if let pause = lane["manual-pause"] { return Table.Cell(pause.manualPause, .bad) }
-        guard lane["state"] == "down", let since = lane["since"]?.integerValue else { return Table.Cell("ok", .good) }
-        let seconds = Double(max(0, now - since) / 1_000)
-        return Table.Cell("down for \(seconds.shortText) s: \(lane["reason"]?.stringValue ?? "")", .bad)
+        let down = lane["since"]?.integerValue.map { since in
+            let seconds = Double(max(0, now - since) / 1_000)
+            return "down for \(seconds.shortText) s: \(lane["reason"]?.stringValue ?? "")"
+        }
+        let states = [lane["manual-pause"]?.manualPause, down].compactMap(\.self)
+        return states.isEmpty ? Table.Cell("ok", .good) : Table.Cell(states.joined(separator: ", and "), .bad)
     }
 
     /// Lists the apps of a relay.

@@ -74,7 +74,7 @@ function figures({ lanes, connections, storage }) {
   const sum = (pick) => lanes.reduce((total, lane) => total + (pick(lane) ?? 0), 0)
   const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
   const facts = [
-    ["waiting", waiting(lanes.every((lane) => "backlog" in lane) ? sum((lane) => lane.backlog) : undefined)], ["oldest", duration(oldest)],
+    ["waiting", waiting(lanes.every((lane) => "waiting" in lane) ? sum((lane) => lane.waiting) : undefined)], ["oldest", duration(oldest)],
     ["sent a second", rate(sum((lane) => lane["sent-per-second"]))],
     ["on their way", number.format(sum((lane) => lane["in-flight"]))],
     ...states.map((state) => [state, number.format(sum((lane) => lane.outcomes[state]))]),
@@ -97,12 +97,15 @@ function lanes({ lanes, now }) {
       element("th", { scope: "col", class: index >= 2 && index < 6 ? "number" : null }, name)))),
     element("tbody", {}, lanes.map((lane) => {
       const manual = lane["manual-pause"]
-      const isDown = lane.state === "down"
-      const state = manual ? `paused manually since ${new Date(manual.since).toISOString()} by ${manual.by}`
-        : isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : "ok"
+      const isDown = lane.since !== undefined
+      const states = [
+        manual ? `paused manually since ${new Date(manual.since).toISOString()} by ${manual.by}` : null,
+        isDown ? `down for ${duration((now - lane.since) / 1000)}: ${lane.reason}` : null,
+      ]
+      const state = states.filter((state) => state).join(", and ") || "ok"
       return element("tr", {},
         element("th", { scope: "row" }, lane.app), element("td", {}, lane.environment),
-        element("td", { class: "number" }, waiting(lane.backlog)),
+        element("td", { class: "number" }, waiting(lane.waiting)),
         element("td", { class: "number" }, duration(lane["oldest-seconds"] ?? 0)),
         element("td", { class: "number" }, number.format(lane["in-flight"])),
         element("td", { class: "number" }, rate(lane["sent-per-second"])),

@@ -47,11 +47,25 @@ extension RelayAPI {
             ?? request.query.first { $0.name == "environment" }?.value
         let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
         let id = arguments["id"].flatMap { try? APNsID($0) }?.description
-        entry.target = id ?? arguments["node"] ?? token
+        entry.target = id ?? arguments["node"] ?? token ?? requeuedIDs(in: request)
         entry.count = (json["purged"] ?? json["requeued"])?.integerValue
         entry.peer = peer
         entry.status = response.status
         return entry
+    }
+}
+
+extension RelayAPI {
+    /// The maximum number of identifiers in an audit entry.
+    private static let targetLimit = 10
+
+    /// The first identifiers of the dead letters that a request names; nil for one that names none.
+    private static func requeuedIDs(in request: HTTPRequest) -> String? {
+        guard request.path.hasSuffix("/dead-letters:requeue"), let json = try? JSONReader.read(request.body) else {
+            return nil
+        }
+        let ids = (json["ids"]?.elements ?? []).compactMap { $0.stringValue.flatMap { try? APNsID($0) }?.description }
+        return ids.isEmpty ? nil : ids.prefix(targetLimit).joined(separator: " ")
     }
 }
 

@@ -130,7 +130,7 @@ extension RelayAPI {
             answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
-            await call.service.relay.askToDrain()
+            await call.service.relay.askToDrain(by: call.service.caller.name)
             return .json(["state": "draining"], status: 202)
         },
         Route(

@@ -99,10 +99,12 @@ struct RelayAPI: Sendable {
         guard hasBody else { return .whole }
         let start = ContinuousClock.now
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
-        guard !relay.refuses(request.fields["authorization"], from: peer) else {
+        do throws(RefusedCaller) {
+            _ = try relay.caller(request.fields["authorization"], from: peer)
+        } catch {
             let route = RelayAPI.table.match(of: request)?.path ?? "other"
-            relay.noteAnswer(request.method, route, status: 401, since: start, by: CallerCounts.other)
-            return .answer(RelayAPI.stranger.response)
+            relay.noteAnswer(request.method, route, status: 401, since: start, by: error.name ?? CallerCounts.other)
+            return .answer(APIProblem(401, error.message).response)
         }
         return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
     }
@@ -121,8 +123,6 @@ struct RelayAPI: Sendable {
         relay.noteAnswer(request.method, request.path, status: health.status, since: start, by: nil)
         return health
     }
-
-    private static let stranger = APIProblem(401, "authorization must be bearer and a key of this relay")
 
     /// Answers a request, and measures how long that took.
     ///
@@ -158,8 +158,11 @@ struct RelayAPI: Sendable {
             let answer = await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
             return (answer, nil)
         }
-        guard let caller = await relay.caller(authorization, from: peer) else {
-            return (RelayAPI.stranger.answer, CallerCounts.other)
+        let caller: Callers.Caller
+        do throws(RefusedCaller) {
+            caller = try relay.caller(authorization, from: peer)
+        } catch {
+            return (APIProblem(401, error.message).answer, error.name ?? CallerCounts.other)
         }
         let managesOverListeners = await relay.configuration.managesOverListeners
         let mayManage = door == .http || managesOverListeners

@@ -21,12 +21,12 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     fileprivate static let day: Int64 = 86_400
 
     private let subject: Subject
-    private let expiry: Int64
+    /// The time of the expiry, in seconds since 1970.
+    let expiry: Int64
     /// The whole days that are left, rounded down; negative after the expiry.
     private let days: Int64
-
     /// Whether it has expired already.
-    private var isExpired: Bool { days < 0 }
+    let isExpired: Bool
 
     fileprivate init(caller: String, expiry: Int64, at now: Int64) {
         self.init(.caller(caller), expiry, at: now)
@@ -39,6 +39,7 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
     private init(_ subject: Subject, _ expiry: Int64, at now: Int64) {
         self.subject = subject
         self.expiry = expiry
+        isExpired = expiry <= now
         days = Int64((Double(expiry - now) / Double(ExpiryWarning.day)).rounded(.down))
     }
 

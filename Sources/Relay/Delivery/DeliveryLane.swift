@@ -1,3 +1,4 @@
+internal import APNs
 internal import Outbox
 
 /// The claimed pushes and the errors of one lane.
@@ -47,12 +48,20 @@ struct DeliveryLane {
     private var faults = 0
     /// The reason why the lane does not send; nil when it does.
     private(set) var outage: LaneOutage?
+    /// The time since which pushes are sent and none is answered, in milliseconds since 1970; nil when none waits for
+    /// an answer.
+    private var unansweredSince: Int64?
     /// The time of the next attempt, in milliseconds since 1970; nil when the lane sends.
     var pausedUntil: Int64? { outage?.nextTry }
     /// Whether an operator has paused the lane.
     var isPausedManually = false
     private var credentials = CredentialRefusals()
     var rate: RateLimit?
+
+    /// The time without an answer after which the lane counts as down, in milliseconds.
+    ///
+    /// Apple answers within a second. A push that is not answered fails only after the timeout of the client.
+    static let silenceLimit: Int64 = 10_000
 
     init(rate: RateLimit? = nil) {
         self.rate = rate
@@ -77,6 +86,55 @@ struct DeliveryLane {
         return nil
     }
 
+    /// Notes that a push was sent.
+    mutating func sent(at now: Int64) {
+        inFlight += 1
+        if unansweredSince == nil { unansweredSince = now }
+    }
+
+    /// Notes the result of an attempt to send a push.
+    mutating func ended(_ result: SendResult, at now: Int64) {
+        inFlight -= 1
+        switch result {
+        case .accepted, .refused: unansweredSince = inFlight > 0 ? now : nil
+        case .neverSent, .unknown: break
+        }
+    }
+
+    /// Returns the reason why the lane delivers nothing; nil when it delivers or has nothing to deliver.
+    ///
+    /// Silence of Apple is reported and changes nothing about what is sent: each push has a timeout.
+    func problem(at now: Int64) -> LaneProblem? {
+        if let outage { return LaneProblem(since: outage.since, reason: outage.reason, nextTry: outage.nextTry) }
+        return silence(at: now).map { LaneProblem(since: $0, reason: SendResult.noAnswer, nextTry: nil) }
+    }
+
+    /// The time since which Apple has not answered, if that is long ago.
+    private func silence(at now: Int64) -> Int64? {
+        guard let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else { return nil }
+        return since
+    }
+
+    /// Whether no push is claimed or in flight, and no attempt of a lane that is down is awaited.
+    func isAtRest(at now: Int64) -> Bool {
+        inFlight == 0 && !hasClaimed && !shelves.contains(where: \.isClaiming) && pausedUntil.map { $0 <= now } ?? true
+    }
+
+    /// Ends an outage, because no push is left that could show whether it lasts.
+    mutating func endOutage() {
+        outage = nil
+        unansweredSince = nil
+        troubles = 0
+        faults = 0
+    }
+
+    /// Returns whether an answer is that of a test push while the client sends nothing else, because Apple refuses all
+    /// device tokens of the lane.
+    func staysDown(after result: SendResult) -> Bool {
+        guard case .refused(_, .badDeviceToken?, _, _) = result, let outage else { return false }
+        return outage.reason == Reason.badDeviceToken.rawValue
+    }
+
     /// Pauses the lane after an error.
     ///
     /// - Parameters:
@@ -98,7 +156,7 @@ struct DeliveryLane {
         troubles += 1
         let wait = min(max(wait ?? usual, 1), 3_600_000)
         outage = LaneOutage(
-            since: before?.since ?? now,
+            since: before?.since ?? silence(at: now) ?? now,
             after: result,
             nextTry: now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
         )
@@ -116,6 +174,7 @@ struct DeliveryLane {
     mutating func setBack(by time: Int64) {
         outage?.nextTry -= time
         outage?.since -= time
+        unansweredSince? -= time
         stir()
     }
 

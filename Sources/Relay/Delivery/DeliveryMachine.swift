@@ -110,24 +110,14 @@ struct DeliveryMachine {
     mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
         guard let push = sending.removeValue(forKey: number) else { return nil }
         let lane = push.push.lane
-        lanes[lane]?.inFlight -= 1
+        lanes[lane]?.ended(result, at: now)
         let verdict = policy.verdict(on: result, for: push, at: now, using: &generator)
         switch verdict {
         case .end(let outcome, let isTokenDead):
-            lanes[lane]?.recover()
+            noteAnswer(result, of: lane, at: now)
             settle(push, Settlement(number: number, .ended(outcome), isTokenDead: isTokenDead))
         case .again(let wait, let attempts, let unknownTries):
-            switch result {
-            case .refused(let status, _, _, let retryAfter) where status >= 500:
-                lanes[lane]?.falter(after: result, retryAfter, at: now, using: &generator)
-            case .refused:
-                lanes[lane]?.recover()
-            case .unknown where lanes[lane]?.outage != nil:
-                // The next try would otherwise follow at once, and each would use up a push's attempts.
-                lanes[lane]?.pause(after: result, nil, at: now, using: &generator)
-            case .accepted, .neverSent, .unknown:
-                break
-            }
+            noteAnswer(result, of: lane, at: now)
             let again = Settlement.Change.postponed(
                 until: now + wait,
                 attempts: attempts,
@@ -141,6 +131,32 @@ struct DeliveryMachine {
             refuseCredentials(of: push, result, outcome, wait, at: now)
         }
         return verdict
+    }
+
+    /// Notes what the result of an attempt shows about its lane.
+    private mutating func noteAnswer(_ result: SendResult, of lane: Lane, at now: Int64) {
+        switch result {
+        case .refused(let status, _, _, let retryAfter) where status >= 500:
+            lanes[lane]?.falter(after: result, retryAfter, at: now, using: &generator)
+        case .refused where lanes[lane]?.staysDown(after: result) ?? false:
+            lanes[lane]?.pause(after: result, LaneOutage.circuitPause, at: now, using: &generator)
+        case .accepted, .refused:
+            lanes[lane]?.recover()
+        case .unknown where lanes[lane]?.outage != nil:
+            // The next try would otherwise follow at once, and each would use up a push's attempts.
+            lanes[lane]?.pause(after: result, nil, at: now, using: &generator)
+        case .neverSent, .unknown:
+            break
+        }
+    }
+
+    /// Ends the outage of a lane without pushes; the lane must have none in the outbox.
+    ///
+    /// - Returns: Whether the lane was down.
+    mutating func endOutage(of lane: Lane, at now: Int64) -> Bool {
+        guard let state = lanes[lane], state.isAtRest(at: now) else { return false }
+        lanes[lane]?.endOutage()
+        return state.problem(at: now) != nil
     }
 
     /// Handles a refusal of the credentials that a push was sent with.
@@ -274,7 +290,7 @@ struct DeliveryMachine {
                 continue
             }
             sending[push.number] = push
-            lanes[name]?.inFlight += 1
+            lanes[name]?.sent(at: now)
             return push
         }
         return nil

@@ -8,6 +8,10 @@ struct LaneOutage: Hashable {
     /// The time of the next attempt, in milliseconds since 1970; in the past when it is under way or no push is due.
     var nextTry: Int64
 
+    /// The pause after a device token was refused while the client sends only test pushes, in milliseconds: as long as
+    /// the client waits before it sends the next one.
+    static let circuitPause: Int64 = 30_000
+
     init(since: Int64, after result: SendResult, nextTry: Int64) {
         self.since = since
         self.nextTry = nextTry
@@ -26,4 +30,14 @@ struct LaneOutage: Hashable {
         case .accepted, .refused: 60_000
         }
     }
+}
+
+/// The reason why a lane delivers nothing, for people and metrics.
+struct LaneProblem: Hashable {
+    /// The time since which nothing was delivered, in milliseconds since 1970.
+    var since: Int64
+    /// The reason: that of the outage, or `NoAnswer` while Apple answers none of the pushes in flight.
+    var reason: String
+    /// The time of the next attempt, in milliseconds since 1970; nil while the lane still sends.
+    var nextTry: Int64?
 }

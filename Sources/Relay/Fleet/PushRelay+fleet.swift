@@ -34,7 +34,7 @@ extension PushRelay {
             noteStore(error)
         case .drainAsked:
             guard !isDraining else { return }
-            askToDrain()
+            askToDrain(by: nil)
         }
         carryOutSoon()
     }

@@ -21,6 +21,12 @@ extension PushRelay {
         )
         for name in names { sheet.add(["caller": name], counts.callers.shed(of: name)) }
         sheet.family(
+            "martlet_relay_caller_not_stored_total",
+            .counter,
+            "Pushes of a caller that were refused because the disk or the database failed."
+        )
+        for name in names { sheet.add(["caller": name], counts.callers.notStored(of: name)) }
+        sheet.family(
             "martlet_relay_caller_waiting",
             .gauge,
             "Requests of a caller that wait for the outcome of a push."

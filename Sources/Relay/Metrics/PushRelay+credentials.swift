@@ -35,11 +35,29 @@ extension PushRelay {
 
     /// Warns now and once a day of keys and certificates that expire soon or have expired.
     func watchExpiry() {
+        logExpiry()
+        loop.schedule(after: PushRelay.expiryCheckInterval) { [weak self] in
+            self?.assumeIsolated { $0.watchExpiry() }
+        }
+    }
+
+    /// Warns of the keys and certificates that expire soon or have expired.
+    func logExpiry() {
+        expiryLoggedAt = now / 1_000
         for warning in configuration.expiryWarnings(at: Date(millisecondsSince1970: now)) {
             log.warning(warning.message, warning.fields)
         }
-        loop.schedule(after: PushRelay.expiryCheckInterval) { [weak self] in
-            self?.assumeIsolated { $0.watchExpiry() }
+    }
+
+    /// Warns of the keys and certificates that have expired since the last warning; called once a second.
+    func logNewExpiry() {
+        let now = now / 1_000
+        let last = expiryLoggedAt
+        expiryLoggedAt = now
+        guard now > last else { return }
+        for warning in configuration.expiryWarnings(at: Date(millisecondsSince1970: now * 1_000))
+        where warning.isExpired && warning.expiry > last {
+            log.warning(warning.message, warning.fields)
         }
     }
 }

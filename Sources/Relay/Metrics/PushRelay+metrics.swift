@@ -61,6 +61,12 @@ extension PushRelay {
             "Callers that were refused.",
             counts.refusedCallers
         )
+        sheet.single(
+            "martlet_relay_failed_handshakes_total",
+            .counter,
+            "Clients whose TLS handshake failed.",
+            counts.failedHandshakes
+        )
         addCredentials(to: &sheet, apps)
         sheet.single(
             "martlet_relay_client_connections",
@@ -123,7 +129,7 @@ extension PushRelay {
         for lane in lanes {
             let inFlight = machine.lanes[lane]?.inFlight ?? 0
             if let backlog {
-                let waiting = max(0, (backlog[lane]?.count ?? 0) - inFlight)
+                let waiting = max(0, (backlog[lane]?.count ?? 0) - facts(of: lane).inFlight)
                 sheet.add(lane.labels(and: "waiting", as: "state"), waiting)
             }
             sheet.add(lane.labels(and: "in_flight", as: "state"), inFlight)
@@ -143,17 +149,17 @@ extension PushRelay {
         sheet.family(
             "martlet_relay_lane_paused",
             .gauge,
-            "Whether a lane is down, since Apple cannot be reached or refuses its key."
+            "Whether a lane is down, since Apple cannot be reached, does not answer or refuses its key."
         )
-        for lane in lanes { sheet.add(lane.labels, machine.lanes[lane]?.outage == nil ? 0 : 1) }
+        for lane in lanes { sheet.add(lane.labels, problem(of: lane) == nil ? 0 : 1) }
         sheet.family(
             "martlet_relay_lane_down_since_timestamp_seconds",
             .gauge,
             "The time since which a lane is down, in seconds since 1970; absent for a lane that sends."
         )
         for lane in lanes {
-            guard let outage = machine.lanes[lane]?.outage else { continue }
-            sheet.add(lane.labels(and: outage.reason, as: "reason"), Double(outage.since) / 1_000)
+            guard let problem = problem(of: lane) else { continue }
+            sheet.add(lane.labels(and: problem.reason, as: "reason"), Double(problem.since) / 1_000)
         }
         sheet.family("martlet_relay_lane_paused_manually", .gauge, "Whether an operator has paused a lane.")
         for lane in lanes { sheet.add(lane.labels, laneControl.pause(of: lane) == nil ? 0 : 1) }

@@ -14,6 +14,8 @@ struct LaneNotes {
     var circuitsOpened = 0
     /// Whether the current outage was logged.
     var isSaidToRest = false
+    /// Whether it was logged that Apple does not answer.
+    var isSilent = false
 }
 
 extension PushRelay {
@@ -64,11 +66,31 @@ extension PushRelay {
     }
 
     /// Logs the beginning or the end of an outage of a lane.
-    func noteRest(of lane: Lane, after result: SendResult) {
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - result: The result of an attempt; nil when time has passed without one.
+    func noteRest(of lane: Lane, after result: SendResult? = nil) {
+        let problem = problem(of: lane)
+        let (app, environment) = (JSONValue.string(lane.app), JSONValue.string(lane.environment.rawValue))
+        if notes[lane, default: LaneNotes()].isSilent, problem?.reason != SendResult.noAnswer {
+            notes[lane]?.isSilent = false
+            if problem == nil { log.info("Apple answers again", ["app": app, "env": environment]) }
+        }
+        if let problem, problem.nextTry == nil, notes[lane]?.isSilent != true {
+            notes[lane]?.isSilent = true
+            log.warning(
+                "Apple does not answer",
+                [
+                    "app": app, "env": environment, "since": .string(Timestamp.text(problem.since)),
+                    "in-flight": .whole(machine.lanes[lane]?.inFlight ?? 0), "reason": .string(problem.reason),
+                ]
+            )
+        }
+        guard let result else { return }
         let outage = machine.lanes[lane]?.outage
         guard (outage != nil) != notes[lane, default: LaneNotes()].isSaidToRest else { return }
         notes[lane, default: LaneNotes()].isSaidToRest = outage != nil
-        let (app, environment) = (JSONValue.string(lane.app), JSONValue.string(lane.environment.rawValue))
         guard let outage else { return log.info("the lane sends again", ["app": app, "env": environment]) }
         log.warning(
             "the lane rests",
@@ -80,6 +102,19 @@ extension PushRelay {
         )
         guard case .refused(status: 403, _, _, _) = result, let client = clients[lane]?.client else { return }
         Task { await client.renewToken() }
+    }
+
+    /// Ends and logs the outages of lanes that have no pushes any more, as no attempt can show whether they last.
+    func endOutages(without backlog: [Lane: Backlog]) {
+        for lane in machine.lanes.keys where (backlog[lane]?.count ?? 0) == 0 {
+            guard machine.endOutage(of: lane, at: now) else { continue }
+            notes[lane]?.isSaidToRest = false
+            notes[lane]?.isSilent = false
+            log.info(
+                "the lane is not down any more: no push of it waits",
+                ["app": .string(lane.app), "env": .string(lane.environment.rawValue)]
+            )
+        }
     }
 
     /// Returns the fields of the log line about an attempt to send a push.
@@ -103,7 +138,9 @@ extension SendResult {
         switch self {
         case .accepted: "accepted"
         case .refused(let status, let reason, _, _): "\(status) \(reason?.rawValue ?? "")"
-        case .neverSent(let reason, _): "it could not be sent: \(reason)"
+        case .neverSent(let reason, _) where Reason.all.contains { $0.rawValue == reason }:
+            "not sent, since Apple refused the pushes before it: \(reason)"
+        case .neverSent(let reason, _): "not sent: \(reason)"
         case .unknown: "no answer"
         }
     }

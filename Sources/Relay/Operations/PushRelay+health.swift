@@ -70,7 +70,7 @@ extension PushRelay {
     private var readinessLines: [String] {
         [
             "outbox: \(store.problem ?? "ok")",
-            "taking pushes: \(isDraining ? "no, the relay is coming to its end" : "ok")",
+            "taking pushes: \(readinessProblem.map { "no, \($0)" } ?? "ok")",
         ]
     }
 
@@ -78,8 +78,10 @@ extension PushRelay {
     private var laneLines: [(app: String, line: String)] {
         lanes(of: apps).map { lane in
             let pause = laneControl.pause(of: lane).map { "paused manually since \(Timestamp.text($0.since))" }
-            let outage = machine.lanes[lane]?.outage.map { "down since \(Timestamp.text($0.since)): \($0.reason)" }
-            return (lane.app, "\(lane.app) \(lane.environment.rawValue): \(pause ?? outage ?? "ok")")
+            let problem = problem(of: lane).map { "down since \(Timestamp.text($0.since)): \($0.reason)" }
+            let states = [pause, problem].compactMap(\.self)
+            let state = states.isEmpty ? "ok" : states.joined(separator: ", and ")
+            return (lane.app, "\(lane.app) \(lane.environment.rawValue): \(state)")
         }
     }
 
@@ -90,6 +92,7 @@ extension PushRelay {
 
     /// Posts the relay's health at intervals, and measures the delay of the event loop.
     func watchPulse() {
+        for lane in machine.lanes.keys { noteRest(of: lane) }
         postHealth()
         noteRates()
         let due = loop.now.advanced(by: PushRelay.pulse)

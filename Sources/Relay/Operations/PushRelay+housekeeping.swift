@@ -15,6 +15,7 @@ extension PushRelay {
         let now = now
         // Before all else, because the outbox may take long.
         events.finishExpired(at: now / 1_000)
+        logNewExpiry()
         await meetOthers()
         // Other relays pause lanes too, and the outbox may have been unavailable at the start.
         if shared != nil || !laneControl.isKnown { await syncLanes() }
@@ -64,6 +65,7 @@ extension PushRelay {
 
     private func takeSample() async {
         let backlog = await backlog()
+        if let backlog { endOutages(without: backlog) }
         // The time of the values, because reading the outbox may have taken long.
         let now = now
         var sample: [Lane: StatusHistory.LaneSample] = [:]

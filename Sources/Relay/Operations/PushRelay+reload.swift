@@ -71,6 +71,7 @@ extension PushRelay {
             ["apps": .whole(new.apps.count), "callers": .whole(new.callers.count)]
         )
         log = log.at(new.logLevel)
+        logExpiry()
         carryOutSoon()
     }
 

@@ -63,11 +63,14 @@ extension PushRelay {
     ///
     /// Each failed attempt makes its push due again at a later time, although nothing leaves the lane.
     private func sinceOutage(_ backlog: Backlog) -> Backlog {
-        guard let outage = machine.lanes[backlog.lane]?.outage, let oldest = backlog.oldest else { return backlog }
+        guard let problem = problem(of: backlog.lane), let oldest = backlog.oldest else { return backlog }
         var backlog = backlog
-        backlog.oldest = min(oldest, outage.since)
+        backlog.oldest = min(oldest, problem.since)
         return backlog
     }
+
+    /// Returns the reason why a lane delivers nothing, whether or not an operator has paused it; nil when it delivers.
+    func problem(of lane: Lane) -> LaneProblem? { machine.lanes[lane]?.problem(at: now) }
 
     private var storageFacts: [JSONValue.Member] {
         let facts: [JSONValue.Member?] = [
@@ -80,16 +83,19 @@ extension PushRelay {
     }
 
     private func facts(of lane: Lane, in backlog: [Lane: Backlog]?) -> [JSONValue.Member] {
-        let outage = machine.lanes[lane]?.outage
+        let problem = problem(of: lane)
         let pause = laneControl.pause(of: lane)
+        let work = self.facts(of: lane)
         let facts: [JSONValue.Member?] = [
             .init("app", .string(lane.app)), .init("environment", .string(lane.environment.rawValue)),
             backlog.map { .init("backlog", .whole($0[lane]?.count ?? 0)) },
+            backlog.map { .init("waiting", .whole(max(0, ($0[lane]?.count ?? 0) - work.inFlight))) },
             backlog?[lane]?.oldest.map { .init("oldest-seconds", .whole(max(0, now - $0) / 1_000)) },
-            .init("state", .string(pause != nil ? "paused" : outage != nil ? "down" : "ok")),
-            pause.map { .init("manual-pause", $0.json) }, outage.map { .init("reason", .string($0.reason)) },
-            outage.map { .init("since", .whole($0.since)) }, outage.map { .init("paused-until", .whole($0.nextTry)) },
+            .init("state", .string(pause != nil ? "paused" : problem != nil ? "down" : "ok")),
+            pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
+            problem.map { .init("since", .whole($0.since)) },
+            problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },
         ]
-        return facts.compactMap(\.self) + self.facts(of: lane).members
+        return facts.compactMap(\.self) + work.members
     }
 }

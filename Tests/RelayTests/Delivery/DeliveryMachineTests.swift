@@ -167,4 +167,64 @@ import Testing
         #expect(Set(claims.filter { $0.lane == Self.busy }.map(\.limit)) == [14])
         #expect(Set(claims.filter { $0.lane == Self.calm }.map(\.limit)) == [500])
     }
+
+    @Test func `a lane whose pushes Apple does not answer is down after ten seconds, and sends as before`() {
+        var machine = machine(claimed: (1...4).map { push($0, Self.busy) })
+        #expect(machine.takeOrders(at: 1_000).sends.count == 4)
+        machine.answered(1, .accepted(uniqueID: nil), at: 2_000)
+        #expect(machine.lanes[Self.busy]?.problem(at: 11_999) == nil)
+        let silent = LaneProblem(since: 2_000, reason: "NoAnswer", nextTry: nil)
+        #expect(machine.lanes[Self.busy]?.problem(at: 12_000) == silent)
+        #expect(machine.lanes[Self.busy]?.outage == nil && machine.takeOrders(at: 12_000).sends.isEmpty)
+        // The client gives up later; the lane has been down since the last answer.
+        machine.answered(2, .neverSent(reason: "TimedOut", retryAfter: nil), at: 57_000)
+        #expect(machine.lanes[Self.busy]?.problem(at: 57_000)?.since == 2_000)
+        machine.answered(3, .accepted(uniqueID: nil), at: 58_000)
+        #expect(machine.lanes[Self.busy]?.problem(at: 58_000) == nil)
+        // Answered is answered; nothing in flight is no silence.
+        machine.answered(4, .refused(status: 410, reason: .unregistered, timestamp: 1, retryAfter: nil), at: 59_000)
+        #expect(machine.lanes[Self.busy]?.problem(at: 200_000) == nil)
+    }
+
+    @Test func `a lane without pushes is not down any more once its next try was due`() {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        #expect(machine.takeOrders(at: 0).sends.count == 1)
+        machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 1_000), at: 5)
+        let isOverBefore = machine.endOutage(of: Self.busy, at: 6)
+        #expect(!isOverBefore, "the push is still claimed")
+        _ = machine.settled(machine.takeOrders(at: 6).settlements)
+        let isOverEarly = machine.endOutage(of: Self.busy, at: 7)
+        #expect(!isOverEarly, "the next try is not due")
+        let isOver = machine.endOutage(of: Self.busy, at: 2_000)
+        #expect(isOver)
+        #expect(machine.lanes[Self.busy]?.problem(at: 2_000) == nil)
+        let others = [Self.busy, Self.calm].map { machine.endOutage(of: $0, at: 2_001) }
+        #expect(others == [false, false], "they are not down")
+    }
+
+    @Test func `a lane with an open circuit stays down until Apple accepts a token`() throws {
+        var machine = machine(claimed: (1...3).map { push($0, Self.busy) })
+        #expect(machine.takeOrders(at: 0).sends.count == 3)
+        let bad = SendResult.refused(status: 400, reason: .badDeviceToken, timestamp: nil, retryAfter: nil)
+        machine.answered(1, bad, at: 1)
+        #expect(machine.lanes[Self.busy]?.outage == nil)
+        machine.answered(2, .neverSent(reason: "BadDeviceToken", retryAfter: nil), at: 5)
+        // Those in flight, and the test pushes, are refused as well.
+        machine.answered(3, bad, at: 6)
+        _ = machine.settled(machine.takeOrders(at: 6).settlements)
+        for time in [60_000, 120_000, 180_000] as [Int64] {
+            machine.stir(Self.busy, .immediate)
+            for order in machine.takeOrders(at: time).claims where order.urgency == .immediate {
+                machine.claimed(Claim(pushes: [push(time, Self.busy)], nextDue: nil), order)
+            }
+            let trial = machine.takeOrders(at: time).sends
+            #expect(trial.count == 1)
+            if time == 180_000 { continue }
+            machine.answered(time, bad, at: time + 1)
+            let outage = try #require(machine.lanes[Self.busy]?.outage)
+            #expect(outage.since == 5 && outage.reason == "BadDeviceToken" && outage.nextTry >= time + 30_001)
+        }
+        machine.answered(180_000, .accepted(uniqueID: nil), at: 180_001)
+        #expect(machine.lanes[Self.busy]?.outage == nil)
+    }
 }

@@ -76,6 +76,33 @@ import Wire
         await bench.stop()
     }
 
+    @Test func `a key that expires while the relay runs is logged, and its requests say so`() async throws {
+        let lines = LogLines()
+        let clock = TestClock()
+        let expiry = Date(secondsSince1970: clock.now + 60)
+        let hash = try RelayBench.hash("short")
+        let bench = try await RelayBench(clock: clock.wall, log: lines.logger()) {
+            $0.callers.append(.init(name: "short", hash: hash, expiresAt: expiry, apps: ["orders"], scopes: [.read]))
+        }
+        #expect(await bench.ask("GET", "/v1/status", key: "short").status == 200)
+        @Sendable func expired() -> [JSONValue?] {
+            lines.objects.filter { $0["msg"] == "caller expired" }.map { $0["caller"] }
+        }
+        #expect(expired().isEmpty)
+        clock.advance(by: 60)
+        await bench.until { _ in !expired().isEmpty }
+        let answer = await bench.ask("GET", "/v1/status", key: "short")
+        #expect(answer.status == 401)
+        #expect(answer.text.contains("the key of the caller short expired at 2026-"), "\(answer.text)")
+        await bench.until { $0.counts.callers.requests(of: "short", .rejected) == 1 }
+        #expect(await bench.relay.counts.refusedCallers == 0)
+        #expect(expired() == ["short"])
+        // As at the start, a reload warns of what has expired.
+        try await bench.relay.reload(await bench.relay.configuration)
+        #expect(expired() == ["short", "short"])
+        await bench.stop()
+    }
+
     @Test(arguments: [
         (#""expires": "2027-02-30","#, "callers.0.expires must be a date or a time in UTC, such as 2027-01-31"),
         (#""expires": "2027-01-31T12:00:00+01:00","#, "callers.0.expires must be a date or a time in UTC"),

@@ -35,6 +35,7 @@ import WebAPI
         _ = await bench.ask("POST", lane + "/resume", key: "reader")
         _ = await bench.ask("DELETE", "/v1/apps/orders/dead-tokens/\(Self.token)")
         _ = await bench.ask("DELETE", "/v1/pushes/\(Self.token)")
+        _ = await bench.ask("POST", "/v1/apps/orders/dead-letters:requeue", #"{"ids":["\#(ids[0])"]}"#)
         _ = await bench.ask("POST", "/v1/drain")
         _ = await bench.ask("GET", "/v1/status")
         await bench.stop()
@@ -53,6 +54,7 @@ import WebAPI
                 "reader resume orders production - - 403 failed",
                 "back end accept-token orders - 5d3a6a1c… - 404 failed",
                 "back end cancel - - - - 400 failed",
+                "back end requeue orders - \(ids[0]) 0 200 done",
                 "back end drain - - - - 403 failed",
             ]
         )

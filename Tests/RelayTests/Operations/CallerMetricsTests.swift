@@ -80,6 +80,24 @@ import Wire
         _ = await waiting
     }
 
+    @Test func `pushes that cannot be stored are not counted as shed`() async throws {
+        let bench = try await RelayBench()
+        await bench.relay.noteStore(OutboxError(.damaged, "damaged"))
+        #expect(await bench.push().status == 503)
+        let client = try await bench.client()
+        await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
+        }
+        await client.close()
+        let name = "key \(bench.key.keyID)"
+        let metrics = await bench.ask("GET", "/metrics").text
+        #expect(metrics.contains(#"caller_not_stored_total{caller="back end"} 1"#), "\(metrics)")
+        #expect(await bench.relay.counts.callers.notStored(of: name) == 1)
+        #expect(await bench.relay.counts.shed == 0)
+        #expect(metrics.contains(#"caller_shed_total{caller="back end"} 0"#))
+        await bench.stop()
+    }
+
     @Test func `reloads are counted, with the time of the last good one`() async throws {
         let clock = TestClock()
         let bench = try await RelayBench(clock: clock.wall)

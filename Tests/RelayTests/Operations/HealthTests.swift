@@ -18,6 +18,7 @@ import Wire
         #expect(full.status == 503 && full.text == "pushes cannot be kept: no room\n")
         let verbose = await bench.ask("GET", "/readyz?verbose", key: nil)
         #expect(verbose.status == 503 && verbose.text.contains("outbox: no room\n"), "\(verbose.text)")
+        #expect(verbose.text.contains("taking pushes: no, pushes cannot be kept: no room\n"), "\(verbose.text)")
         #expect(await bench.ask("GET", "/v1/status").json["storage"]?["problem"] == "no room")
         // It is tried, and goes well.
         await bench.relay.checkStore()

@@ -92,7 +92,8 @@ import Wire
 
     @Test func `a certificate is shown to whoever connects from now on`() async throws {
         let (first, second) = (try CertificateAuthority(), try CertificateAuthority())
-        let bench = try await RelayBench { $0.identity = try? first.identity() }
+        let lines = LogLines()
+        let bench = try await RelayBench(log: lines.logger(.info)) { $0.identity = try? first.identity() }
         var new = await bench.relay.configuration
         let port = await bench.relay.ports[.production] ?? 0
         func trusts(_ authority: CertificateAuthority) async throws -> Bool {
@@ -118,6 +119,8 @@ import Wire
         try await bench.relay.reload(new)
         #expect(try await !trusts(first))
         #expect(try await trusts(second))
+        await bench.until { $0.counts.failedHandshakes == 1 }
+        #expect(lines.objects.contains { $0["msg"] == "handshake failed" }, "\(lines.all)")
         await bench.stop()
     }
 }
