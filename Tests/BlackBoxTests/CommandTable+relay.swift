@@ -173,6 +173,11 @@ extension CommandTable {
             Invocation("healthcheck --url http://127.0.0.1:$relayport/readyz", output: ["ready"]),
             Invocation("relay backup backup.sqlite $relay --key-file operator.key", output: ["backup.sqlite"]),
             Invocation("relay backup $relay --key-file operator.key backup.sqlite", status: 2, errors: ["exists"]),
+            Invocation(
+                "relay backup $relay --key-file operator.key missing/backup.sqlite",
+                status: 2,
+                errors: ["missing does not exist"]
+            ),
             Invocation("relay drain $relay --key-file operator.key", output: ["shutting down"]),
         ]
     )

@@ -128,6 +128,20 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test(.enabled(if: mayMount, "only root can make a disk that is small enough to fill"))
+    func `an outbox on a disk without room for a backup continues to store`() async throws {
+        let disk = try await SmallDisk(megabytes: 20)
+        let store = try await SQLiteOutbox(file: disk.path + "/outbox.sqlite")
+        let payload = String(repeating: "x", count: 4_000)
+        _ = try await store.accept(try (1...1_000).map { try OutboxPush.numbered($0, payload: payload) }, at: 1_000)
+        let error = await #expect(throws: OutboxError.self) { try await store.backUp() }
+        #expect(error?.kind == .full)
+        #expect(try await failure(of: store, accepting: 9_000) == nil)
+        let files = try FileManager.default.contentsOfDirectory(atPath: disk.path)
+        #expect(!files.contains { $0.contains("backup") }, "\(files)")
+        await store.close(isInOrder: true)
+    }
+
     @Test func `a backup without enough space leaves nothing behind and keeps the earlier one`() async throws {
         let place = try await OutboxEngine.sqlite.place()
         let store = try #require(try await place.open() as? SQLiteOutbox)

@@ -141,6 +141,33 @@ import Wire
         #expect(try await FleetMint(key, sharing: outbox, clock: clock.wall).token().text == alone.text)
     }
 
+    @Test func `relays agree that a lane without pushes is not down`() async throws {
+        let reserved = try SilentServer.unusedPort()
+        let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))
+        let clock = TestClock()
+        let first = try await RelayBench(data: try await place(), clock: clock.wall) {
+            $0.endpoints = [.production: nowhere]
+        }
+        let other = try await PushRelay.start(await first.relay.configuration, clock: clock.wall)
+        let benches = [first, RelayBench(first, other)]
+        let lane = Lane(app: "orders", environment: .production)
+        let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
+        _ = await first.ask("POST", "/v1/pushes", order)
+        // The push is tried by one of them.
+        var isDown = false
+        while !isDown, !Task.isCancelled {
+            for bench in benches where await bench.relay.problem(of: lane) != nil { isDown = true }
+        }
+        let place = "/v1/apps/orders/lanes/production/"
+        #expect(await first.ask("POST", place + "pause").status == 200)
+        for bench in benches { await bench.until { $0.laneControl.pause(of: lane) != nil } }
+        for bench in benches { await bench.until { $0.machine.isIdle && !$0.machine.isReturning(lane) } }
+        #expect(await first.ask("POST", place + "purge").json == ["purged": 1])
+        clock.advance(by: 20)
+        for bench in benches { await bench.until { $0.problem(of: lane) == nil } }
+        await stop(benches)
+    }
+
     @Test func `a key with the same identifier gets another client`() async throws {
         let benches = try await fleet(1)
         var new = await benches[0].relay.configuration
