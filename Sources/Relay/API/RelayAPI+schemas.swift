@@ -187,7 +187,8 @@ extension RelayAPI {
                 "type": "object", "required": ["place", "limit"],
                 "properties": {
                   "place": {"type": "string"}, "durability": {"enum": ["full", "relaxed"]},
-                  "limit": {"type": "integer"}, "problem": {"type": "string"}
+                  "limit": {"type": "integer"}, "problem": {"type": "string"},
+                  "since": {"$ref": "#/components/schemas/Milliseconds"}
                 }
               },
               "connections": {"type": "integer", "description": "Connections of APNs clients"},

@@ -6,6 +6,8 @@ internal import Wire
 struct StoreHealth {
     /// The error of the last write; nil when it succeeded.
     var problem: String?
+    /// The time of the first error since the last success, in milliseconds since 1970; nil when there is none.
+    var problemSince: Int64?
     /// Whether the stored data is damaged, which retrying cannot repair.
     var isDamaged = false
     /// Whether the database does not answer.
@@ -129,8 +131,11 @@ extension PushRelay {
             guard !store.isDamaged else { return }
             if store.problem != nil { log.info("pushes can be kept again") }
             store.problem = nil
+            store.problemSince = nil
             return
         }
+        let problemSince = store.problemSince ?? now
+        store.problemSince = problemSince
         store.problem = store.describe(error)
         store.isUnreachable = error.kind == .unreachable
         store.isDamaged = store.isDamaged || error.kind == .damaged

@@ -78,6 +78,7 @@ extension PushRelay {
             shared == nil ? .init("durability", .string(configuration.outbox.durability.rawValue)) : nil,
             .init("limit", .whole(configuration.outbox.limit)),
             store.problem.map { .init("problem", .string($0)) },
+            store.problemSince.map { .init("since", .whole($0)) },
         ]
         return facts.compactMap(\.self)
     }

@@ -73,4 +73,19 @@ import Wire
         #expect(lines.objects.contains { $0["msg"] == "the lane is not down any more: no push of it waits" })
         await bench.stop()
     }
+
+    @Test func `a lane whose tokens Apple refuses is logged as down once, and not as unable to send`() async throws {
+        let faults = [Fault(.respond(.badDeviceToken))]
+        let bench = try await RelayBench(faults: faults, clock: clock.wall, log: lines.logger(.info))
+        for number in 0..<120 {
+            let order = #"{"to":"5d3a6a\#(number + 100)0","payload":{"aps":{"alert":"Hi"}}}"#
+            #expect(await bench.ask("POST", "/v1/pushes", order).status == 202)
+        }
+        await bench.until { $0.machine.lanes[Self.lane]?.outage?.reason == "BadDeviceToken" && $0.machine.isIdle }
+        let rests = lines.objects.filter { $0["msg"] == "the lane rests" }
+        let because = "not sent, since Apple refused the pushes before it: BadDeviceToken"
+        #expect(rests.count == 1 && rests[0]["because"]?.stringValue == because, "\(rests)")
+        #expect(!lines.objects.contains { $0["msg"] == "the lane sends again" })
+        await bench.stop()
+    }
 }
