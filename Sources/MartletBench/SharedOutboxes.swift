@@ -52,6 +52,7 @@ enum SharedOutboxes {
         Option<Int>("--limit", "How many in each claim"),
         Flag("--refill", "Put as many in again, so that there are as many as before")
     ) { database, times, limit, refills in
+        guard times > 0 else { throw UsageError("--times must be at least 1 (found \(times))") }
         let outbox = try await PostgreSQLOutbox(address: database)
         var random = SplitMix64(state: .random(in: .min ... .max))
         var took: [Double] = []
@@ -75,7 +76,8 @@ enum SharedOutboxes {
             _ = try await outbox.accept(more, at: now)
         }
         // The median of the second half: caches are warm, and the rows left behind by earlier claims are still there.
-        print(took.suffix(times / 2).sorted()[times / 4])
+        let half = took.suffix((times + 1) / 2).sorted()
+        print(half[half.count / 2])
         await outbox.close(isInOrder: true)
     }
 

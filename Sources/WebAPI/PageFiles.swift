@@ -1,3 +1,4 @@
+internal import APNs
 package import Pages
 package import Wire
 
@@ -16,7 +17,9 @@ package struct PageFiles: Sendable {
         self.files = Dictionary(
             uniqueKeysWithValues: files.map { file in
                 let tag = (try? SHA256.hash(file.bytes)).map { hash in
-                    "\"\(hash.map { String($0, radix: 16) }.joined())\""
+                    var digits: [UInt8] = []
+                    for byte in hash { digits.appendHexadecimal(byte) }
+                    return "\"\(String(decoding: digits, as: UTF8.self))\""
                 }
                 return (file.path, File(file: file, tag: tag))
             }

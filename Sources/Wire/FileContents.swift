@@ -32,6 +32,23 @@ package enum FileContents {
         }
     }
 
+    /// Reads the first bytes of a file of any size.
+    ///
+    /// - Parameters:
+    ///   - path: The path; a relative path is resolved against the working directory.
+    ///   - byteCount: The number of bytes.
+    /// - Returns: The bytes, fewer when the file is shorter.
+    /// - Throws: ``FileError`` with the system's reason.
+    package static func start(of path: String, byteCount: Int) throws(FileError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("read", path, errno) }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: byteCount)
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe systemRead(descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw FileError("read", path, errno) }
+        return Array(buffer[..<count])
+    }
+
     /// Reads a text file.
     ///
     /// - Parameter path: The path; a relative path is resolved against the working directory.

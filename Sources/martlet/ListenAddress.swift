@@ -11,7 +11,7 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
     let address: String
     var description: String { address }
     /// Whether the address is a loopback address.
-    var isLoopback: Bool { address.hasPrefix("127.") || address == "::1" }
+    var isLoopback: Bool { SocketAddress(literal: address, port: 0)?.isLoopback ?? false }
 
     private init(address: String) {
         self.address = address

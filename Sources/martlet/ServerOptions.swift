@@ -1,5 +1,6 @@
 import APNsClient
 import Commands
+import Wire
 
 /// The options that select the server, and the credentials for it.
 struct ServerOptions: Sendable {
@@ -146,5 +147,5 @@ struct ServerError: Error, CustomStringConvertible {
 
 extension APNsEndpoint {
     /// Whether the host is a loopback address.
-    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    var isLoopback: Bool { host == "localhost" || SocketAddress(literal: host, port: 0)?.isLoopback == true }
 }

@@ -113,6 +113,7 @@ struct HTTP1RequestParser {
             case .trailer:
                 guard let line = try line(within: limits.head - headBytes, status: 431) else { return nil }
                 if line.isEmpty {
+                    (headBytes, fieldCount) = (0, 0)
                     phase = .end
                 } else {
                     try count(line)

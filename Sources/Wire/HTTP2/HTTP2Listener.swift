@@ -121,7 +121,10 @@ package final class HTTP2Listener {
             if isFull, victim == nil { return pauseAccepting(watcher) }
             switch socket.value.accept() {
             case .accepted(let socket, let peer):
-                guard admits() else { continue }
+                guard admits() else {
+                    if let victim { slots.putBack(victim) }
+                    continue
+                }
                 if let victim { connections[victim]?.makeRoom() }
                 serve(Box(socket), from: peer)
             case .nobodyWaits:

@@ -78,6 +78,14 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         return !(bytes.starts(with: [0x20, 0x01]) && (bytes[2] < 2 || bytes[2...3] == [0x0D, 0xB8]))
     }
 
+    /// Whether the address is a loopback address: of 127.0.0.0/8, also mapped to IPv6 (RFC 4291 §2.5.5.2), or `::1`.
+    package var isLoopback: Bool {
+        let bytes = addressBytes
+        guard bytes.count == 16 else { return bytes.first == 127 }
+        let zeros = [UInt8](repeating: 0, count: 10)
+        return bytes == zeros + [0, 0, 0, 0, 0, 1] || bytes.starts(with: zeros + [0xFF, 0xFF, 127])
+    }
+
     private static func isPublic(four: [UInt8]) -> Bool {
         guard four.count == 4 else { return false }
         switch (four[0], four[1], four[2]) {

@@ -127,6 +127,14 @@ import Testing
         #expect(events(chunked + many).violation?.status == 431)
     }
 
+    @Test func `trailer fields do not count against the next request`() {
+        let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+        let trailer = String(repeating: "a: " + String(repeating: "b", count: 500) + "\r\n", count: 100)
+        let next = "GET / HTTP/1.1\r\nHost: a\r\n" + trailer + "\r\n"
+        let (events, violation) = events(chunked + trailer + "\r\n" + next)
+        #expect(violation == nil && events.count { $0 == .end } == 2)
+    }
+
     // MARK: Pieces and chance
 
     private static let samples = [
