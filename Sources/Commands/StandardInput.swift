@@ -7,12 +7,19 @@
 /// The standard input of the program.
 package enum StandardInput {
     /// Reads all bytes up to the end of the input.
-    package static func bytes() -> [UInt8] {
+    ///
+    /// - Throws: ``UsageError`` with the system's reason if the input cannot be read.
+    package static func bytes() throws(UsageError) -> [UInt8] {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
             let count = unsafe piece.withUnsafeMutableBytes { unsafe read(0, $0.baseAddress, $0.count) }
-            guard count > 0 || count < 0 && errno == EINTR else { return all }
+            let reason = errno
+            if count == 0 { return all }
+            guard count > 0 || reason == EINTR else {
+                let text = unsafe String(cString: strerror(reason))
+                throw UsageError("standard input cannot be read: \(text)")
+            }
             all += piece[..<max(0, count)]
         }
     }

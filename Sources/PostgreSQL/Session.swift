@@ -60,6 +60,13 @@ package final class Session {
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
     }
 
+    /// Returns whether a text has the form of a connection string of libpq.
+    package static func isAddress(_ text: String) -> Bool {
+        guard let options = PQconninfoParse(text, nil) else { return false }
+        PQconninfoFree(options)
+        return true
+    }
+
     deinit {
         PQfinish(connection)
     }

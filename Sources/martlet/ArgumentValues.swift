@@ -19,10 +19,10 @@ extension DeviceToken: ArgumentValue {
 }
 
 extension APNsID: ArgumentValue {
-    /// Parses an identifier in lower case.
+    /// Parses an identifier, whose letters may be in upper case.
     package init(argument: String) throws(UsageError) {
-        guard let id = try? APNsID(argument) else {
-            throw UsageError("must be a UUID in lower case (found \"\(argument)\")")
+        guard let id = try? APNsID(argument, allowsUpperCase: true) else {
+            throw UsageError("must be a UUID (found \"\(argument)\")")
         }
         self = id
     }
@@ -119,6 +119,11 @@ extension APNsEndpoint: ArgumentValue {
         var rest = argument[...]
         let isEncrypted = !rest.hasPrefix("http://")
         for scheme in ["https://", "http://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
+        guard !rest.contains("://") else {
+            throw UsageError(
+                "must be a host such as localhost:2197, with https:// or http:// or without (found \"\(argument)\")"
+            )
+        }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         var host = rest
         var port: UInt16 = isEncrypted ? 443 : 80

@@ -12,6 +12,7 @@ extension ErrorReport {
             case let error as ServerError: error.cause.members + [.init("hint", .string(error.hint))]
             case let error as APNsError: error.members
             case let error as BadLinesError: error.members
+            case let error as InterruptedError: error.members
             default: [.init("error", .string(ErrorReport.code(of: error))), .init("message", .string("\(error)"))]
             }
         self.init(
@@ -39,6 +40,7 @@ extension ExitStatus {
                 is SurfaceError, is BadLinesError, is CredentialError:
                 .usage
             case let error as ServerError: ExitStatus(of: error.cause)
+            case let error as InterruptedError: error.status
             case let error as APNsError: ExitStatus(of: error.code)
             case let error as WireError: ExitStatus(of: error.kind)
             case let error as RelayConnectionError: ExitStatus(of: error.cause.kind)

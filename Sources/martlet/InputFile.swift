@@ -39,15 +39,25 @@ struct InputFile: ArgumentValue, CustomStringConvertible {
     /// - Throws: ``UsageError`` with the file and the system's error, or if standard input is empty.
     func bytes() throws(UsageError) -> [UInt8] {
         guard path != "-" else {
-            let bytes = StandardInput.bytes()
+            let bytes: [UInt8]
+            do throws(UsageError) {
+                bytes = try StandardInput.bytes()
+            } catch {
+                throw UsageError((source.map { $0 + " " } ?? "") + "\(error)")
+            }
             guard !bytes.isEmpty else { throw UsageError("\(label) is empty") }
             return bytes
         }
         do throws(FileError) {
             return try FileContents.read(path)
         } catch {
-            throw UsageError((source.map { $0 + " " } ?? "") + "\(error)")
+            throw usageError(error)
         }
+    }
+
+    /// Returns the error for a file that cannot be read, preceded by the option or variable.
+    func usageError(_ error: FileError) -> UsageError {
+        UsageError((source.map { $0 + " " } ?? "") + "\(error)")
     }
 
     /// Reads the file as text.
@@ -108,7 +118,13 @@ extension JSONValue {
         do throws(JSONError) {
             self = try JSONReader.read(text)
         } catch {
-            throw UsageError((subject.map { $0 + " " } ?? "") + "is not valid JSON: \(error)")
+            let isLimit =
+                switch error.problem {
+                case .tooDeep, .tooLong, .duplicateName: true
+                default: false
+                }
+            let rule = isLimit ? "cannot be used" : "is not valid JSON"
+            throw UsageError((subject.map { $0 + " " } ?? "") + "\(rule): \(error)")
         }
     }
 }

@@ -25,7 +25,8 @@ struct LiveContentOptions: Sendable {
     static let declared = Group(
         Option<TimeArgument?>(
             "--stale-date",
-            "Time from which the content is outdated: seconds since 1970, a date, or a duration such as +1h"
+            "Time from which the content is outdated: seconds since 1970, a date and time such as "
+                + "2030-01-01T00:00:00Z, or a duration such as +1h"
         ),
         Option<FiniteNumber?>(
             "--relevance-score",

@@ -41,10 +41,17 @@ struct Martlet {
         let environment = ProcessInfo.processInfo.environment
         do throws(UsageError) {
             try ProcessInput.check(environment: environment, prefix: "MARTLET_")
+            try checkRetries(environment["MARTLET_RETRY"])
         } catch {
             exit(program.fail(error, arguments))
         }
         exit(await program.run(arguments, environment: environment))
+    }
+
+    /// Checks `MARTLET_RETRY`, which the library reads without reporting errors.
+    private static func checkRetries(_ value: String?) throws(UsageError) {
+        guard let value, !["", "on", "off"].contains(value) else { return }
+        throw UsageError("MARTLET_RETRY must be on or off (found \"\(value)\")")
     }
 }
 

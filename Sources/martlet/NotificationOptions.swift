@@ -94,6 +94,9 @@ struct NotificationOptions: Sendable {
         "title", "subtitle", "body", "badge", "sound", "thread-id", "category", "interruption-level",
     ]
 
+    /// The names of all options that can differ between devices.
+    static let overridableNames = contentNames.union(["custom", "priority", "expiration", "collapse-id"])
+
     /// The error for a push without content.
     static let noContent = UsageError(
         "nothing to send: give --title, --body, --badge, --sound, --background, --payload or --snapshot, or a list of "

@@ -38,6 +38,7 @@ extension Command {
             output.write(json: letter, text: lines(of: letter))
             return
         }
+        guard ids.isEmpty else { throw UsageError("--id needs show or requeue: the list has all dead letters") }
         let answer = try await relay.ask("GET", place)
         guard !output.isJSON else { return Terminal.output.write(answer.line) }
         var table = Table(["push", "environment", Table.Column("attempts", isNumeric: true), "Apple's last answer"])

@@ -2,6 +2,7 @@ import APNs
 import Commands
 import Outbox
 import Relay
+import Wire
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -27,6 +28,7 @@ extension Command {
         guard case .database(let address) = place else {
             throw UsageError("\(place) is a file: data must begin with postgresql://")
         }
+        if let file { try checkIsDatabase(file.path) }
         try await PostgreSQLOutbox.migrate(address)
         guard let file else {
             return output.write(
@@ -35,7 +37,13 @@ extension Command {
             )
         }
         if !output.isJSON { Terminal.output.write("The tables in \(place) are those of this version.\n") }
-        let move = try await OutboxMove(from: file.path, to: address)
+        let move: OutboxMove
+        do throws(OutboxError) {
+            move = try await OutboxMove(from: file.path, to: address)
+        } catch {
+            guard error.kind == .inUse else { throw error }
+            throw UsageError("--from \(file.path) is in use: a relay still uses the file; stop it first")
+        }
         let account = try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
             guard Terminal.errors.isInteractive else { return }
             Terminal.errors.write("\r\(account.pushes) pushes, \(account.outcomes) outcomes moved")
@@ -50,6 +58,22 @@ extension Command {
             text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "
                 + "\(account.deadTokens) dead tokens.\n"
         )
+    }
+}
+
+extension Command {
+    /// The beginning of every file of SQLite (https://www.sqlite.org/fileformat.html §1.3).
+    private static let databaseHeader = Array("SQLite format 3\0".utf8)
+
+    /// Checks, before the tables are created, that a file exists and is one of SQLite.
+    fileprivate static func checkIsDatabase(_ path: String) throws(UsageError) {
+        let start: [UInt8]
+        do throws(FileError) {
+            start = try FileContents.start(of: path, byteCount: databaseHeader.count)
+        } catch {
+            throw UsageError("--from \(error)")
+        }
+        guard start == databaseHeader else { throw UsageError("--from \(path) is not the database of a relay") }
     }
 }
 

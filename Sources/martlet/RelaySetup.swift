@@ -23,7 +23,7 @@ extension Command {
         let configuration = try options.configurationToCheck()
         output.write(json: configuration.json, text: configuration.summary)
         guard !output.isJSON else { return }
-        for remark in configuration.warnings { Terminal.errors.write("warning: \(remark)\n") }
+        for remark in configuration.allWarnings { Terminal.errors.write("warning: \(remark)\n") }
     }
 
     /// Creates an API key.
@@ -105,7 +105,7 @@ struct ScopeList: ArgumentValue, CustomStringConvertible {
 
 extension RelayConfiguration {
     /// The likely mistakes, and the keys that expire soon.
-    fileprivate var warnings: [String] { remarks + expiryWarnings(at: Date()).map(\.description) }
+    fileprivate var allWarnings: [String] { warnings + expiryWarnings(at: Date()).map(\.description) }
 
     /// The validated configuration as JSON.
     fileprivate var json: JSONValue {
@@ -132,7 +132,7 @@ extension RelayConfiguration {
         return .object(
             members + [
                 .init("apps", .array(apps)), .init("callers", .array(callers)),
-                .init("warnings", .array(warnings.map(JSONValue.string))),
+                .init("warnings", .array(allWarnings.map(JSONValue.string))),
             ]
         )
     }

@@ -17,7 +17,8 @@ struct TimeArgument: ArgumentValue, Equatable {
 
     /// The help of `--expiration`, shared by all commands.
     static let expirationHelp =
-        "Time until which APNs stores the push: seconds since 1970, a date, or a duration such as +1h; "
+        "Time until which APNs stores the push: seconds since 1970, a date and time such as 2030-01-01T00:00:00Z, "
+        + "or a duration such as +1h; "
         + "0 for one attempt"
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
@@ -79,7 +80,7 @@ struct TimeArgument: ArgumentValue, Equatable {
 
     private static func rule(_ text: String) -> UsageError {
         UsageError(
-            "must be seconds since 1970, a date such as 2026-11-22T18:30:00Z, or a duration such as +1h30m "
+            "must be seconds since 1970, a date and time such as 2026-11-22T18:30:00Z, or a duration such as +1h30m "
                 + "(found \"\(text)\")"
         )
     }

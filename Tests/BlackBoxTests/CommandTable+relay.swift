@@ -50,6 +50,26 @@ extension CommandTable {
             ),
             Invocation("relay migrate --configuration $configuration", status: 2, errors: ["postgresql://"]),
             Invocation(
+                "relay migrate --data postgresql://127.0.0.1:1/none --from missing.sqlite",
+                status: 2,
+                errors: ["--from missing.sqlite", "No such file"]
+            ),
+            Invocation(
+                "relay migrate --data postgresql://127.0.0.1:1/none --from tokens.txt",
+                status: 2,
+                errors: ["--from tokens.txt is not the database of a relay"]
+            ),
+            Invocation(
+                "relay check --configuration $configuration --data 'postgresql://a:secret@h/d?bogus=%zz'",
+                status: 1,
+                errors: ["data is not a valid address of a database"]
+            ),
+            Invocation(
+                "relay check --configuration $configuration --data $directory/none/relay.sqlite",
+                output: ["app"],
+                errors: ["warning: the directory of data", "/none, does not exist"]
+            ),
+            Invocation(
                 "relay migrate --data 'postgresql://127.0.0.1:1/none' --configuration $configuration",
                 status: 3,
                 errors: ["127.0.0.1"]
@@ -116,6 +136,7 @@ extension CommandTable {
                 json: ["pushes", "cursor"]
             ),
             Invocation("relay search $relay --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key"),
+            Invocation("relay search $relay --id 123E4567-E89B-42D3-A456-426655440000 --key-file operator.key"),
             Invocation("relay search $relay --key-file operator.key", status: 2, errors: ["--token", "--id"]),
             Invocation("relay search $relay --token xyz --key-file operator.key", status: 2, errors: ["--token"]),
             Invocation("relay search $relay --id xyz --key-file operator.key", status: 2, errors: ["--id", "UUID"]),
@@ -142,6 +163,12 @@ extension CommandTable {
             ),
             Invocation("relay dead-letters $relay --app app --key-file operator.key"),
             Invocation("relay dead-letters $relay --app app --key-file operator.key --json", json: ["dead-letters"]),
+            Invocation(
+                "relay dead-letters $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 "
+                    + "--key-file operator.key",
+                status: 2,
+                errors: ["--id needs show or requeue"]
+            ),
             Invocation("relay dead-letters $relay --app other --key-file operator.key", status: 1),
             Invocation("relay dead-letters requeue $relay --app app --key-file operator.key"),
             Invocation(

@@ -124,6 +124,28 @@ extension CommandTable {
             ),
             Invocation("send $server $device --payload $directory", status: 2, errors: ["directory"]),
             Invocation("send $server $device --title Hi --rate 5", status: 2, errors: ["--tokens"]),
+            Invocation(
+                "send --host ftp://x $device --title Hi",
+                status: 2,
+                errors: ["must be a host such as localhost:2197, with https:// or http:// or without"]
+            ),
+            Invocation(
+                "send $server $device --payload - < .",
+                status: 2,
+                errors: ["--payload standard input cannot be read: Is a directory"]
+            ),
+            Invocation(
+                "send $device --payload deep.json --describe",
+                status: 2,
+                errors: ["--payload deep.json cannot be used", "deeper than 64 levels"]
+            ),
+            Invocation("send $device --title Hi --expiration 2030-01-01", status: 2, errors: ["a date and time"]),
+            Invocation(
+                "send $device --title Hi --describe --collapse-id "
+                    + "12345678901234567890123456789012345678901234567890123456789012345",
+                status: 2,
+                errors: ["--collapse-id"]
+            ),
             Invocation("send $server $device --title", status: 2, errors: ["--title"]),
             Invocation("send $server $device --title Hi surplus", status: 2, errors: ["surplus"]),
             Invocation("send $device --title Hi", status: 2, errors: ["--key"]),
@@ -279,7 +301,27 @@ extension CommandTable {
             Invocation(
                 "send $server --topic com.example.app --tokens missing.txt --title Hi",
                 status: 2,
-                errors: ["missing.txt", "No such file"]
+                errors: ["--tokens missing.txt", "No such file"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens bogus.csv --title Hi --skip-bad-lines",
+                status: 2,
+                errors: ["--tokens bogus.csv, line 1", "the column \"bogus\""]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens twice.csv --title Hi --skip-bad-lines",
+                status: 2,
+                errors: ["--tokens twice.csv, line 1", "the column \"title\" twice"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens semicolons.csv --title Hi --skip-bad-lines",
+                status: 2,
+                errors: ["line 1", "separated by commas (found semicolons)"]
+            ),
+            Invocation(
+                "send $server --topic com.example.app --tokens tokens.txt --title Hi --results never.jsonl --resume",
+                status: 2,
+                errors: ["--results never.jsonl", "nothing to resume"]
             ),
             Invocation(
                 "send $server $device --tokens tokens.txt --title Hi",

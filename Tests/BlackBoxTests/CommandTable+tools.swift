@@ -123,6 +123,7 @@ extension CommandTable {
         invocations: [
             Invocation("ca path", output: [".pem"]),
             Invocation("ca path --json", json: ["path"]),
+            Invocation("ca path --ca-directory ''", status: 2, errors: ["must not be empty"]),
             Invocation("ca print", output: ["BEGIN CERTIFICATE"]),
             Invocation("ca print --json", json: []),
             Invocation("ca path --ca-directory $directory/own", output: ["/own/"]),

@@ -92,6 +92,13 @@ import Testing
 
     // MARK: Variables
 
+    @Test(arguments: [("off", true), ("on", true), ("", true), ("no", false), ("OFF", false)])
+    func `MARTLET_RETRY is on or off`(value: String, isAccepted: Bool) async throws {
+        let run = try await martlet(["version"], environment: ["MARTLET_RETRY=\(value)"])
+        #expect(run.status == (isAccepted ? 0 : 2))
+        #expect(isAccepted || run.complaint.contains("MARTLET_RETRY must be on or off"), "\(run.complaint)")
+    }
+
     @Test func `a variable has one meaning`() async throws {
         let port = try SilentServer.unusedPort()
         let variable = ["MARTLET_URL=nonsense://", "MARTLET_RELAY_URL=nonsense://"]

@@ -241,10 +241,20 @@ import Testing
     @Test func `an interrupted sending ends in order`() async throws {
         let bench = try await Bench()
         let list = try bench.list(tokens(50_000))
-        let sending = try ChildProcess(Self.martlet, bench.words(list, ["--results", bench.results, "--rate", "1000"]))
+        let words = bench.words(list, ["--results", bench.results, "--rate", "1000", "--json"])
+        let sending = try ChildProcess(Self.martlet, words, output: bench.scratch.path + "/output")
         while await bench.apns.pushCount < 100 { await Task.yield() }
         sending.interrupt()
         #expect(await sending.ended() == 1)
+        let output = try bench.scratch.read("output")
+        let lines = output.split(separator: "\n")
+        let counts = try JSONReader.read(Array(try #require(lines.first).utf8))
+        let error = try JSONReader.read(Array(try #require(lines.last).utf8))
+        let tried = Int64(try bench.entries().count)
+        #expect(error["error"] == "interrupted" && error["not-tried"]?.integerValue == 50_000 - tried, "\(output)")
+        #expect(error["message"]?.stringValue?.hasSuffix(" of 50 000 devices were not tried") == true, "\(output)")
+        let rest = (counts["not-read"]?.integerValue ?? 0) + (counts["not-sent"]?.integerValue ?? 0)
+        #expect(rest == 50_000 - tried, "\(output)")
         #expect(try bench.entries().count == Int(await bench.apns.pushCount), "what was sent was answered")
         #expect(try bench.entries().count < 50_000)
         await bench.apns.stop()
@@ -294,5 +304,11 @@ import Testing
         #expect(try counts(run)["accepted"]?.integerValue == 0)
         let error = try JSONReader.read(Array(run.text.split(separator: "\n")[1].utf8))
         #expect(error["error"] == "connectionFailed" && error["message"]?.stringValue?.isEmpty == false)
+        let rest = (try counts(run)["not-read"]?.integerValue ?? 0) + (try counts(run)["not-sent"]?.integerValue ?? 0)
+        #expect(rest == 100_000, "\(run.text)")
+        let plain = try await bench.send(try bench.list(tokens(100_000)))
+        #expect(plain.complaint.contains("100 000 of 100 000 devices were not tried"), "\(plain.complaint)")
+        let piped = try await bench.send("-", input: tokens(5_000).joined(separator: "\n"))
+        #expect(piped.complaint.contains("devices and the rest of the list were not tried"), "\(piped.complaint)")
     }
 }

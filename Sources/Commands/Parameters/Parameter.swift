@@ -125,8 +125,9 @@ package struct FilePath: ArgumentValue {
     /// The path as given.
     package let path: String
 
-    /// Creates a path from text.
-    package init(argument: String) {
+    /// Creates a path from text, which must not be empty.
+    package init(argument: String) throws(UsageError) {
+        guard !argument.isEmpty else { throw UsageError("must not be empty") }
         path = argument
     }
 

@@ -117,6 +117,9 @@ package actor PostgreSQLOutbox {
     package nonisolated let news: AsyncStream<OutboxNews>
     nonisolated let newsOut: AsyncStream<OutboxNews>.Continuation
 
+    /// Returns whether a text has the form of a connection string of libpq.
+    package static func isAddress(_ text: String) -> Bool { Session.isAddress(text) }
+
     /// Connects to a database with tables of this version.
     ///
     /// - Parameters:

@@ -3,6 +3,12 @@ internal import APNsClient
 internal import Outbox
 internal import Wire
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 extension RelayConfiguration {
     /// The lanes that pushes are taken for.
     var lanes: Set<Lane> {
@@ -18,6 +24,12 @@ extension RelayConfiguration {
         }
         guard !listeners.isEmpty || http != nil else {
             throw RelayError("listen or http has to name one address at least")
+        }
+        if case .database(let address) = data, !PostgreSQLOutbox.isAddress(address) {
+            throw RelayError(
+                "data is not a valid address of a database: it must have the form"
+                    + " postgresql://user:password@host:port/database, with special characters percent-encoded"
+            )
         }
         try checkKeys()
         _ = try Callers(self)
@@ -113,6 +125,14 @@ extension RelayConfiguration {
     /// at each start.
     package var warnings: [String] {
         var warnings = remarks
+        if case .file(let path) = data {
+            let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
+            if !FileManager.default.fileExists(atPath: directory.isEmpty ? "/" : String(directory)) {
+                warnings.append(
+                    "the directory of data, \(directory), does not exist: create it before the relay starts"
+                )
+            }
+        }
         if identity == nil, !listeners.isEmpty {
             warnings.append("listen has no certificate: most APNs clients speak TLS only, and cannot connect")
         }
@@ -145,7 +165,7 @@ extension RelayConfiguration {
 
 extension RelayConfiguration.Address {
     /// Whether the address is a loopback address.
-    fileprivate var isOfThisMachine: Bool { host.hasPrefix("127.") || host == "::1" }
+    fileprivate var isOfThisMachine: Bool { SocketAddress(literal: host, port: 0)?.isLoopback ?? false }
 }
 
 extension UInt8 {

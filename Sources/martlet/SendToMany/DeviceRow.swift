@@ -33,7 +33,10 @@ struct DeviceRow: Equatable {
             if line.first == UInt8(ascii: "{") { return (.json, false) }
             let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
             let names = cells.map { $0.lowercased() }
-            if names.contains(where: DeviceRow.isTokenName) { return (.columns(names), true) }
+            if names.contains(where: DeviceRow.isTokenName) {
+                try checkHeading(names)
+                return (.columns(names), true)
+            }
             guard cells.count == 1 else {
                 guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
                 throw UsageError(
@@ -41,7 +44,27 @@ struct DeviceRow: Equatable {
                         + found(cells) + ")"
                 )
             }
+            if let separator = [";", "\t"].first(where: { names[0].contains($0) }) {
+                let name = separator == ";" ? "semicolons" : "tabs"
+                throw UsageError("the columns of a CSV list must be separated by commas (found \(name))")
+            }
             return (.plain, false)
+        }
+
+        /// Checks the names of columns; a column without a name may have no values.
+        private static func checkHeading(_ names: [String]) throws(UsageError) {
+            var seen: Set<String> = []
+            for name in names where !name.isEmpty {
+                guard DeviceRow.isTokenName(name) || NotificationOptions.overridableNames.contains(name) else {
+                    throw UsageError(
+                        "the heading has the column \"\(name.prefix(40))\", which is not an option that can differ"
+                            + " between devices"
+                    )
+                }
+                guard seen.insert(DeviceRow.isTokenName(name) ? "token" : name).inserted else {
+                    throw UsageError("the heading has the column \"\(name)\" twice")
+                }
+            }
         }
 
         /// Whether lines of this format may specify the content of a push.

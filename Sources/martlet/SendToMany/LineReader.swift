@@ -50,7 +50,7 @@ struct LineReader: ~Copyable {
     }
 
     private static func error(_ file: InputFile, _ number: CInt) -> UsageError {
-        UsageError("\(FileError("read", file.path, number))")
+        file.usageError(FileError("read", file.path, number))
     }
 
     deinit {

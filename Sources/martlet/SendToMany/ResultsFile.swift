@@ -70,7 +70,10 @@ struct ResultsFile: Sendable {
 
     private static func checkExists(_ path: String) throws(UsageError) {
         guard let file = FileIdentity(path) else {
-            throw UsageError("--results \(FileError("read", path, ENOENT))")
+            throw UsageError(
+                "--results \(FileError("read", path, ENOENT)); there is nothing to resume: leave out --resume to start"
+                    + " a new run"
+            )
         }
         guard file.isRegular else {
             throw UsageError("--resume needs the file of an earlier run; --results \(path) is not a regular file")

@@ -15,8 +15,18 @@ struct SendTally: Sendable {
     var answeredBefore = 0
     /// The last failure other than a refusal, among those with the highest exit status.
     private(set) var failure: APNsError?
+    /// The part of the list that was not read; nil when the list was read to its end.
+    var rest: Rest?
+    /// The error for a run that a signal has ended before its end; nil otherwise.
+    private(set) var interruption: InterruptedError?
     /// The number of consecutive devices that were not sent to.
     var notSentInARow = 0
+    /// The part of a list that was not read.
+    struct Rest: Sendable {
+        /// The number of its devices; nil when it is not known, as for a pipe.
+        var count: Int?
+    }
+
     /// The exit status: the highest of all devices; nil if each push was accepted.
     private(set) var status: ExitStatus?
 
@@ -30,6 +40,27 @@ struct SendTally: Sendable {
 
     /// Whether every device so far has a final result.
     var isComplete: Bool { unanswered == 0 && notSent == 0 }
+
+    /// The devices that were not sent to, as a clause.
+    var untried: String {
+        guard let rest else { return "\(notSent.grouped) of \(outcomeCount.grouped) devices were not tried" }
+        guard let count = rest.count else {
+            let read = notSent > 0 ? "\(notSent.grouped) devices and " : ""
+            return read + "the rest of the list were not tried"
+        }
+        return "\((notSent + count).grouped) of \((outcomeCount + count).grouped) devices were not tried"
+    }
+
+    /// Records that a signal has ended the run; has no effect when every device of the list was sent to.
+    mutating func noteInterruption() {
+        guard notSent > 0 || rest != nil && rest?.count != 0 else { return }
+        fail(.failure)
+        interruption = InterruptedError(
+            description: "interrupted: \(untried)",
+            status: status ?? .failure,
+            untried: rest == nil ? notSent : rest?.count.map { notSent + $0 }
+        )
+    }
 
     /// Raises the exit status to at least this one.
     mutating func fail(_ status: ExitStatus) {
@@ -58,6 +89,23 @@ struct SendTally: Sendable {
     }
 }
 
+/// An error for a run that a signal has ended before all devices were sent to.
+struct InterruptedError: Error, CustomStringConvertible {
+    let description: String
+    /// The exit status, the highest of all devices.
+    let status: ExitStatus
+    /// The number of devices that were not sent to; nil when it is not known.
+    let untried: Int?
+
+    /// The error as members of a JSON object.
+    var members: [JSONValue.Member] {
+        [
+            .init("error", "interrupted"), .init("message", .string(description)),
+            .init("not-tried", untried.map { .number(JSONNumber($0)) } ?? .null),
+        ]
+    }
+}
+
 extension BulkOutcome {
     /// Whether the result is final, so that a resumed run skips the device.
     var isFinal: Bool {
@@ -81,6 +129,7 @@ final class SendLedger: Sendable {
         var bytesRead = 0
         var byteCount: Int?
         var isAtEnd = false
+        var isInterrupted = false
         /// The first invalid lines.
         var badLines: [BadLine] = []
     }
@@ -119,6 +168,16 @@ final class SendLedger: Sendable {
     func ended() {
         state.withLock { $0.isAtEnd = true }
     }
+
+    /// Whether a signal has ended the run.
+    var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+
+    func interrupted() {
+        state.withLock { $0.isInterrupted = true }
+    }
+
+    /// The number of devices that were read and have no answer from an earlier run.
+    var readCount: Int { state.withLock { $0.readCount } }
 
     func read(line: Int, bytesSoFar: Int) {
         state.withLock { state in

@@ -86,6 +86,7 @@ struct SendMany: Sendable {
     func run(_ server: ServerOptions, isChecked: Bool) async throws {
         let tally = try await server.withClient(checksBeforeSending: isChecked, send)
         guard let status = tally.status else { return }
+        if let interruption = tally.interruption { throw interruption }
         guard let failure = tally.failure, ExitStatus(of: failure) == status else { throw CommandFailure(status) }
         guard let hint = server.hint(for: failure) else { throw failure }
         throw ServerError(cause: failure, hint: hint)
@@ -94,11 +95,15 @@ struct SendMany: Sendable {
     /// Sends, and reports the results.
     private func send(with client: PushClient) async throws -> SendTally {
         var answered = AnsweredLines()
+        // The number of devices in the list, which is known when the list can be read twice.
+        var deviceCount: Int?
         let common = try notification.commonNotification()
         let results = try ResultsFile(options, answered: &answered)
         do {
             // A pipe can be read only once, so its lines are not checked first.
-            if !list.isStandardInput, FileIdentity(list.path)?.isRegular != false { try await checkList(answered) }
+            if !list.isStandardInput, FileIdentity(list.path)?.isRegular != false {
+                deviceCount = try await checkList(answered)
+            }
         } catch {
             results.removeIfEmpty()
             throw error
@@ -108,6 +113,7 @@ struct SendMany: Sendable {
         let sending = client.send(common ?? .background(), to: devices(answered, ledger), topic: topic)
         let interruption = Task {
             try await TerminationSignal.received()
+            ledger.interrupted()
             sending.stop()
         }
         let start = ContinuousClock.now
@@ -147,6 +153,8 @@ struct SendMany: Sendable {
         }
         var tally = ledger.tally
         if !ledger.isAtEnd || !failures.isEmpty { tally.fail(.failure) }
+        if !ledger.isAtEnd { tally.rest = SendTally.Rest(count: deviceCount.map { max(0, $0 - tally.outcomeCount) }) }
+        if ledger.isInterrupted { tally.noteInterruption() }
         if failures.isEmpty || tally.outcomeCount > 0 { report(tally, seconds, isWhole: ledger.isAtEnd) }
         guard let failure = failures.first else { return tally }
         results.removeIfEmpty()
@@ -165,11 +173,14 @@ struct SendMany: Sendable {
     }
 
     /// Reads the whole list first, so that nothing is sent if a line is invalid or the list cannot be read completely.
-    private func checkList(_ answered: AnsweredLines) async throws {
+    ///
+    /// - Returns: The number of devices to send to.
+    private func checkList(_ answered: AnsweredLines) async throws -> Int {
         // A run that skips invalid lines prints them when it sends.
         let ledger = SendLedger(printsBadLines: !output.isJSON && !options.skipsBadLines)
         try await devices(answered, ledger).check()
         guard options.skipsBadLines || ledger.tally.badLines == 0 else { throw badLinesError(ledger) }
+        return ledger.readCount
     }
 
     private func badLinesError(_ ledger: SendLedger) -> BadLinesError {
@@ -189,7 +200,11 @@ struct SendMany: Sendable {
                 ("not-sent", tally.notSent), ("answered-before", tally.answeredBefore), ("bad-lines", tally.badLines),
             ]
             let reasons = refusals.map { JSONValue.Member($0.key, .number(JSONNumber($0.value))) }
-            Terminal.output.write(json(counts, [.init("reasons", .object(reasons))]).line)
+            var more = [JSONValue.Member("reasons", .object(reasons))]
+            if let rest = tally.rest {
+                more.append(.init("not-read", rest.count.map { .number(JSONNumber($0)) } ?? .null))
+            }
+            Terminal.output.write(json(counts, more).line)
         } else {
             var table = Table(["", Table.Column("devices", isNumeric: true)])
             table.add(["accepted", Table.Cell(tally.accepted.grouped, .good)])
@@ -199,10 +214,16 @@ struct SendMany: Sendable {
                 ("answered before", tally.answeredBefore), ("bad lines skipped", tally.badLines),
             ]
             for (what, count) in rest where count > 0 { table.add([Table.Cell(what), Table.Cell(count.grouped)]) }
+            if let rest = tally.rest, rest.count != 0 {
+                table.add(["not read from the list", Table.Cell(rest.count.map(\.grouped) ?? "the rest")])
+            }
             let count = tally.answered + tally.unanswered
             let rate = Double(count) / max(seconds, 0.001)
             Terminal.output.write(table.text(for: .output))
             Terminal.output.write("\(seconds.shortText) s, \(rate.shortText) devices per second\n")
+        }
+        if tally.rest != nil, tally.interruption == nil, !output.isJSON {
+            Terminal.errors.write("stopped before the end of the list: \(tally.untried)\n")
         }
         if !tally.isComplete || !isWhole, options.results != nil {
             Terminal.errors.write("to send to the devices without an answer, repeat the command with --resume\n")
