@@ -179,6 +179,9 @@ import Testing
                 id => '00000000-0000-4000-8000-00000000000\(id)'\(more))
             """
         }
+        let unknown = enqueue(1).replacing("'orders'", with: "'nosuch'")
+        let refusal = await #expect(throws: MissingProgram.self) { try await server.ask(unknown, of: database) }
+        #expect("\(refusal as Any)".contains("no relay serves the app nosuch"))
         try await server.ask("BEGIN; \(enqueue(1)); ROLLBACK", of: database)
         try await server.ask("BEGIN; \(enqueue(2)); COMMIT", of: database)
         for await news in store.news where news == .arrived(.orders, .immediate) { break }

@@ -124,6 +124,11 @@ extension Schema {
                 RAISE EXCEPTION 'environment must be production or development, not %', environment
                     USING ERRCODE = '22023';
             END IF;
+            -- A relay registers its apps when it starts; without one the push would stay in the queue for ever.
+            IF NOT EXISTS (SELECT FROM martlet.app a WHERE a.name = app) THEN
+                RAISE EXCEPTION 'no relay serves the app %', app
+                    USING ERRCODE = '22023', HINT = 'Name an app of the configuration of a relay that has started.';
+            END IF;
             IF (token IS NULL) = (channel IS NULL) THEN
                 RAISE EXCEPTION 'one of token and channel must be given' USING ERRCODE = '22023';
             END IF;
