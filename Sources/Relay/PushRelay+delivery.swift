@@ -69,12 +69,14 @@ extension PushRelay {
 
     private func settle(_ settlements: [Settlement]) {
         Task {
+            // One time for the stored outcomes and for the callers that wait for them.
+            let time = now
             do throws(OutboxError) {
-                try await outbox.settle(settlements, at: now)
+                try await outbox.settle(settlements, at: time)
                 noteStore(nil)
                 for ended in machine.settled(settlements) {
-                    counts.measure(ended.push, ended.outcome, at: now)
-                    noteEnd(of: ended.status(at: now))
+                    counts.measure(ended.push, ended.outcome, at: time)
+                    noteEnd(of: ended.status(at: time))
                 }
             } catch {
                 noteStore(error)
@@ -86,10 +88,10 @@ extension PushRelay {
 
     /// Counts a push that has ended, and reports its outcome to waiting callers and event streams.
     func noteEnd(of push: PushStatus) {
-        guard case .ended(let outcome, _) = push.place else { return }
+        guard case .ended(let outcome, let time) = push.place else { return }
         counts.ended(outcome, push.lane)
         earlyOutcomes.note(push)
-        waiters.ended(push.id, of: push.lane.app, outcome)
+        waiters.ended(push.id, of: push.lane.app, outcome, at: time)
         events.note(push)
     }
 
@@ -135,8 +137,8 @@ extension PushRelay {
                 next += group.count
             }
             for push in earlyOutcomes.endAcceptance(begunAt: start) {
-                guard case .ended(let outcome, _) = push.place else { continue }
-                waiters.ended(push.id, of: push.lane.app, outcome)
+                guard case .ended(let outcome, let time) = push.place else { continue }
+                waiters.ended(push.id, of: push.lane.app, outcome, at: time)
             }
             carryOutSoon()
         }

@@ -129,16 +129,21 @@ extension PushRelay {
     ) async throws(APIProblem) -> [PushAnswer] {
         let first = zip(answers, pushes).map { PushAnswer($0, $1, at: acceptedAt) }
         guard let time, pushes.count == 1, case .status(let status) = first[0], !status.hasEnded,
-            let outcome = await outcome(of: status.id, of: status.lane.app, for: caller, within: time)
+            let end = await end(of: status.id, of: status.lane.app, for: caller, within: time)
         else { return first }
         var ended = status
-        ended.place = .ended(outcome, at: now)
+        ended.place = .ended(end.outcome, at: end.time)
         return [.status(ended)]
     }
 
-    /// Waits for the outcome of a push; returns nil after the time, when the caller waits for too many pushes already,
-    /// or when its client has disconnected.
-    func outcome(of id: APNsID, of app: String, for caller: Callers.Caller, within time: Duration) async -> Outcome? {
+    /// Waits for the end of a push; returns nil after the time, when the caller waits for too many pushes already, or
+    /// when its client has disconnected.
+    func end(
+        of id: APNsID,
+        of app: String,
+        for caller: Callers.Caller,
+        within time: Duration
+    ) async -> OutcomeWaiters.End? {
         guard gate.verdict(on: 0, load(of: app, by: caller), at: now) != .take(mayWait: false) else { return nil }
         let number = waiters.makeNumber()
         return await withTaskCancellationHandler {
@@ -146,8 +151,8 @@ extension PushRelay {
                 wait(number, for: id, of: app, by: caller, within: time) { continuation.resume(returning: $0) }
                 // The push may have ended before the waiter was added.
                 Task {
-                    if case .ended(let outcome, _)? = (try? await outbox.status(of: id, of: app))?.place {
-                        waiters.ended(id, of: app, outcome)
+                    if case .ended(let outcome, let time)? = (try? await outbox.status(of: id, of: app))?.place {
+                        waiters.ended(id, of: app, outcome, at: time)
                     }
                 }
             }

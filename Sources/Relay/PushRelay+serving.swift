@@ -22,7 +22,7 @@ final class RelayConnection {
 
     /// Returns the reason to reject a request that identifies no caller.
     fileprivate func refusal(of authorization: String?) -> Reason {
-        if authorization != nil { return .invalidProviderToken }
+        if let authorization, APNsRequest.hasCredential(authorization) { return .invalidProviderToken }
         return client.certificate == nil ? .missingProviderToken : .badCertificate
     }
 }
@@ -115,17 +115,20 @@ extension PushRelay {
 
     /// Returns the caller of a request to the JSON API; called before the body has arrived, without the event loop.
     ///
-    /// - Throws: ``RefusedCaller`` when the credentials are not valid, which is logged with the client's address if the
+    /// - Throws: ``CallerRefusal`` when the credentials are not valid, which is logged with the client's address if the
     ///   listener reports it.
     nonisolated func caller(
         _ authorization: String?,
         from peer: String? = nil
-    ) throws(RefusedCaller) -> Callers.Caller {
+    ) throws(CallerRefusal) -> Callers.Caller {
+        let callers = callers
         let caller = callers.caller(authorization)
-        if let caller, caller.refusal(at: now / 1_000) == nil { return caller }
-        let refused = RefusedCaller(caller)
-        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(of: peer, refused) } }
-        throw refused
+        let reason = caller?.refusal(at: now / 1_000)
+        if let caller, reason == nil { return caller }
+        let refusal =
+            caller?.refusal(for: reason ?? .expiredProviderToken) ?? callers.refusal(of: authorization)
+        loop.execute { [weak self] in self?.assumeIsolated { $0.noteRefusal(refusal, of: peer) } }
+        throw refusal
     }
 
     /// Returns the caller with these credentials; nil when they are not valid.
@@ -135,43 +138,46 @@ extension PushRelay {
     }
 
     /// Counts and logs a rejected caller; the peer is nil when the listener does not report addresses.
-    private func noteRefusal(
-        of peer: String?,
-        _ refused: RefusedCaller = RefusedCaller(nil),
-        certificate: CertificateFacts? = nil
-    ) {
+    private func noteRefusal(_ refusal: CallerRefusal, of peer: String?, certificate: CertificateFacts? = nil) {
         // A caller that is known is counted under its name.
-        if refused.name == nil { counts.refusedCallers += 1 }
-        guard let heldBack = refusals.take(at: now) else { return }
+        if refusal.caller == nil { counts.refusedCallers += 1 }
+        guard let heldBack = refusals[refusal.cause, default: LogThrottle()].take(at: now) else { return }
+        func bounded(_ text: String?) -> JSONValue? { text.map { .string($0.bounded) } }
         log.warning(
-            refused.name != nil
-                ? "caller rejected: its credentials have expired"
-                : certificate == nil
-                    ? "a caller was refused: it shows no key of this relay"
-                    : "caller rejected: no caller has this certificate",
+            "caller rejected",
             [
-                "caller": refused.name.map { .string($0) },
-                "peer": .string(peer ?? "http"), "certificate-sha256": certificate.map { .string($0.fingerprint) },
+                "cause": .string(refusal.cause.rawValue), "peer": .string(peer ?? "http"),
+                "caller": bounded(refusal.caller), "key-id": bounded(refusal.keyID),
+                "team-id": bounded(refusal.teamID), "bundle-id": bounded(refusal.bundle),
+                "certificate-sha256": certificate.map { .string($0.fingerprint) },
                 "certificate-subject": certificate.map { .string($0.subject) },
                 "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
             ]
         )
     }
 
+    /// Logs the numbers of rejected callers that no later line has told within half a minute.
+    func logOmittedRefusals(at now: Int64) {
+        for cause in CallerRefusal.Cause.allCases {
+            guard let count = refusals[cause]?.takeOmitted(at: now) else { continue }
+            log.warning("caller rejected", ["cause": .string(cause.rawValue), "not-logged": .whole(count)])
+        }
+    }
+
     /// Returns the caller of a request over the APNs protocol; nil, and logged, for an unknown one.
     private func caller(_ authorization: String?, over connection: RelayConnection) -> Callers.Caller? {
         if let lookup = connection.lookup, lookup.authorization == authorization { return lookup.caller }
-        let caller =
-            authorization == nil
-            ? connection.certificate.flatMap { callers.caller($0) } : callers.caller(authorization)
+        // With a valid certificate APNs ignores `authorization` ("Sending notification requests to APNs").
+        let caller = connection.certificate.flatMap { callers.caller($0) } ?? callers.caller(authorization)
         connection.lookup = (authorization, caller)
         if let caller {
             noteDeviations(of: caller, over: connection)
         } else {
-            noteRefusal(
-                of: connection.client.peer,
-                certificate: authorization == nil ? connection.client.certificate : nil
-            )
+            let certificate = authorization == nil ? connection.client.certificate : nil
+            let refusal =
+                certificate == nil
+                ? callers.refusal(of: authorization) : CallerRefusal(cause: .unknownCertificate)
+            noteRefusal(refusal, of: connection.client.peer, certificate: certificate)
         }
         return caller
     }
@@ -224,7 +230,10 @@ extension PushRelay {
         }
         guard isAboutChannels || caller.scopes.contains(.send) else { return reply(.rejected(.invalidProviderToken)) }
         let now = now
-        if let reason = caller.refusal(at: now / 1_000) { return reply(.rejected(reason)) }
+        if let reason = caller.refusal(at: now / 1_000) {
+            noteRefusal(caller.refusal(for: reason), of: connection.client.peer)
+            return reply(.rejected(reason))
+        }
         guard !isDraining else { return reply(.rejected(.shutdown, retryAfter: 1)) }
         // Before the push is checked, so that a refusal is cheap.
         let app = caller.apps.count == 1 ? caller.apps.first : nil
@@ -238,6 +247,10 @@ extension PushRelay {
         let ingress = APNsIngress(callers: callers, environment: environment)
         switch ingress.verdict(on: request, from: caller, id: id, at: now, hasLane: openLanes.contains) {
         case .refused(let reason): reply(.rejected(reason))
+        case .foreign(let reason, let bundle):
+            let refusal = CallerRefusal(cause: .foreignTopic, caller: caller.name, bundle: bundle)
+            noteRefusal(refusal, of: connection.client.peer)
+            reply(.rejected(reason))
         case .channels(let lane, let bundle, let isList):
             pass(request, lane, bundle, isList: isList, id: id) { response in
                 if request.method != "GET" {
@@ -282,8 +295,8 @@ extension PushRelay {
         if case .ended(let outcome, _)? = known?.place { return reply(.ended(outcome)) }
         guard waits, configuration.answerTime > .zero else { return reply(.accepted) }
         wait(waiters.makeNumber(), for: push.id, of: push.lane.app, by: caller, within: configuration.answerTime) {
-            outcome in
-            reply(outcome.map { .ended($0) } ?? .accepted)
+            end in
+            reply(end.map { .ended($0.outcome) } ?? .accepted)
         }
     }
 

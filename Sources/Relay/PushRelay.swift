@@ -62,8 +62,8 @@ package actor PushRelay {
     var expiryLoggedAt: Int64 = 0
     /// The limit for log lines about clients whose TLS handshake failed.
     var failedHandshakes = LogThrottle()
-    /// The limit for log lines about rejected callers.
-    var refusals = LogThrottle()
+    /// The limits for log lines about rejected callers, by their cause.
+    var refusals: [CallerRefusal.Cause: LogThrottle] = [:]
     /// The limit for log lines about unusual provider tokens.
     var unusualTokens = LogThrottle()
     var isCarryingOut = false
@@ -76,8 +76,8 @@ package actor PushRelay {
     var history = StatusHistory()
     var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
     var webhooks: [String: WebhookSchedule] = [:]
-    /// The limit for log lines about webhooks that failed.
-    var webhookFailures = LogThrottle()
+    /// The limits for log lines about webhooks that failed, by the name of the app.
+    var webhookFailures: [String: LogThrottle] = [:]
     var generator: SplitMix64
     /// The recorder of spans; nil when none are exported.
     var tracer: PushTracer?

@@ -140,7 +140,7 @@ extension RelayAPI {
             let known = try await find(call)
             guard !known.hasEnded, let time else { return .json(known.json) }
             let caller = call.service.caller
-            _ = await call.service.relay.outcome(of: known.id, of: known.lane.app, for: caller, within: time)
+            _ = await call.service.relay.end(of: known.id, of: known.lane.app, for: caller, within: time)
             return .json(try await find(call).json)
         },
         Route(

@@ -99,11 +99,11 @@ struct RelayAPI: Sendable {
         guard hasBody else { return .whole }
         let start = ContinuousClock.now
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
-        do throws(RefusedCaller) {
+        do throws(CallerRefusal) {
             _ = try relay.caller(request.fields["authorization"], from: peer)
         } catch {
             let route = RelayAPI.table.match(of: request)?.path ?? "other"
-            relay.noteAnswer(request.method, route, status: 401, since: start, by: error.name ?? CallerCounts.other)
+            relay.noteAnswer(request.method, route, status: 401, since: start, by: error.caller ?? CallerCounts.other)
             return .answer(APIProblem(401, error.message).response)
         }
         return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
@@ -159,10 +159,10 @@ struct RelayAPI: Sendable {
             return (answer, nil)
         }
         let caller: Callers.Caller
-        do throws(RefusedCaller) {
+        do throws(CallerRefusal) {
             caller = try relay.caller(authorization, from: peer)
         } catch {
-            return (APIProblem(401, error.message).answer, error.name ?? CallerCounts.other)
+            return (APIProblem(401, error.message).answer, error.caller ?? CallerCounts.other)
         }
         let managesOverListeners = await relay.configuration.managesOverListeners
         let mayManage = door == .http || managesOverListeners

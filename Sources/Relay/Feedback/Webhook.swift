@@ -196,7 +196,7 @@ extension PushRelay {
             return true
         } catch {
             counts.webhooks[app, default: (0, 0)].failed += 1
-            guard let heldBack = webhookFailures.take(at: now) else { return false }
+            guard let heldBack = webhookFailures[app, default: LogThrottle()].take(at: now) else { return false }
             log.warning(
                 "webhook failed",
                 [

@@ -79,8 +79,8 @@ extension PushRelay {
         let names = waiters.names.prefix(PushRelay.mostEnds)
         if let shared, !names.isEmpty {
             for push in (try? await shared.ended(among: Array(names))) ?? [] {
-                guard case .ended(let outcome, _) = push.place else { continue }
-                waiters.ended(push.id, of: push.lane.app, outcome)
+                guard case .ended(let outcome, let time) = push.place else { continue }
+                waiters.ended(push.id, of: push.lane.app, outcome, at: time)
             }
         }
         if !isDraining { lookForEndsLater() }

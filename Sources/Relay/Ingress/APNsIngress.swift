@@ -10,6 +10,8 @@ struct APNsIngress {
     enum Verdict: Equatable {
         /// The request is rejected, as by Apple.
         case refused(Reason)
+        /// The request is for an app that the caller has no right to, or that the relay does not serve.
+        case foreign(Reason, bundle: String)
         /// The request is a push to be stored.
         case push(OutboxPush)
         /// The request is about channels and is forwarded to Apple.
@@ -36,10 +38,13 @@ struct APNsIngress {
         hasLane: (Lane) -> Bool
     ) -> Verdict {
         guard let target = request.target else { return .refused(.badPath) }
-        guard request.duplicatedField == nil else { return .refused(.duplicateHeaders) }
+        if let reason = target.reason(forMethod: request.method) { return .refused(reason) }
+        if let field = request.duplicatedField, let reason = target.reason(forRepeated: field) {
+            return .refused(reason)
+        }
+        if request.hasMalformedRequestID { return .refused(.badMessageID) }
         switch target {
         case .device(let token):
-            guard request.method == "POST" else { return .refused(.methodNotAllowed) }
             if let reason = Lint.firstRefusal(headers: request.headers, payload: request.body) {
                 return .refused(reason)
             }
@@ -47,20 +52,30 @@ struct APNsIngress {
                 return .refused(token.isEmpty ? .missingDeviceToken : .badDeviceToken)
             }
             let bundle = Topic(request.headers.topic ?? "").bundleIdentifier
-            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else { return .refused(.topicDisallowed) }
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
+                return .foreign(.topicDisallowed, bundle: bundle)
+            }
             return keep(request, .device(token), in: lane, id: id, at: now)
         case .broadcast(let app):
-            guard request.method == "POST" else { return .refused(.methodNotAllowed) }
             let bundle = String(app)
             if let reason = broadcastProblem(request, bundle) { return .refused(reason) }
             let channel = ChannelID(request.channelID ?? "")
-            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else { return .refused(.topicMismatch) }
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
+                return .foreign(.topicMismatch, bundle: bundle)
+            }
             return keep(request, .channel(channel, bundle: bundle), in: lane, id: id, at: now)
         case .channels(let app), .allChannels(let app):
             let isList = if case .allChannels = target { true } else { false }
-            guard let lane = lane(ofBundle: String(app), for: caller, hasLane) else { return .refused(.topicMismatch) }
+            let bundle = String(app)
+            let needsChannel = !isList && request.method != "POST"
+            if let reason = Lint.firstRefusal(app: bundle, channel: request.channelID, needsChannel: needsChannel) {
+                return .refused(reason)
+            }
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
+                return .foreign(.topicMismatch, bundle: bundle)
+            }
             guard caller.maySendAboutChannels(request.method) else { return .refused(.invalidProviderToken) }
-            return .channels(lane, bundle: String(app), isList: isList)
+            return .channels(lane, bundle: bundle, isList: isList)
         }
     }
 
@@ -139,6 +154,6 @@ enum PushAdmission {
 extension APNsRequest {
     /// The identifier that the client chose, unchanged; nil when it chose none.
     ///
-    /// Apple's examples of broadcasts have `apns-id` in one place and `apns-request-id` in another.
-    var ownID: String? { hasRequestID ? requestID ?? headers.id : headers.id }
+    /// Broadcasts and requests about channels have `apns-request-id`; their `apns-id` is ignored.
+    var ownID: String? { hasRequestID ? requestID : headers.id }
 }

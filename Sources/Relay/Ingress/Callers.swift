@@ -81,6 +81,9 @@ struct Callers: Sendable {
         self.appsByBundleID = appsByBundleID
     }
 
+    /// Returns the teams of the apps with a signing key of this identifier.
+    func teams(ofKey keyID: String) -> Set<String> { Set(appKeys[keyID, default: []].map(\.teamID)) }
+
     /// Returns the app of a bundle identifier; nil for an unknown one.
     func app(ofBundle bundle: String) -> String? { appsByBundleID[bundle] }
 
@@ -140,27 +143,6 @@ struct Callers: Sendable {
             tokenIssuedAt: token.claims.issuedAtSeconds,
             deviations: token.deviations
         )
-    }
-}
-
-/// A client whose credentials are not valid.
-struct RefusedCaller: Error {
-    /// The name of the caller whose credentials are valid but for their time; nil for unknown credentials.
-    let name: String?
-    /// The time when its key expired, in milliseconds since 1970; nil for a provider token that is too old.
-    private let expiredAt: Int64?
-
-    /// Creates the error for a caller that the credentials identify; nil for unknown credentials.
-    init(_ caller: Callers.Caller?) {
-        name = caller?.name
-        expiredAt = caller?.expiresAt.map { $0 * 1_000 }
-    }
-
-    /// The message to the client.
-    var message: String {
-        guard let name else { return "authorization must be bearer and a key of this relay" }
-        guard let expiredAt else { return "the provider token of \(name) has expired, or was issued in the future" }
-        return "the key of the caller \(name) expired at \(Timestamp.text(expiredAt)): use another key"
     }
 }
 

@@ -4,8 +4,15 @@ internal import Wire
 
 /// The callers that wait for the outcome of a push, each for a limited time: a value without a clock.
 struct OutcomeWaiters {
-    /// A callback with the outcome of the push; nil when the time is over.
-    typealias Completion = (Outcome?) -> Void
+    /// The end of a push.
+    struct End: Sendable {
+        var outcome: Outcome
+        /// The time of the end, in milliseconds since 1970, as it is stored.
+        var time: Int64
+    }
+
+    /// A callback with the end of the push; nil when the time is over.
+    typealias Completion = (End?) -> Void
 
     private struct Name: Hashable {
         var app: String
@@ -71,9 +78,9 @@ struct OutcomeWaiters {
     }
 
     /// Completes the waiters for a push that has ended.
-    mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome) {
+    mutating func ended(_ id: APNsID, of app: String, _ outcome: Outcome, at time: Int64) {
         guard !waiters.isEmpty, let ended = numbers[Name(app: app, id: id)] else { return }
-        for number in ended { remove(number)?.completion(outcome) }
+        for number in ended { remove(number)?.completion(End(outcome: outcome, time: time)) }
     }
 
     /// Completes a waiter as if its time were over, because its client has disconnected.

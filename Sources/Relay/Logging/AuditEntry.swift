@@ -37,8 +37,8 @@ extension Logger {
             "audit",
             [
                 "caller": .string(entry.caller), "action": .string(entry.action),
-                "app": entry.app.map(JSONValue.string), "env": entry.environment.map(JSONValue.string),
-                "target": entry.target.map(JSONValue.string), "count": .whole(entry.count),
+                "app": entry.app.map { .string($0.bounded) }, "env": entry.environment.map { .string($0.bounded) },
+                "target": entry.target.map { .string($0.bounded) }, "count": .whole(entry.count),
                 "peer": entry.peer.map(JSONValue.string), "status": .whole(entry.status),
                 "result": entry.isDone ? "done" : "failed",
             ]

@@ -3,6 +3,9 @@ struct LogThrottle {
     /// The interval, in milliseconds.
     static let interval: Int64 = 1_000
 
+    /// The time after a line until the number of omitted ones is told without another, in milliseconds.
+    static let longestSilence: Int64 = 30_000
+
     private var nextAt = Int64.min / 2
     private var heldBack = 0
 
@@ -17,6 +20,17 @@ struct LogThrottle {
         }
         defer { heldBack = 0 }
         nextAt = now + LogThrottle.interval
+        return heldBack
+    }
+
+    /// Returns the number of lines that were omitted half a minute ago and that no later line has told; nil for none.
+    mutating func takeOmitted(at now: Int64) -> Int? {
+        let nextAt = nextAt
+        guard heldBack > 0, now >= nextAt + LogThrottle.longestSilence || now < nextAt - LogThrottle.interval else {
+            return nil
+        }
+        defer { heldBack = 0 }
+        self.nextAt = now + LogThrottle.interval
         return heldBack
     }
 }

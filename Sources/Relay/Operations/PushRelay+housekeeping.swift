@@ -16,6 +16,7 @@ extension PushRelay {
         // Before all else, because the outbox may take long.
         events.finishExpired(at: now / 1_000)
         logNewExpiry()
+        logOmittedRefusals(at: now)
         await meetOthers()
         // Other relays pause lanes too, and the outbox may have been unavailable at the start.
         if shared != nil || !laneControl.isKnown { await syncLanes() }

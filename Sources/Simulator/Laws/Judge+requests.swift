@@ -28,21 +28,6 @@ extension Judge {
         return [.unrelatedKeyIDInToken, .badEnvironmentKeyIDInToken].contains(reason) ? .invalidProviderToken : reason
     }
 
-    /// Returns the reason for a field that was sent twice; nil when APNs does not read the field of such a request.
-    static func reason(forRepeated field: String, _ target: APNsRequest.Target) -> Reason? {
-        // `DuplicateHeaders` is not among the answers to broadcasts and requests about channels.
-        switch (target, field) {
-        case (.device, _): .duplicateHeaders
-        case (_, "authorization"): .invalidProviderToken
-        case (_, "apns-channel-id"): .badChannelID
-        case (_, "apns-request-id"): .badMessageID
-        case (.broadcast, "apns-push-type"): .invalidPushType
-        case (.broadcast, "apns-expiration"): .badExpirationDate
-        case (.broadcast, "apns-priority"): .badPriority
-        default: nil
-        }
-    }
-
     /// Returns the refusal of credentials that are not for the app in the path.
     static func topicMismatch(_ app: Substring) -> Refusal {
         Refusal(
@@ -55,16 +40,8 @@ extension Judge {
 
     /// Returns the refusal of a method that the path does not accept; nil for one that it does.
     static func methodProblem(_ method: String, _ target: APNsRequest.Target) -> Refusal? {
-        let allowed: [String] =
-            switch target {
-            case .device, .broadcast: ["POST"]
-            case .channels: ["POST", "GET", "DELETE"]
-            case .allChannels: ["GET"]
-            }
-        guard !allowed.contains(method) else { return nil }
-        // Of broadcasts and channels Apple says that the path or the method is bad.
-        let reason: Reason = if case .device = target { .methodNotAllowed } else { .badPath }
-        let text = "the method must be \(allowed.joined(separator: ", ")), not \(method.prefix(20))"
+        guard let reason = target.reason(forMethod: method) else { return nil }
+        let text = "the method must be \(target.allowedMethods.joined(separator: ", ")), not \(method.prefix(20))"
         return Refusal(reason, .requestMethodWrong, .header(":method"), text)
     }
 }

@@ -90,7 +90,7 @@ struct Judge {
     ) -> Verdict {
         guard let target = request.target else { return .refused(Judge.badPath) }
         if let refusal = Judge.methodProblem(request.method, target) { return .refused(refusal) }
-        if let field = request.duplicatedField, let reason = Judge.reason(forRepeated: field, target) {
+        if let field = request.duplicatedField, let reason = target.reason(forRepeated: field) {
             return .refused(Refusal(reason, .headerRepeated, .header(field), "\(field) was sent more than once"))
         }
         // With a provider certificate APNs ignores `authorization` ("Sending notification requests to APNs").
@@ -153,7 +153,7 @@ struct Judge {
         using generator: inout some RandomNumberGenerator,
         covers: (String) -> Bool
     ) -> Verdict {
-        if request.hasRequestID, let id = request.requestID, (try? APNsID(id, allowsUpperCase: true)) == nil {
+        if request.hasMalformedRequestID {
             let text = "apns-request-id must be a UUID such as 123e4567-e89b-12d3-a456-4266554400a0"
             let place = Lint.Place.header("apns-request-id")
             return .refused(Refusal(.badMessageID, .requestIDNotCanonical, place, text))
@@ -208,7 +208,7 @@ struct Judge {
             let text = "there is no authorization header, and the client has shown no certificate"
             return .failure(.credentials(.missingProviderToken, .providerTokenMissing, text))
         }
-        guard ProviderTokenVerifier.hasToken(authorization) else {
+        guard APNsRequest.hasCredential(authorization) else {
             let text =
                 "authorization holds no provider token (found \"\(authorization)\"), and the client has shown no"
                 + " certificate"

@@ -32,14 +32,6 @@ struct ProviderTokenVerifier {
         return keys.removeValue(forKey: keyID) != nil
     }
 
-    /// Whether the value of `authorization` is more than the name of its scheme.
-    static func hasToken(_ authorization: String) -> Bool {
-        let scheme = "bearer"
-        guard authorization.utf8.count <= scheme.utf8.count + 1 else { return true }
-        let word = authorization.split(separator: " ").joined(separator: " ").lowercased()
-        return !word.isEmpty && word != scheme
-    }
-
     /// Reads and verifies the value of `authorization`; its age is for ``ageProblem(of:at:skew:)``.
     func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
         let authorization = Array(authorization.utf8)

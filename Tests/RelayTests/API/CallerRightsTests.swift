@@ -94,7 +94,7 @@ import Wire
     @Test func `a caller that is rejected is logged with its address`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
-        #expect(throws: RefusedCaller.self) { try bench.relay.caller("Bearer mrt_wrong", from: "192.0.2.7") }
+        #expect(throws: CallerRefusal.self) { try bench.relay.caller("Bearer mrt_wrong", from: "192.0.2.7") }
         await bench.until { $0.counts.refusedCallers == 1 }
         #expect(lines.objects.contains { $0["peer"] == "192.0.2.7" })
         await bench.stop()

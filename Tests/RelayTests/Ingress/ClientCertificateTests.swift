@@ -30,6 +30,8 @@ import Wire
             }
         }
 
+        func authorityPEM() throws -> String { try authority.certificatePEM() }
+
         /// Sends a push with a certificate and returns the error, if any.
         func push(_ certificate: ProviderCertificate) async throws -> APNsError? {
             var configuration = PushClient.Configuration()
@@ -101,9 +103,22 @@ import Wire
         let error = try await bench.push(stranger)
         #expect(error?.status == 403 && error?.reason == .badCertificate)
         let line = try #require(bench.lines.objects.first { $0["certificate-sha256"] != nil })
-        #expect(line["msg"] == "caller rejected: no caller has this certificate")
+        #expect(line["msg"] == "caller rejected" && line["cause"] == "unknown certificate")
         #expect(line["certificate-subject"] == "CN=Apple Push Services: com.example.app")
         #expect(await bench.relay.apple.pushCount == 1)
+        // With the certificate of a caller, `authorization` is ignored; with that of a stranger it is not.
+        let port = try #require(await bench.relay.relay.ports[.production])
+        let authority = try files.scratch.write(bench.authorityPEM(), to: "authority.pem")
+        for (owner, status) in [(files, 200), (strangers, 403)] {
+            let path = owner.scratch.path
+            let run = try await ProgramRun.curl([
+                "--http2", "--cacert", authority, "--cert", path + "/certificate.pem", "--key", path + "/key.pem",
+                "--header", "authorization: bearer none", "--header", "apns-topic: com.example.app", "--data",
+                #"{"aps":{"alert":"Hi"}}"#, "--output", "/dev/null", "--write-out", "%{http_code}",
+                "https://localhost:\(port)/3/device/5d3a6a1c",
+            ])
+            #expect(run.text == "\(status)", "\(run.complaint)")
+        }
         await bench.relay.stop()
     }
 

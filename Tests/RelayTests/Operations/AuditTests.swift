@@ -62,6 +62,16 @@ import WebAPI
         for secret in [Self.token, "Secret", "mrt_"] { #expect(!text.contains(secret), "\(secret)") }
     }
 
+    @Test func `names from the path are bounded`() async throws {
+        let lines = LogLines()
+        let bench = try await RelayBench(log: lines.logger(.error))
+        let long = String(repeating: "a", count: 5_000)
+        _ = await bench.ask("POST", "/v1/apps/\(long)/lanes/\(long)/pause")
+        await bench.stop()
+        let entry = try #require(lines.objects.first { $0["msg"] == "audit" })
+        #expect(entry["app"]?.stringValue?.count == 65 && entry["env"]?.stringValue?.count == 65, "\(lines.all)")
+    }
+
     @Test func `an entry has the address of the client`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger(.error)) { $0.http = RelayConfiguration.Address(port: 0) }

@@ -156,15 +156,24 @@ import Wire
         let lines = LogLines()
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let bench = try await RelayBench(log: lines.logger(.info)) {
-            $0.apps[0].webhook = try? Webhook(
-                url: "http://127.0.0.1:\(server.port)/hook?token=hidden",
-                secret: secret,
-                allowsPrivateAddresses: true
-            )
+            $0.callers[0].apps = ["orders", "rides"]
+            for index in 0..<2 {
+                $0.apps[index].webhook = try? Webhook(
+                    url: "http://127.0.0.1:\(server.port)/hook?token=hidden",
+                    secret: secret,
+                    allowsPrivateAddresses: true
+                )
+            }
         }
         await bench.apple.unregister(try DeviceToken(hex: "dead00ff"))
-        #expect(await bench.push(to: "dead00ff").json["state"] == "refused")
-        await bench.until { $0.counts.webhooks["orders"]?.failed == 1 }
+        for app in ["orders", "rides"] {
+            let answer = await bench.push(to: "dead00ff", #","app":"\#(app)""#)
+            #expect(answer.json["state"] == "refused", "\(answer.text)")
+        }
+        await bench.until { $0.counts.webhooks["orders"]?.failed == 1 && $0.counts.webhooks["rides"]?.failed == 1 }
+        // Each app has a limit of its own, so that one does not hide the other.
+        let failed = lines.objects.filter { $0["msg"] == "webhook failed" }.compactMap { $0["app"]?.stringValue }
+        #expect(failed.sorted() == ["orders", "rides"])
         let counts = await self.lines(bench, "webhook_reports_total")
         #expect(counts.contains(#"martlet_relay_webhook_reports_total{app="orders",result="failed"} 1"#), "\(counts)")
         #expect(counts.contains(#"martlet_relay_webhook_reports_total{app="orders",result="ok"} 0"#), "\(counts)")

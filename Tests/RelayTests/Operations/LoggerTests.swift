@@ -77,6 +77,21 @@ final class LogLines: Sendable {
         #expect(Timestamp.text(milliseconds) == date.formatted(style))
     }
 
+    @Test(arguments: Logger.Format.allCases)
+    func `characters that control a terminal or the direction of text are escaped`(format: Logger.Format) {
+        let lines = LogLines()
+        let hidden: [Unicode.Scalar] = [
+            "\u{1B}", "\u{7F}", "\u{85}", "\u{9B}", "\u{2028}", "\u{2029}", "\u{202A}", "\u{202E}", "\u{2066}",
+            "\u{2069}",
+        ]
+        let text = String(String.UnicodeScalarView(hidden))
+        lines.logger(.info, format).info("event", ["a": .string("x\(text)"), "b": "5d3a…"])
+        let line = lines.all.joined()
+        for scalar in hidden { #expect(!line.unicodeScalars.contains(scalar), "\(line)") }
+        #expect(line.contains("\\u202e") && line.contains("\\u009b") && line.contains("5d3a…"), "\(line)")
+        if format == .json { #expect(lines.objects[0]["a"] == .string("x\(text)")) }
+    }
+
     @Test func `one line of a kind in a second, and the others are counted`() {
         var throttle = LogThrottle()
         #expect([0, 1, 999, 1_000, 1_500, 2_000].map { throttle.take(at: $0) } == [0, nil, nil, 2, nil, 1])
@@ -125,7 +140,7 @@ final class LogLines: Sendable {
             "listening", "the relay runs", "connected to Apple", "push", "the relay comes to its end",
             "the relay has ended",
         ] { #expect(messages.contains(message), "\(message) is missing in \(messages)") }
-        #expect(messages.count { $0.hasPrefix("a caller was refused") } == 1)
+        #expect(messages.count { $0 == "caller rejected" } == 1)
         let push = lines.objects.first { $0["msg"] == "push" }
         #expect(push?["token"] == "5d3a6a1c…" && push?["result"] == "accepted" && push?["attempt"] == 1)
         #expect(push?["apns_id"]?.stringValue?.count == 36 && push?["app"] == "orders")
