@@ -209,6 +209,21 @@ import Testing
         await apns.stop()
     }
 
+    /// Apple's page names both extensions as lists of topics.
+    @Test(arguments: [
+        "1.2.840.113635.100.6.3.4 = ASN1:UTF8:com.example.app",
+        "1.2.840.113635.100.6.3.4 = ASN1:SEQUENCE:list\n[list]\na = UTF8:com.example.app\nb = UTF8:com.example.calls",
+        "1.2.840.113635.100.6.3.4 = ASN1:SEQUENCE:list\n1.2.840.113635.100.6.3.6 = ASN1:SEQUENCE:other\n"
+            + "[list]\na = UTF8:com.example.app\n[other]\na = UTF8:com.example.other",
+    ])
+    func `topics in the extension for VoIP count`(extensions: String) async throws {
+        let environment = "1.2.840.113635.100.6.3.1 = ASN1:NULL\n"
+        let files = try await ProviderCertificateFiles(userID: "", extensions: environment + extensions)
+        let apns = try await SimulatedAPNs.start()
+        #expect(try await curl(files, to: apns) == "200")
+        await apns.stop()
+    }
+
     /// A list of topics that is cut off.
     private let listThatIsNotDER = "1.2.840.113635.100.6.3.6 = DER:30:20:0C:0F:63:6F:6D"
 

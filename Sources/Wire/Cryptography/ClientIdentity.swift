@@ -2,7 +2,8 @@ internal import COpenSSL
 
 /// The properties that a provider certificate from Apple states.
 package struct CertificateFacts: Sendable, Hashable {
-    /// The topics that the certificate lists, including those of other kinds (`.voip`, `.complication`).
+    /// The topics that the certificate lists in the extensions 1.2.840.113635.100.6.3.6, including those of other kinds
+    /// (`.voip`, `.complication`), and 1.2.840.113635.100.6.3.4 (VoIP).
     ///
     /// A certificate without a list, such as one for MDM or Wallet passes, has one topic, the user ID (UID) of its
     /// subject. Empty without both, and when the list is not valid DER.
@@ -25,8 +26,10 @@ package struct CertificateFacts: Sendable, Hashable {
         fingerprint = certificate.fingerprint
         subject = certificate.subject
         let list = "1.2.840.113635.100.6.3.6"
-        let hasList = certificate.has(list)
-        topics = hasList ? certificate.text(of: list) : certificate.userID.map { [$0] } ?? []
+        let voip = certificate.text(of: "1.2.840.113635.100.6.3.4")
+        let hasList = certificate.has(list) || !voip.isEmpty
+        let listed = certificate.text(of: list)
+        topics = hasList ? listed + voip.filter { !listed.contains($0) } : certificate.userID.map { [$0] } ?? []
         let isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
         let isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
         let namesNeither = !isForDevelopment && !isForProduction && !hasList && !topics.isEmpty
@@ -120,12 +123,16 @@ extension Certificate {
         value(of: number) != nil
     }
 
-    /// Returns the UTF-8 strings of an extension that is a sequence, without its other elements; empty for bytes that
-    /// are not valid DER.
+    /// Returns the UTF-8 strings of an extension that is a string or a sequence, without its other elements; empty for
+    /// bytes that are not valid DER.
     fileprivate func text(of number: String) -> [String] {
         guard let value = value(of: number) else { return [] }
         var outer = DERReader(value[...])
-        guard let sequence = outer.next(), sequence.tag == DERReader.sequence else { return [] }
+        guard let sequence = outer.next() else { return [] }
+        if sequence.tag == DERReader.utf8String, outer.isAtEnd {
+            return [String(decoding: sequence.content, as: UTF8.self)]
+        }
+        guard sequence.tag == DERReader.sequence else { return [] }
         var texts: [String] = []
         var reader = DERReader(sequence.content)
         while let element = reader.next() {
