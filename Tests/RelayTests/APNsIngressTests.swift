@@ -28,6 +28,17 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a payload with half a surrogate pair goes through byte for byte`() async throws {
+        let bench = try await RelayBench()
+        let client = try await bench.client()
+        let payload = Array(#"{"aps":{"alert":"\ud83d"}}"#.utf8)
+        try await client.send(.opaque(payload, pushType: .alert), to: RelayBench.token, topic: "com.example.orders")
+        let push = try #require(await bench.apple.pushes.first)
+        #expect(push.payload == payload && push.status == 200)
+        #expect(push.findings.map(\.rule) == ["payload-unpaired-surrogate"] && push.findings[0].reason == nil)
+        await bench.stop()
+    }
+
     @Test func `what Apple refuses is refused, in Apple's words`() async throws {
         let bench = try await RelayBench()
         await bench.apple.unregister(RelayBench.token, since: Date(timeIntervalSince1970: 1_790_000_000))

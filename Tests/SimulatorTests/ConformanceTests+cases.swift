@@ -279,7 +279,10 @@ extension ConformanceTests {
         [refused("no payload", .payloadEmpty, payload: "")]
         + ["{", "[]", "null", "1", #""text""#, "{}x", #"{"aps":}"#, #"{"a":"\u{1}"}"#, "hello", "\u{FEFF}{}"].map {
             refused("the payload \($0)", .badRequestPayload, payload: $0)
-        } + [accepted("an empty object", payload: "{}"), accepted("white space around", payload: " {} \n")]
+        } + [
+            accepted("an empty object", payload: "{}"), accepted("white space around", payload: " {} \n"),
+            accepted("half a surrogate pair", payload: #"{"aps":{"alert":"\ud83d"}}"#),
+        ]
 
     private static let devices: [Case] = [
         refused("no device", .missingDeviceToken, path: "/3/device/"),

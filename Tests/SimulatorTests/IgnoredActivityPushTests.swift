@@ -169,6 +169,16 @@ import Testing
         #expect(registry["5d3a"]?.startedActivities.count == 1)
     }
 
+    /// Phones decode such a number as an integer.
+    @Test(arguments: ["20.0", "2e1", "200e-1", "0.2E+2"])
+    mutating func `a timestamp in another notation is whole`(timestamp: String) throws {
+        try showContent()
+        let update = #"{"aps":{"timestamp":\#(timestamp),"event":"update","content-state":{"n":2}}}"#
+        let push = deliver(Self.push(2, update))
+        #expect(push.deliveries.map(\.kind) == [.delivered] && push.findings.isEmpty, "\(push.findings)")
+        #expect(registry["5d3a"]?.activity?.timestamp == 20)
+    }
+
     @Test(arguments: ["update", "end"])
     mutating func `a push-to-start token takes no update`(event: String) throws {
         _ = deliver(Self.push(1, #"{"aps":{\#(Self.start())}}"#))
@@ -186,7 +196,7 @@ import Testing
     @Test(arguments: [false, true])
     mutating func `the token of an activity takes no start`(hasEnded: Bool) throws {
         _ = deliver(Self.push(1, #"{"aps":{\#(Self.start())}}"#))
-        let activity = try #require(registry["5d3a"]?.startedActivities.first).token.hex
+        let activity = try #require(registry["5d3a"]?.startedActivities.first?.token).hex
         if hasEnded {
             let end = #"{"aps":{"timestamp":30,"event":"end","content-state":{"n":2}}}"#
             #expect(deliver(Self.push(2, end, to: activity)).deliveries.map(\.kind) == [.delivered])

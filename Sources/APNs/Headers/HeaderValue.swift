@@ -12,4 +12,7 @@ extension String {
         guard first != space, first != tab, last != space, last != tab else { return false }
         return utf8.allSatisfy { $0 >= space && $0 != 0x7F || $0 == tab }
     }
+
+    /// Whether the text can be a collapse identifier: a header value without any control character.
+    package var isCollapseIDText: Bool { isHeaderValue && !utf8.contains(UInt8(ascii: "\t")) }
 }

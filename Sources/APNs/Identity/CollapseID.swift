@@ -11,7 +11,7 @@ public struct CollapseID: RawRepresentable, Sendable, Hashable {
     /// Returns nil if the text is empty, is longer than ``PushLimits/collapseIDByteCount``, contains a control
     /// character, or has a space at either end.
     public init?(rawValue: String) {
-        guard (1...PushLimits.collapseIDByteCount).contains(rawValue.utf8.count), rawValue.isHeaderValue else {
+        guard (1...PushLimits.collapseIDByteCount).contains(rawValue.utf8.count), rawValue.isCollapseIDText else {
             return nil
         }
         self.rawValue = rawValue

@@ -4,11 +4,14 @@ struct JSONParser<Construction: JSONConstruction> {
     private typealias Value = Construction.Value
 
     private let bytes: [UInt8]
+    /// Whether half of a surrogate pair is read as U+FFFD instead of being an error.
+    private let replacesUnpairedSurrogates: Bool
     private var index = 0
     private var depth = 0
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], replacesUnpairedSurrogates: Bool = false) {
         self.bytes = bytes
+        self.replacesUnpairedSurrogates = replacesUnpairedSurrogates
     }
 
     mutating func parseDocument() throws(JSONError) -> Construction.Value {
@@ -202,19 +205,31 @@ struct JSONParser<Construction: JSONConstruction> {
     private mutating func parseScalar() throws(JSONError) -> Unicode.Scalar {
         let unit = try parseFourDigits()
         guard UTF16.isLeadSurrogate(UInt16(unit)) else {
-            guard let scalar = Unicode.Scalar(unit) else { throw error(.unpairedSurrogate) }
+            guard let scalar = Unicode.Scalar(unit) else { return try unpairedSurrogate() }
             return scalar
         }
         let hasNext = index + 1 < bytes.count
         guard hasNext, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
-            throw error(.unpairedSurrogate)
+            return try unpairedSurrogate()
         }
+        let next = index
         index += 2
         let second = try parseFourDigits()
         guard UTF16.isTrailSurrogate(UInt16(second)),
             let scalar = Unicode.Scalar(0x1_0000 + (unit - 0xD800) << 10 + (second - 0xDC00))
-        else { throw error(.unpairedSurrogate) }
+        else {
+            let replacement = try unpairedSurrogate()
+            // The second escape may begin a pair of its own.
+            index = next
+            return replacement
+        }
         return scalar
+    }
+
+    /// Returns the character in place of half a surrogate pair, which the grammar of JSON allows (RFC 8259 §8.2).
+    private func unpairedSurrogate() throws(JSONError) -> Unicode.Scalar {
+        guard replacesUnpairedSurrogates else { throw error(.unpairedSurrogate) }
+        return "\u{FFFD}"
     }
 
     private mutating func parseFourDigits() throws(JSONError) -> UInt32 {

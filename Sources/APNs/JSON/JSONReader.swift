@@ -18,12 +18,24 @@ public enum JSONReader {
         return try parser.parseDocument()
     }
 
-    /// Checks whether the bytes are a JSON object, without building its value; repeated names are not detected.
+    /// Parses a payload, in which half of a surrogate pair is read as U+FFFD: the grammar allows such an escape, and
+    /// RFC 8259 §8.2 leaves its meaning open.
     ///
     /// - Parameter bytes: The whole text.
-    /// - Returns: Whether ``read(_:)`` would return an object, except for repeated names.
+    /// - Returns: The value.
+    /// - Throws: ``JSONError`` as ``read(_:)``, except ``JSONError/Problem/unpairedSurrogate``.
+    package static func readPayload(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
+        var parser = JSONParser<JSONTree>(bytes, replacesUnpairedSurrogates: true)
+        return try parser.parseDocument()
+    }
+
+    /// Checks whether the bytes are a JSON object, without building its value; repeated names and halves of surrogate
+    /// pairs, which the grammar allows, are not detected.
+    ///
+    /// - Parameter bytes: The whole text.
+    /// - Returns: Whether ``read(_:)`` would return an object, except for repeated names and unpaired surrogates.
     public static func isObject(_ bytes: [UInt8]) -> Bool {
-        var parser = JSONParser<JSONShape>(bytes)
+        var parser = JSONParser<JSONShape>(bytes, replacesUnpairedSurrogates: true)
         return (try? parser.parseDocument()) == .object
     }
 }

@@ -52,6 +52,11 @@ public enum JSONValue: Sendable, Hashable {
         if case .number(let number) = self { number.integerValue } else { nil }
     }
 
+    /// The integer in any notation, such as `1.0` or `1e0`; nil if the value is not a number or not whole.
+    package var wholeValue: Int64? {
+        if case .number(let number) = self { number.wholeValue } else { nil }
+    }
+
     /// Returns the value as compact JSON in UTF-8.
     ///
     /// - Returns: The bytes, without white space.
@@ -182,6 +187,29 @@ public struct JSONNumber: Sendable, Hashable {
 
     /// The number if it is an integer, written without fraction and exponent; nil otherwise.
     public var integerValue: Int64? { Int64(text) }
+
+    /// The number if it is whole, also when it is written with a fraction or an exponent; nil otherwise.
+    ///
+    /// Phones decode `1.0` and `1e0` as the integer 1.
+    package var wholeValue: Int64? {
+        if let integerValue { return integerValue }
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
+        let mantissa = (parts.first ?? "").split(separator: ".", omittingEmptySubsequences: false)
+        guard var exponent = parts.count > 1 ? Int(parts[1]) : 0, let whole = mantissa.first else { return nil }
+        let fraction = mantissa.count > 1 ? mantissa[1] : ""
+        var digits = whole + fraction
+        // Leading zeros count nothing, and trailing ones can make up for the fraction.
+        let isNegative = digits.first == "-"
+        digits = digits.drop { $0 == "-" || $0 == "0" }
+        guard !digits.isEmpty else { return 0 }
+        exponent = exponent.subtractingReportingOverflow(fraction.utf8.count).partialValue
+        while exponent < 0, digits.last == "0" {
+            digits.removeLast()
+            exponent += 1
+        }
+        guard (0...18).contains(exponent) else { return nil }
+        return Int64((isNegative ? "-" : "") + digits + String(repeating: "0", count: exponent))
+    }
 
     /// The nearest number in double precision.
     public var doubleValue: Double { Double(text) ?? .nan }

@@ -84,7 +84,7 @@ enum AlertRules {
     }
 
     private static func badge(_ aps: JSONValue) -> Lint.Finding? {
-        guard let badge = aps["badge"]?.integerValue, badge < 0 else { return nil }
+        guard let badge = aps["badge"]?.wholeValue, badge < 0 else { return nil }
         return negativeBadge
     }
 
@@ -112,7 +112,7 @@ enum AlertRules {
 
     private static func criticalSound(_ aps: JSONValue) -> Lint.Finding? {
         guard aps["interruption-level"]?.stringValue == InterruptionLevel.critical.rawValue,
-            aps["sound"]?["critical"]?.integerValue != 1
+            aps["sound"]?["critical"]?.wholeValue != 1
         else { return nil }
         return Lint.Finding(
             .criticalWithoutSound,

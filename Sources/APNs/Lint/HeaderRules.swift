@@ -233,7 +233,7 @@ enum HeaderRules {
             let text = "apns-collapse-id must have at most \(PushLimits.collapseIDByteCount) bytes (found \(count))"
             return Lint.Finding(.collapseIDTooLong, place, text, reason: .badCollapseID)
         }
-        guard text.isHeaderValue else {
+        guard text.isCollapseIDText else {
             let text = "apns-collapse-id must not contain control characters or have a space at either end"
             return Lint.Finding(.collapseIDMalformed, place, text, reason: .badCollapseID)
         }

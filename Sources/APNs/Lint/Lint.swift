@@ -124,7 +124,7 @@ public enum Lint {
         var push = PushFacts(headers, at: time)
         push.type = .liveActivity
         push.isBroadcast = true
-        let (value, flaw) = PayloadRules.read(payload)
+        let (value, flaw) = PayloadRules.read(payload, isBroadcast: true)
         let findings =
             headerFindings(broadcastTo: app, channel: channel, headers, at: time)
             + [PayloadRules.broadcastSize(payload.count), flaw, LiveActivityRules.broadcastStart(value)]

@@ -60,8 +60,8 @@ extension PayloadKey.Kind {
         case (.any, _), (.text, .string), (.number, .number), (.object, .object): true
         case (.objectOrText, .object), (.objectOrText, .string): true
         case (.texts, .array(let elements)): elements.allSatisfy { $0.stringValue != nil }
-        case (.wholeNumber, .number(let number)): number.integerValue != nil
-        case (.one, .number(let number)): number.integerValue == 1
+        case (.wholeNumber, .number(let number)): number.wholeValue != nil
+        case (.one, .number(let number)): number.wholeValue == 1
         case (.yes, .bool(let value)): value
         case (.base64, .string(let text)): text.isBase64
         case (.digits, .string(let text)): !text.isEmpty && text.utf8.allSatisfy(\.isDigit)

@@ -9,7 +9,7 @@ extension Lint.Rule {
     static let payloadNotJSON = Lint.Rule("payload-not-json", .error, .payload, "the payload is not a JSON object")
     static let payloadSurrogate = Lint.Rule(
         "payload-unpaired-surrogate",
-        .error,
+        .warning,
         .payload,
         "an escape in the payload is half a surrogate pair"
     )
@@ -92,37 +92,52 @@ enum PayloadRules {
         )
     }
 
-    /// Returns the finding about a payload that cannot be parsed.
+    /// Returns the finding about a payload that is not a JSON object.
     ///
-    /// Apple documents no answer to such payloads of pushes to devices; `BadRequestPayload` is the answer to other
-    /// requests.
-    private static func unreadable(_ payload: [UInt8], _ error: JSONError) -> Lint.Finding {
+    /// Apple documents no answer to such payloads of pushes to devices; `BadRequestPayload` is the answer to broadcasts
+    /// ("Handling error responses from APNs").
+    private static func notJSON(_ text: String, isBroadcast: Bool) -> Lint.Finding {
+        Lint.Finding(
+            .payloadNotJSON,
+            .payload(""),
+            isBroadcast ? text : text + ", and Apple does not document its answer",
+            reason: .badRequestPayload,
+            refuser: isBroadcast ? "APNs" : "the simulator"
+        )
+    }
+
+    /// Returns the finding about a payload that cannot be parsed.
+    private static func unreadable(_ payload: [UInt8], _ error: JSONError, isBroadcast: Bool) -> Lint.Finding {
         let place = Lint.Place.payload("")
-        let reason = Reason.badRequestPayload
         switch error.problem {
-        case .unpairedSurrogate:
-            return Lint.Finding(.payloadSurrogate, place, "a string is not valid Unicode: \(error)", reason: reason)
         case .tooDeep:
             let text = "\(error): Apple documents no limit, and this one is Martlet's own"
-            return Lint.Finding(.payloadTooDeep, place, text, reason: reason, refuser: "the simulator")
+            return Lint.Finding(.payloadTooDeep, place, text, reason: .badRequestPayload, refuser: "the simulator")
         case .duplicateName where JSONReader.isObject(payload):
             let text = "\(error): which of the two values the phone reads is not defined (RFC 8259 §4)"
             return Lint.Finding(.payloadNameRepeated, place, text)
         default:
-            return Lint.Finding(.payloadNotJSON, place, "the payload is not valid JSON: \(error)", reason: reason)
+            return notJSON("the payload is not valid JSON: \(error)", isBroadcast: isBroadcast)
         }
     }
 
-    /// Parses a payload; returns the object, or the finding about why it is not an object, or neither if it is empty.
-    static func read(_ payload: [UInt8]) -> (value: JSONValue?, flaw: Lint.Finding?) {
+    /// Parses a payload; returns the object, if it is one, and the finding about what is wrong with it as a whole.
+    static func read(_ payload: [UInt8], isBroadcast: Bool = false) -> (value: JSONValue?, flaw: Lint.Finding?) {
         guard !payload.isEmpty else { return (nil, nil) }
+        var flaw: Lint.Finding?
         do throws(JSONError) {
-            let value = try JSONReader.read(payload)
-            guard value.members == nil else { return (value, nil) }
-            let text = "the payload is not a JSON object"
-            return (nil, Lint.Finding(.payloadNotJSON, .payload(""), text, reason: .badRequestPayload))
+            let value: JSONValue
+            do throws(JSONError) {
+                value = try JSONReader.read(payload)
+            } catch  where error.problem == .unpairedSurrogate {
+                value = try JSONReader.readPayload(payload)
+                let text = "\(error); Apple does not document what becomes of it, and the phone may show nothing"
+                flaw = Lint.Finding(.payloadSurrogate, .payload(""), text)
+            }
+            guard value.members == nil else { return (value, flaw) }
+            return (nil, notJSON("the payload is not a JSON object", isBroadcast: isBroadcast))
         } catch {
-            return (nil, unreadable(payload, error))
+            return (nil, unreadable(payload, error, isBroadcast: isBroadcast))
         }
     }
 

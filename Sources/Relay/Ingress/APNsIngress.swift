@@ -4,7 +4,8 @@ internal import Outbox
 
 /// The handling of a request over the APNs protocol: a value without I/O.
 ///
-/// It answers as Apple would where the answer is certain: a push that Apple would reject is rejected at once.
+/// It answers as Apple would where the answer is certain: a push that Apple would reject is rejected at once. So is a
+/// payload that is not a JSON object, although Apple documents an answer only for broadcasts.
 struct APNsIngress {
     /// The decision about a request.
     enum Verdict: Equatable {

@@ -222,13 +222,13 @@ public struct ActivityPush: Sendable, Hashable {
     ///   - payload: The payload.
     public init?(topic: String, pushType: String?, deviceToken: String, payload: [UInt8]) {
         guard pushType?.lowercased() == PushType.liveActivity.rawValue,
-            let aps = (try? JSONReader.read(payload))?["aps"],
+            let aps = (try? JSONReader.readPayload(payload))?["aps"],
             let event = aps["event"]?.stringValue.flatMap(Event.init(rawValue:))
         else { return nil }
         self.topic = Topic(topic).ofLiveActivities
         self.deviceToken = deviceToken.lowercased()
         self.event = event
-        timestamp = aps["timestamp"]?.integerValue
+        timestamp = aps["timestamp"]?.wholeValue
         attributesType = aps["attributes-type"]?.stringValue
         attributes = aps["attributes"]
         contentState = aps["content-state"]

@@ -36,7 +36,7 @@ struct ActivityChange {
 
     private static func timestamp(in aps: JSONValue) throws(ActivityPushError) -> Int64 {
         guard let value = aps["timestamp"] else { throw ActivityPushError(cause: "it has no timestamp") }
-        guard let timestamp = value.integerValue else {
+        guard let timestamp = value.wholeValue else {
             throw ActivityPushError(cause: "its timestamp \(excerpt(value)) is not a whole number of seconds")
         }
         guard timestamp <= Lint.latestPlausibleTime else {

@@ -188,7 +188,7 @@ struct PushQueryWords {
 private struct PushFacts {
     private let push: ReceivedPush
     /// Read when the first word asks for it.
-    private lazy var payload: JSONValue? = try? JSONReader.read(push.payload)
+    private lazy var payload: JSONValue? = try? JSONReader.readPayload(push.payload)
 
     init(_ push: ReceivedPush) {
         self.push = push

@@ -34,7 +34,7 @@ extension ChannelRegistry {
     /// Returns the finding about the start of a Live Activity on a channel that the app does not have.
     func finding(for push: ReceivedPush) -> Lint.Finding? {
         guard push.isLiveActivity, push.app == nil, let app = push.bundleID,
-            let aps = (try? JSONReader.read(push.payload))?["aps"], aps["event"]?.stringValue == "start",
+            let aps = (try? JSONReader.readPayload(push.payload))?["aps"], aps["event"]?.stringValue == "start",
             let channel = aps["input-push-channel"]?.stringValue, storage(of: channel, in: app) == nil
         else { return nil }
         return Lint.Finding(

@@ -109,6 +109,27 @@ import Testing
         #expect(error?.problem == .tooLong)
     }
 
+    @Test(arguments: [
+        (#""\ud800""#, "\u{FFFD}"), (#""a\udc00b""#, "a\u{FFFD}b"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
+        (#""\ud83d\u0041""#, "\u{FFFD}A"), (#""\ud83d\n""#, "\u{FFFD}\n"),
+    ])
+    func `half a surrogate pair in a payload is replaced`(json: String, text: String) throws {
+        #expect(try JSONReader.readPayload(Array(json.utf8)) == .string(text))
+        #expect(JSONReader.isObject(Array("{\(json):1}".utf8)), "it is valid JSON")
+        #expect(throws: JSONError.self) { try self.read(json) }
+    }
+
+    @Test(
+        arguments: [
+            ("1", 1), ("1.0", 1), ("1e0", 1), ("-2.50e1", -25), ("100e-2", 1), ("0.0", 0), ("-0", 0), ("0e99999", 0),
+            ("1.5", nil), ("1e-1", nil), ("9223372036854775807.0", .max), ("9223372036854775808.0", nil), ("1e19", nil),
+            ("1e99999999999999999999", nil), ("1e-9223372036854775808", nil), ("1.1e-9223372036854775808", nil),
+        ] as [(String, Int64?)]
+    )
+    func `a whole number has any notation`(text: String, value: Int64?) throws {
+        #expect(try read(text).wholeValue == value)
+    }
+
     @Test(arguments: [("{}", true), (" {\"a\":[1]} ", true), ("[]", false), ("{", false), ("{}x", false), ("", false)])
     func `an object is recognised without being built`(json: String, isObject: Bool) {
         #expect(JSONReader.isObject(Array(json.utf8)) == isObject)

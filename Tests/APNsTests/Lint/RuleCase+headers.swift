@@ -159,7 +159,13 @@ extension RuleCase {
             "collapse-id-malformed",
             "apns-collapse-id",
             LintedPush(collapseID: "a\r\nx-evil: 1"),
-            near: LintedPush(collapseID: "a\tx-fine: 1")
+            near: LintedPush(collapseID: "a x-fine: 1")
+        ),
+        RuleCase(
+            "collapse-id-malformed",
+            "apns-collapse-id",
+            LintedPush(collapseID: "a\tb"),
+            near: LintedPush(collapseID: "a b")
         ),
         RuleCase(
             "collapse-id-malformed",

@@ -130,16 +130,35 @@ import Testing
 
     @Test(arguments: [
         (LintedPush(expiration: "9223372036854775808"), "must be at most 9223372036854775807", "APNs refuses"),
-        (LintedPush("alert", #"{"a":"\ud83d"}"#), "half a surrogate pair", "APNs refuses"),
         (
             LintedPush("alert", String(repeating: "[", count: 65)), "deeper than 64 levels: Apple documents no limit",
             "the simulator refuses"
         ),
-        (LintedPush("alert", "{"), "the payload is not valid JSON: ", "APNs refuses"),
+        (LintedPush("alert", "{"), "the payload is not valid JSON: ", "the simulator refuses"),
+        (LintedPush("alert", "[]"), "not a JSON object, and Apple does not", "the simulator refuses"),
     ])
     func `a refusal says what is wrong and which server refuses`(push: LintedPush, part: String, end: String) {
         let message = push.findings.first { $0.reason != nil }?.message ?? ""
         #expect(message.contains(part) && message.hasSuffix("; \(end) the push"), "\(message)")
+    }
+
+    @Test func `half a surrogate pair is accepted, and the other rules read the payload`() {
+        let findings = LintedPush("alert", #"{"aps":{"alert":"\ud83d","badge":"1"}}"#).findings
+        #expect(findings.map(\.rule) == ["payload-unpaired-surrogate", "badge-not-a-number"])
+        #expect(findings.allSatisfy { $0.reason == nil } && findings.first?.severity == .warning)
+    }
+
+    @Test func `a broadcast that is no JSON is refused by APNs`() {
+        let headers = PushHeaders(pushType: "liveactivity", expiration: "0", priority: "5")
+        let channel = "YQ=="
+        let findings = Lint.check(broadcastTo: "com.example.app", channel: channel, headers: headers, payload: [0x7B])
+        #expect(findings.first?.message.hasSuffix("; APNs refuses the push") == true, "\(findings)")
+    }
+
+    @Test func `whole numbers have any notation`() {
+        let push = LintedPush("alert", #"{"aps":{"alert":"x","badge":1.0,"mutable-content":1e0}}"#)
+        #expect(push.findings.isEmpty, "\(push.findings)")
+        #expect(LintedPush.beside(#""badge":1.5"#).findings.map(\.rule) == ["badge-not-a-number"])
     }
 
     /// The findings about a broadcast with this event, complete unless the headers are not.
