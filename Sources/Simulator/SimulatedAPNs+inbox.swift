@@ -53,7 +53,14 @@ extension SimulatedAPNs {
     @discardableResult
     func forgetPushes(where isUnwanted: @Sendable (ReceivedPush) -> Bool) -> Int {
         defer { tellFollowersSoon() }
-        return inbox.remove(where: isUnwanted)
+        let removed = inbox.log.pushes.filter(isUnwanted)
+        let count = inbox.remove(where: isUnwanted)
+        if inbox.log.pushes.isEmpty {
+            traffic = TrafficRules()
+        } else {
+            traffic.forget(removed.map { ($0.deviceToken.lowercased(), $0.headers.topic ?? "") })
+        }
+        return count
     }
 
     /// Makes a namespace; nil when there are too many.

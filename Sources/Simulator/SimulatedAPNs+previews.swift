@@ -20,7 +20,7 @@ extension SimulatedAPNs {
         let app = push.bundleID ?? ""
         var members: [JSONValue.Member] = []
         if push.isLiveActivity {
-            let aps = (try? JSONReader.read(push.payload))?["aps"]
+            let aps = (try? JSONReader.readPayload(push.payload))?["aps"]
             let start = aps?["attributes-type"] == nil ? beginning(of: push.deviceToken) : aps
             let type = start?["attributes-type"]?.stringValue
             if let type { members.append(.init("attributes-type", .string(type))) }
@@ -43,9 +43,9 @@ extension SimulatedAPNs {
     private func beginning(of token: String) -> JSONValue? {
         let token = token.lowercased()
         for device in judge.devices.tokens {
-            let started = judge.devices[device]?.startedActivities.first { $0.token.hex == token }
+            let started = judge.devices[device]?.startedActivities.first { $0.id.hex == token }
             guard let started, let push = inbox.log[started.startedBy] else { continue }
-            return (try? JSONReader.read(push.payload))?["aps"]
+            return (try? JSONReader.readPayload(push.payload))?["aps"]
         }
         return nil
     }
@@ -79,7 +79,7 @@ extension ReceivedPush {
 
     /// The thread of an alert, empty when it names none; nil for what has no alert.
     fileprivate var threadID: String? {
-        guard let aps = (try? JSONReader.read(payload))?["aps"], aps["alert"] != nil else { return nil }
+        guard let aps = (try? JSONReader.readPayload(payload))?["aps"], aps["alert"] != nil else { return nil }
         return aps["thread-id"]?.stringValue ?? ""
     }
 }

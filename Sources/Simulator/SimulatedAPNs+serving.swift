@@ -13,6 +13,8 @@ final class ServedClient {
     var errorCount = 0
     /// The fault that has ended the connection.
     var endingFault: FaultInjection?
+    /// Whether a fault has sent the GOAWAY frame that follows too many errors.
+    var hasTooManyErrors = false
     /// The number of streams that a fault has set for the connection; nil for none.
     var faultStreamLimit: UInt32?
     var notes: ConnectionNotes
@@ -101,6 +103,7 @@ extension SimulatedAPNs {
             skew = min(max(duration.components.seconds, -SimulatedAPNs.longestSkew), SimulatedAPNs.longestSkew)
         }
         for case .limitStreams(let limit) in injections.map(\.action) { client.faultStreamLimit = limit }
+        let wasBound = client.state.isBound
         let judged =
             !onChannelPort || request.isAboutChannels
             ? judge.verdict(on: request, over: &client.state, at: now + skew, using: &generator)
@@ -113,14 +116,20 @@ extension SimulatedAPNs {
             // A token that APNs calls expired stays so, and the one that takes its place comes in time.
             if injected.reason == .expiredProviderToken { judge.expire(request.authorization) }
         }
+        // A client cannot know of an acceptance that a fault has replaced by a refusal.
+        if verdict.status != 200, !wasBound { client.state.unbind() }
         adjustStreams(of: client, after: verdict)
         client.errorCount += verdict.errorWeight
-        injections += plan.injections(
-            on: request.deviceToken,
-            request.headers,
-            afterErrors: client.errorCount,
-            verdict.reason
-        )
+        if verdict.errorWeight > 0, !client.hasTooManyErrors {
+            let errors = plan.injections(
+                on: request.deviceToken,
+                request.headers,
+                afterErrors: client.errorCount,
+                verdict.reason
+            )
+            client.hasTooManyErrors = !errors.isEmpty
+            injections += errors
+        }
         let (id, response) = response(to: request, verdict, hasRequestID: onChannelPort || request.hasRequestID)
         let isPush: Bool
         switch request.target {
@@ -233,6 +242,7 @@ extension SimulatedAPNs {
                 time: push.time,
                 skew: skew,
                 connection: push.connection,
+                sender: client?.state.sender(in: push.namespace) ?? "",
                 // The page opens no connections, of which there could be too many.
                 earlierPushCount: client?.acceptedCount ?? 1,
                 deviceToken: deviceToken,

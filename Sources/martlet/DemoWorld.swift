@@ -46,10 +46,10 @@ struct DemoWorld: Sendable {
 
     /// Returns the token of the Live Activity that was started last, as the app would report it.
     func activity() async throws -> DeviceToken {
-        guard let started = await apns.device(DemoWorld.starter)?.startedActivities.last else {
+        guard let token = await apns.device(DemoWorld.starter)?.startedActivities.last?.token else {
             throw DemoError(description: "no Live Activity has been started")
         }
-        return started.token
+        return token
     }
 
     private static let strings = [

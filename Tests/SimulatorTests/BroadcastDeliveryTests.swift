@@ -85,10 +85,18 @@ import Testing
         try await client.send(start(#","input-push-channel":"\#(channel)""#), to: phone, topic: "com.example.app")
         let started = try #require(await apns.device(phone)?.startedActivities)
         #expect(started.map(\.attributesType) == ["Ride", "Ride"] && started.map(\.startedBy) == [1, 2])
-        let first = try #require(await apns.device(started[0].token))
+        let first = try #require(await apns.device(started[0].id))
         #expect(first.activity?.timestamp == 1 && first.channels.isEmpty)
         #expect(first.topics == ["com.example.app.push-type.liveactivity"])
-        #expect(await apns.device(started[1].token)?.channels == [channel])
+        #expect(await apns.device(started[1].id)?.channels == [channel])
+
+        // Broadcasts update it, and there is no token for updates.
+        #expect(started[1].token == nil)
+        let id = started[1].id
+        let refused = await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: id, topic: "com.example.app")
+        }
+        #expect(refused?.reason == .badDeviceToken)
 
         let state = #"{"aps":{"timestamp":2,"event":"update","content-state":{"eta":4}}}"#
         await apns.setOnline(false, phone)
@@ -98,8 +106,9 @@ import Testing
         #expect(await apns.device(phone)?.startedActivities.count == 3)
 
         let update = PushNotification.opaque(Array(state.utf8), pushType: .liveActivity)
-        try await client.send(update, to: started[0].token, topic: "com.example.app")
-        #expect(await apns.device(started[0].token)?.activity?.contentState == Array(#"{"eta":4}"#.utf8))
+        let token = try #require(started[0].token)
+        try await client.send(update, to: token, topic: "com.example.app")
+        #expect(await apns.device(token)?.activity?.contentState == Array(#"{"eta":4}"#.utf8))
         await client.close()
         await apns.stop()
     }

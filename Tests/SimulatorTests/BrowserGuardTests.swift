@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import WebAPI
 import Wire
 
 @testable import Simulator
@@ -14,6 +15,17 @@ import Wire
             (["host": "localhost:8197"], true),
             (["host": "192.0.2.7:8197"], true),
             (["host": "[::1]"], true),
+            (["host": "localhost:"], true),
+            (["host": ""], false),
+            (["host": ":8197"], false),
+            (["host": "[::1]evil"], false),
+            (["host": "[::1]:8197:1"], false),
+            (["host": "[::1"], false),
+            (["host": "[localhost]"], false),
+            (["host": "localhost:9696:evil"], false),
+            (["host": "localhost:evil"], false),
+            (["host": "localhost:65536"], false),
+            (["host": "::1"], false),
             (["host": "evil.example:8197"], false),
             (["host": "localhost.evil.example"], false),
             (["host": "127.0.0.1.evil.example:8197"], false),
@@ -34,6 +46,13 @@ import Wire
         var fields: HTTPFields = [:]
         for (name, value) in headers { fields.append(name, value) }
         #expect((BrowserGuard.problem(fields, names: ["apns"]) == nil) == isAnswered)
+    }
+
+    @Test func `two fields for the origin are refused`() {
+        let fields: HTTPFields = [
+            "host": "localhost:8197", "origin": "http://localhost:8197", "origin": "https://evil.example",
+        ]
+        #expect(BrowserGuard.problem(fields, names: [])?.status == 400)
     }
 
     @Test func `a name that was pointed at this machine reads nothing`() async throws {

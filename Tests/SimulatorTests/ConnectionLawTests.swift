@@ -76,6 +76,7 @@ import Testing
         #expect(message(ConformanceTests.Bench.authorization()) == nil)
         let own = try #require(message(ConformanceTests.Bench.authorization(age: 1)))
         #expect(own.contains("use each token for 20 to 60 minutes"), "\(own)")
+        #expect(own.contains("first used 0 seconds ago and issued 1 seconds after this one"), "\(own)")
         let text = try #require(message(ConformanceTests.Bench.authorization(of: other)))
         #expect(text.contains("KEY0000001") && text.contains("another key, KEY0000002"), "\(text)")
         #expect(!text.contains("minutes"), "\(text)")
@@ -170,6 +171,42 @@ import Testing
         #expect(second.send("A") == .unrelatedKeyIDInToken)
     }
 
+    @Test func `a change between two related keys is no update of the provider token`() throws {
+        let topics: Set<Topic> = ["com.example.app"]
+        var bench = try Bench()
+        try bench.register("T", .topics(topics, .development, relatedKeyIDs: ["R"]))
+        try bench.register("R", .topics(topics, .development))
+        #expect(bench.send("T") == nil && bench.send("R") == nil)
+        #expect(bench.send("T") == nil && bench.send("R") == nil)
+        bench.wait(60)
+        #expect(bench.send("T", issuedAfter: 60) == .tooManyProviderTokenUpdates, "each key has its own interval")
+        #expect(bench.send("R", issuedAfter: 60) == .tooManyProviderTokenUpdates)
+        bench.wait(1_140)
+        #expect(bench.send("T", issuedAfter: 1_200) == nil && bench.send("R", issuedAfter: 1_200) == nil)
+        #expect(bench.send("T") == .tooManyProviderTokenUpdates, "the old one")
+    }
+
+    @Test(arguments: [(1_199, .tooManyProviderTokenUpdates), (1_200, nil), (3_000, nil)] as [(Int64, Reason?)])
+    func `a token issued twenty minutes after the other may follow it on a young connection`(
+        seconds: Int64,
+        reason: Reason?
+    ) throws {
+        var bench = try Bench()
+        try bench.register("A")
+        bench.wait(seconds)
+        #expect(bench.send("A") == nil, "the connection is new")
+        #expect(bench.send("A", issuedAfter: seconds) == reason)
+    }
+
+    @Test func `a refresh that the leniency allows is noted as early`() throws {
+        var bench = try ConformanceTests.Bench(.frequentTokens)
+        for (age, isEarly) in [(600, false), (0, true), (1_800, true)] as [(Int64, Bool)] {
+            let fields = ["authorization": ConformanceTests.Bench.authorization(age: age)]
+            #expect(bench.verdict(on: Case(testDescription: "", fields: fields)).status == 200)
+            #expect((bench.connection.providerToken?.earlyReplacement != nil) == isEarly, "\(age)")
+        }
+    }
+
     /// A token may expire shortly after its first use on a connection.
     @Test func `a token that has expired is replaced at any time`() throws {
         var bench = try Bench()
@@ -192,7 +229,7 @@ import Testing
         let verdict = bench.verdict(on: first)
         #expect(verdict.reason == .expiredProviderToken && verdict.finding?.message.contains("fault") == true)
         #expect(bench.verdict(on: second).status == 200)
-        #expect(bench.connection.providerToken?.isRenewalOfExpired == true)
+        #expect(bench.connection.providerToken?.earlyReplacement == nil)
         bench.connection = Judge.ConnectionState()
         #expect(bench.verdict(on: first).reason == .expiredProviderToken)
     }

@@ -135,6 +135,16 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `a connection is not bound by a push that a fault refuses`() async throws {
+        let bench = try await RawBench()
+        bench.raw.send(bench.headers(1, device: "5d3a000410") + bench.body(1))
+        _ = await bench.frames(until: .data)
+        await bench.wait { $0.pushCount == 1 && $0.clients.values.map(\.state.isBound) == [false] }
+        bench.raw.send(bench.push(3))
+        await bench.wait { $0.pushCount == 2 && $0.clients.values.map(\.state.isBound) == [true] }
+        await bench.apns.stop()
+    }
+
     @Test(arguments: [
         [Fault(.respond(.topicDisallowed)), Fault(.goAway())],
         [Fault(.respond(.topicDisallowed)), Fault(.drain())],

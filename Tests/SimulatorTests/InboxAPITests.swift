@@ -109,7 +109,7 @@ import Testing
         #expect(try await bench.send("PUT", "/api/v1/devices/martlet", device).status == "400")
         for wrong in [
             #"{"topic":"x"}"#, #"{"topics":[1]}"#, #"{"environment":"production"}"#,
-            #"{"topics":["a"],"online":"yes"}"#,
+            #"{"topics":["a"],"online":"yes"}"#, #"{"unregistered-since":1790000000}"#,
         ] {
             #expect(try await bench.send("PUT", "/api/v1/devices/5d3a", wrong).status == "400")
         }
@@ -123,6 +123,7 @@ import Testing
             (#"{"rules":[{"do":"refuse-connections","limit":9223372036854775807}]}"#, "limit may be"),
             (#"{"rules":[{"do":"goaway","includes-request":"no"}]}"#, "includes-request"),
             (#"{"rules":1}"#, "must be a list"),
+            (#"{"rules":[{"do":"respond","reason":"TooManyRequest"}]}"#, "TooManyRequest"),
             (#"{"rules":[{"do":"hang","probability":2}]}"#, "probability"), ("[]", "object"), ("{", "not valid JSON"),
         ] {
             let answer = try await bench.send("PUT", "/api/v1/chaos", wrong)
@@ -158,6 +159,59 @@ import Testing
         let metrics = try await bench.get("/metrics").body
         #expect(metrics.contains(#"martlet_simulator_pushes_total{status="410"} 1"#))
         await client.close()
+        await bench.apns.stop()
+    }
+
+    @Test func `a fault may give a reason that Apple does not know, with a status`() async throws {
+        let bench = try await InboxBench()
+        let rule = #"{"rules":[{"do":"respond","reason":"Tomorrow","status":418}]}"#
+        #expect(try await bench.send("PUT", "/api/v1/chaos", rule).status == "200")
+        await bench.apns.stop()
+    }
+
+    @Test func `keys are listed as they were made known`() async throws {
+        let bench = try await InboxBench()
+        let pem = try SigningKey.ephemeral().publicKeyPEM()
+        func put(_ id: String, _ more: JSONValue.Member...) async throws {
+            let own: [JSONValue.Member] = [.init("team-id", "TEAM000001"), .init("public-key", .string(pem))]
+            let body = String(decoding: JSONValue.object(own + more).encoded(), as: UTF8.self)
+            #expect(try await bench.send("PUT", "/api/v1/keys/\(id)", body).status == "204")
+        }
+        try await put("KEY0000001")
+        try await put("KEY0000002", .init("environment", "production"))
+        try await put(
+            "KEY0000003",
+            .init("environment", "development"),
+            .init("topics", ["com.example.b", "com.example.a"]),
+            .init("related", ["KEY0000004"])
+        )
+        #expect(
+            try await bench.json("GET", "/api/v1/keys")["keys"] == [
+                ["key-id": "KEY0000001", "team-id": "TEAM000001"],
+                ["key-id": "KEY0000002", "team-id": "TEAM000001", "environment": "production"],
+                [
+                    "key-id": "KEY0000003", "team-id": "TEAM000001", "environment": "development",
+                    "topics": ["com.example.a", "com.example.b"], "related": ["KEY0000004"],
+                ],
+            ]
+        )
+        await bench.apns.stop()
+    }
+
+    @Test func `after a reset the same push is no repetition`() async throws {
+        let bench = try await InboxBench()
+        let push =
+            #"{"device-token":"5d3a","headers":{"apns-topic":"com.example.app","apns-push-type":"alert"},"#
+            + #""payload":{"aps":{"alert":"Hi"}}}"#
+        let one = "/api/v1/pushes?query=device:5d3a"
+        for (path, count) in [("/api/v1/pushes", 0), (one, 0), (nil, 1)] as [(String?, Int)] {
+            _ = try await bench.send("POST", "/api/v1/pushes", push)
+            if let path { _ = try await bench.send("DELETE", path) }
+            _ = try await bench.send("POST", "/api/v1/pushes", push)
+            let findings = await bench.apns.pushes.last?.findings.filter { $0.rule == "device-token-repeated" }
+            #expect(findings?.count == count, "\(path ?? "")")
+            _ = try await bench.send("DELETE", "/api/v1/pushes")
+        }
         await bench.apns.stop()
     }
 

@@ -95,6 +95,20 @@ import Testing
         }
     }
 
+    @Test func `one GOAWAY follows too many errors, and none an accepted push`() async throws {
+        let bench = try await RawBench([Fault(.limitErrors(2))])
+        let devices = ["5d3a000413", "5d3a000403", "5d3a000410", "5d3a6a1c", "5d3a000413"]
+        let pushes = devices.enumerated().map { index, device in
+            bench.headers(UInt32(2 * index + 1), device: device) + bench.body(UInt32(2 * index + 1))
+        }
+        bench.raw.send(Array(pushes.joined()) + RawHTTP2.frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8]))
+        let frames = await bench.frames(until: .ping)
+        let goAways = frames.filter { $0.kind == .goAway }
+            .map { String(decoding: $0.payload.dropFirst(8), as: UTF8.self) }
+        #expect(goAways == [#"{"reason":"InvalidProviderToken"}"#], "\(goAways)")
+        await bench.apns.stop()
+    }
+
     @Test func `each answer counts for its errors`() {
         #expect(Judge.Verdict.refused(.badDeviceToken).errorWeight == 2)
         #expect(Judge.Verdict.refused(.badTopic).errorWeight == 1)

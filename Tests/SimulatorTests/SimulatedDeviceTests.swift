@@ -137,7 +137,7 @@ import Testing
         let starter = try DeviceToken(hex: "5d3a6a1c")
         let topic: Topic = "com.example.app"
         try await client.send(Self.activity("start", timestamp: 1_700_000_000), to: starter, topic: topic)
-        let activity = try #require(await apns.device(starter)?.startedActivities.first).token
+        let activity = try #require(await apns.device(starter)?.startedActivities.first?.token)
         for timestamp in [1_700_000_000, 1_699_999_999, 1_700_000_001] {
             try await client.send(Self.activity("update", timestamp: timestamp), to: activity, topic: topic)
         }

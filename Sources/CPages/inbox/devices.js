@@ -69,7 +69,7 @@ function card(device, change) {
       shows: numbers(device.shown),
       activity: device.activity ? [activity(token), device.activity.ended ? " (ended)" : ""] : null,
       started: listed(started.slice(-numbersShown).map((each) =>
-        element("span", {}, `${each["attributes-type"]} `, activity(each.token)))),
+        element("span", {}, `${each["attributes-type"]} `, activity(each.id)))),
       "listens on": device.channels?.join(", "),
     }),
     element("div", { class: "actions" },

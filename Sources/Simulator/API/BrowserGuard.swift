@@ -14,17 +14,23 @@ enum BrowserGuard {
     ///   - names: Host names that this simulator goes by, besides this machine's own.
     /// - Returns: The problem, which says what would be right.
     static func problem(_ fields: HTTPFields, names: [String]) -> APIProblem? {
+        if let name = fields.firstDuplicate(startingWith: "origin", or: "sec-fetch-site") {
+            return APIProblem(400, "\(name) was sent more than once")
+        }
         let site = fields["sec-fetch-site"]
         let origin = fields["origin"]
-        let authority = fields["host"] ?? fields[":authority"] ?? ""
-        // Only programs that are no browsers leave the host out.
-        if authority.isEmpty, site == nil, origin == nil { return nil }
+        guard let authority = fields["host"] ?? fields[":authority"] else {
+            // Only programs that are no browsers leave the host out.
+            return site == nil && origin == nil ? nil : APIProblem(400, "the field Host is missing")
+        }
+        guard let host = name(in: authority) else {
+            return APIProblem(400, "the field Host must be a host and, if any, its port")
+        }
         let isOwnPage = site.map { $0 == "same-origin" || $0 == "none" } ?? true
         guard isOwnPage, origin.map({ $0 == "http://" + authority }) ?? true else {
             return APIProblem(403, "web pages from elsewhere may not ask here")
         }
         // Whoever controls a name can have it point here, and their page would be from here then.
-        let host = name(in: authority)
         let isNamed = names.contains { $0.lowercased() == host }
         guard isNamed || host == "localhost" || SocketAddress(literal: host, port: 0) != nil else {
             return APIProblem(403, "\(host) is no name of this simulator: start it with --name \(host)")
@@ -32,9 +38,28 @@ enum BrowserGuard {
         return nil
     }
 
-    /// The host without its port, and without the brackets of an IPv6 address.
-    private static func name(in authority: String) -> String {
-        if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
-        return String(authority.prefix { $0 != ":" }).lowercased()
+    /// Returns the host in lower case without its port, and without the brackets of an IPv6 address; nil when the text
+    /// is not a host with an optional port (RFC 3986 §3.2).
+    private static func name(in authority: String) -> String? {
+        let text = authority.lowercased()
+        let host: Substring
+        var rest: Substring
+        if text.hasPrefix("[") {
+            host = text.dropFirst().prefix { $0 != "]" }
+            rest = text.dropFirst(host.count + 1)
+            guard rest.popFirst() == "]", host.contains(":"), isAddress(host) else { return nil }
+        } else {
+            host = text.prefix { $0 != ":" }
+            rest = text.dropFirst(host.count)
+        }
+        guard !host.isEmpty, !host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "@/?#[]\\".utf8.contains($0) })
+        else { return nil }
+        guard !rest.isEmpty else { return String(host) }
+        // The port may be empty.
+        let port = rest.dropFirst()
+        let isPort = port.utf8.allSatisfy { (0x30...0x39).contains($0) } && (port.isEmpty || UInt16(port) != nil)
+        return isPort ? String(host) : nil
     }
+
+    private static func isAddress(_ host: Substring) -> Bool { SocketAddress(literal: String(host), port: 0) != nil }
 }

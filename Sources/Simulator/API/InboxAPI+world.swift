@@ -34,7 +34,8 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/devices/{token}",
-            summary: "Makes a device known, away or gone, or has it listen on channels",
+            summary: "Makes a device known, away or gone (unregistered-since: milliseconds since 1970), or has it"
+                + " listen on channels",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             try await putDevice(call)
@@ -81,7 +82,11 @@ extension InboxAPI {
             let keys = await call.simulator.judge.tokens.keys.sorted { $0.key < $1.key }
             return .json([
                 "keys": .array(
-                    keys.map { ["key-id": .string($0.key), "team-id": .string($0.value.teamID)] }
+                    keys.map { id, key in
+                        .object(
+                            [.init("key-id", .string(id)), .init("team-id", .string(key.teamID))] + key.scope.members
+                        )
+                    }
                 )
             ])
         },
@@ -128,6 +133,13 @@ extension InboxAPI {
         }
         let online = try body.flag("online")
         let since = try body.number("unregistered-since", 0 ... .max)
+        if let since, since < earliestUnregistration {
+            throw APIProblem(
+                400,
+                "unregistered-since must be in milliseconds since 1970, as in the answers of APNs (found \(since),"
+                    + " which looks like seconds)"
+            )
+        }
         let channels = try body.texts("channels").map(ChannelID.init(rawValue:))
         if body["topics"] != nil {
             await call.simulator.register(token, for: topics, in: environment)
@@ -136,6 +148,9 @@ extension InboxAPI {
         if let since { await call.simulator.unregister(token, since: Date(millisecondsSince1970: Int64(since))) }
         if body["channels"] != nil { await call.simulator.subscribe(token, to: Set(channels)) }
     }
+
+    /// The first time in milliseconds since 1970, in March 1973, that is not taken to be in seconds.
+    private static let earliestUnregistration = 100_000_000_000
 
     private static func putKey(_ call: APICall) async throws(APIProblem) {
         let body = try call.object(of: ["team-id", "public-key", "environment", "topics", "related"])
@@ -162,6 +177,22 @@ extension InboxAPI {
     }
 }
 
+extension KeyScope {
+    /// The scope as `PUT /api/v1/keys/{id}` takes it; without `environment` the key is for both.
+    fileprivate var members: [JSONValue.Member] {
+        switch self {
+        case .team(let environment):
+            return environment.map { [.init("environment", .string($0.rawValue))] } ?? []
+        case .topics(let topics, let environment, let related):
+            return [
+                .init("environment", .string(environment.rawValue)),
+                .init("topics", .array(topics.map(\.rawValue).sorted().map(JSONValue.string))),
+                .init("related", .array(related.sorted().map(JSONValue.string))),
+            ]
+        }
+    }
+}
+
 extension SimulatedDevice {
     fileprivate var json: JSONValue {
         var members: [JSONValue.Member] = [
@@ -182,11 +213,13 @@ extension SimulatedDevice {
                     "started-activities",
                     .array(
                         startedActivities.map { started in
-                            [
-                                "token": .string(started.token.hex),
-                                "attributes-type": .string(started.attributesType),
-                                "started-by": number(started.startedBy),
-                            ]
+                            let token = started.token.map { JSONValue.Member("token", .string($0.hex)) }
+                            return .object(
+                                [.init("id", .string(started.id.hex))] + [token].compactMap(\.self) + [
+                                    .init("attributes-type", .string(started.attributesType)),
+                                    .init("started-by", number(started.startedBy)),
+                                ]
+                            )
                         }
                     )
                 )

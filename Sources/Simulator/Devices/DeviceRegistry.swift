@@ -110,10 +110,10 @@ struct DeviceRegistry {
         if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
     }
 
-    /// The number of the push that started the activity of this token; nil when none did.
+    /// The number of the push that started the activity with this identifier; nil when none did.
     func start(of token: DeviceToken) -> Int? {
         for device in devices.values {
-            if let started = device.startedActivities.last(where: { $0.token == token }) { return started.startedBy }
+            if let started = device.startedActivities.last(where: { $0.id == token }) { return started.startedBy }
         }
         return nil
     }
@@ -180,7 +180,8 @@ struct DeviceRegistry {
         return deliveries + (own.map { start(delivered, $0.1, at: token, at: now, using: &generator) } ?? [])
     }
 
-    /// Gives an activity that a push has started a token of its own, as the app would report it to its server.
+    /// Gives an activity that a push has started a token of its own, as the app would report it to its server, or has
+    /// it listen on a channel instead.
     private mutating func start(
         _ push: DeliveredPush,
         _ event: DeliveryEvent,
@@ -194,10 +195,12 @@ struct DeviceRegistry {
         else { return [] }
         let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
-        device.begin(change)
+        // Apple does not say which of the two updates an activity whose start asks for both.
+        let hasToken = channel == nil || push.payload?["aps"]?["input-push-token"] != nil
+        device.begin(change, hasToken: hasToken)
         device.channels = Set([channel].compactMap(\.self))
         add(stranger: new.hex, device)
-        devices[token]?.started(new, push)
+        devices[token]?.started(new, hasToken: hasToken, push)
         return channel.map { listen(new.hex, on: $0, at: now) } ?? []
     }
 
@@ -228,6 +231,12 @@ struct DeviceRegistry {
         }
         // A token that nobody registered is taken for good, so that a first push needs no preparation.
         guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }
+        if device.hasNoToken {
+            let text =
+                "this is the identifier of a Live Activity that listens on a channel, and not a device token: send a"
+                + " broadcast"
+            return .refused(.deviceToken(.badDeviceToken, .activityTokenWrong, text))
+        }
         if device.environment != environment {
             let text =
                 "the device token belongs to \(device.environment.rawValue), and the simulator plays"

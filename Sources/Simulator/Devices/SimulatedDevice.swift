@@ -22,8 +22,11 @@ public struct SimulatedDevice: Sendable, Hashable {
 
     /// A Live Activity that a push has started on the device.
     public struct StartedActivity: Sendable, Hashable {
-        /// The token that updates it, which the app would report to its server.
-        public let token: DeviceToken
+        /// The identifier of the activity in the simulator, for ``SimulatedAPNs/device(_:)``.
+        public let id: DeviceToken
+        /// The token that updates it, which the app would report to its server; nil for an activity that listens on the
+        /// channel of `input-push-channel` instead.
+        public let token: DeviceToken?
         /// The app's type of its attributes.
         public let attributesType: String
         /// The number of the push that started it.
@@ -40,7 +43,10 @@ public struct SimulatedDevice: Sendable, Hashable {
     public var unregisteredAt: Date? { unregisteredSince.map(Date.init(millisecondsSince1970:)) }
     /// Whether it can be reached.
     public internal(set) var isOnline = true
-    /// The numbers of the pushes that wait for it, by topic or channel: one each, as APNs keeps no more.
+    /// The numbers of the pushes that wait for it, by topic or channel: one each, as "Sending notification requests to
+    /// APNs" describes.
+    ///
+    /// "User Notifications updates" of June 2024 mentions several, told apart by `apns-collapse-id`.
     public var stored: [String: Int] { storedPushes.mapValues(\.number) }
     /// The numbers of the notifications that it shows, newest last, 100 at most; a newer one of the same collapse
     /// identifier has taken the place of an older.
@@ -55,6 +61,8 @@ public struct SimulatedDevice: Sendable, Hashable {
 
     /// Whether its token updates one Live Activity, which a push has started.
     private var isActivityToken = false
+    /// Whether it is a Live Activity that only broadcasts update, because its start named a channel.
+    private(set) var hasNoToken = false
     private var storedPushes: [String: DeliveredPush] = [:]
     private var notifications: [DeliveredPush] = []
 
@@ -106,15 +114,17 @@ public struct SimulatedDevice: Sendable, Hashable {
         }
     }
 
-    /// A push has started an activity on it, which has this token.
-    mutating func started(_ token: DeviceToken, _ push: DeliveredPush) {
+    /// A push has started an activity on it.
+    mutating func started(_ id: DeviceToken, hasToken: Bool, _ push: DeliveredPush) {
         let type = push.payload?["aps"]?["attributes-type"]?.stringValue ?? ""
-        startedActivities.append(StartedActivity(token: token, attributesType: type, startedBy: push.number))
+        let token = hasToken ? id : nil
+        startedActivities.append(StartedActivity(id: id, token: token, attributesType: type, startedBy: push.number))
         if startedActivities.count > SimulatedDevice.shownLimit { startedActivities.removeFirst() }
     }
 
     /// Begins the activity that a push starts.
-    mutating func begin(_ change: ActivityChange) {
+    mutating func begin(_ change: ActivityChange, hasToken: Bool) {
+        hasNoToken = !hasToken
         activity = Activity(timestamp: change.timestamp, contentState: change.contentState ?? [], hasEnded: false)
         isActivityToken = true
     }
@@ -197,7 +207,7 @@ struct DeliveredPush: Sendable, Hashable {
         collapseID = push.headers.collapseID
         isLiveActivity = push.isLiveActivity
         isBroadcast = push.app != nil
-        payload = try? JSONReader.read(push.payload)
+        payload = try? JSONReader.readPayload(push.payload)
     }
 
     /// APNs keeps what does not expire for thirty days, in seconds.

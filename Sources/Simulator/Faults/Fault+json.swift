@@ -38,6 +38,9 @@ extension Fault {
             guard let reason = json["reason"]?.stringValue else { throw FaultError("respond needs a reason") }
             let status = try whole("status", of: json)
             if let status, !(200...599).contains(status) { throw FaultError("status must be from 200 to 599") }
+            guard status != nil || Reason(rawValue: reason).status != nil else {
+                throw FaultError("reason \"\(reason.prefix(60))\" is not one of Apple's: it needs a status")
+            }
             return .respond(
                 Reason(rawValue: reason),
                 status: status,

@@ -65,7 +65,8 @@ public struct Fault: Sendable, Hashable {
         /// So many octets may be sent on a stream before the server makes room for more.
         case limitWindow(UInt32)
         /// The connection ends with GOAWAY after this many answers with a status from 400 to 499; one with
-        /// `BadDeviceToken` counts twice, and 410 does not count. The debug data has the reason of the last answer.
+        /// `BadDeviceToken` counts twice, and 410 does not count. The one frame has the reason of the answer that
+        /// caused it as debug data.
         ///
         /// Apple says that too many errors end a connection, and does not say how many ("Handling notification
         /// responses from APNs").

@@ -15,11 +15,21 @@ struct ConnectionLaws {
 
     /// The sender of the first push that was accepted.
     private var first: Sender?
-    private var token = ""
-    private var tokenClaims: ProviderToken?
-    private var tokenSince: Int64 = 0
-    /// Whether the present token took the place of an expired one.
-    private(set) var isRenewalOfExpired = false
+    /// The token that was accepted last.
+    private var current: UsedToken?
+    /// The token of the related key, when the last two tokens came from a topic-specific key and its related key.
+    private var related: UsedToken?
+    /// The message about the replacement of a token by the current one, when it was too early and the rules are
+    /// relaxed; nil otherwise.
+    private(set) var earlyReplacement: String?
+
+    /// A provider token that was used on the connection.
+    private struct UsedToken {
+        var authorization: String
+        var sender: Sender
+        /// The time of its first use, in seconds since 1970, without the skew of a fault.
+        var since: Int64
+    }
 
     /// Why a token that is valid in itself may not be used on this connection.
     ///
@@ -42,29 +52,76 @@ struct ConnectionLaws {
         if !leniency.contains(.mixedKeys), let first, let refusal = ConnectionLaws.problem(with: sender, after: first) {
             return refusal
         }
-        guard authorization != token else { return nil }
-        // An expired token has to be replaced, however soon after its first use on this connection.
-        let isExpired =
-            expired.contains(token)
-            || tokenClaims.map { $0.ageInSeconds(at: now) > ProviderToken.maximumAgeInSeconds } ?? false
-        let age = now - skew - tokenSince
-        if !token.isEmpty, !isExpired, !leniency.contains(.frequentTokens), age < ConnectionLaws.tokenInterval {
-            return .credentials(
-                .tooManyProviderTokenUpdates,
-                .providerTokenRefreshedEarly,
-                ProviderTokenRules.refreshedEarly(after: age, from: tokenClaims?.keyID, to: sender.claims.keyID)
-            )
+        let (current, related) = (self.current, self.related)
+        guard let current else {
+            self.current = UsedToken(authorization: authorization, sender: sender, since: now - skew)
+            return nil
         }
-        token = authorization
-        tokenClaims = sender.claims
-        tokenSince = now - skew
-        isRenewalOfExpired = isExpired
+        guard authorization != current.authorization else { return nil }
+        if let related, authorization == related.authorization {
+            (self.current, self.related) = (related, current)
+            earlyReplacement = nil
+            return nil
+        }
+        // A token of the related key does not replace that of the other key.
+        let isChangeOfKey = ConnectionLaws.areRelated(sender, current.sender)
+        let replaced = isChangeOfKey ? related : current
+        let problem = replaced.flatMap { token in
+            ConnectionLaws.earlyReplacement(of: token, by: sender, at: now, skew: skew, expired: expired)
+        }
+        if let problem, !leniency.contains(.frequentTokens) {
+            return .credentials(.tooManyProviderTokenUpdates, .providerTokenRefreshedEarly, problem)
+        }
+        earlyReplacement = problem
+        self.current = UsedToken(authorization: authorization, sender: sender, since: now - skew)
+        if isChangeOfKey { self.related = current }
         return nil
     }
+
+    /// Returns the message about a token that replaces another one too early; nil when it is in time.
+    private static func earlyReplacement(
+        of token: UsedToken,
+        by sender: Sender,
+        at now: Int64,
+        skew: Int64,
+        expired: ExpiredTokens
+    ) -> String? {
+        // An expired token has to be replaced, however soon after its first use on this connection.
+        let isExpired =
+            expired.contains(token.authorization)
+            || token.sender.claims.ageInSeconds(at: now) > ProviderToken.maximumAgeInSeconds
+        let age = now - skew - token.since
+        // A sender that signs a token every 20 minutes may use an older one on a younger connection. Both times of
+        // issue are within an hour of the clock, so their difference fits.
+        let interval = sender.claims.issuedAtSeconds &- token.sender.claims.issuedAtSeconds
+        guard !isExpired, age < tokenInterval, interval < tokenInterval else { return nil }
+        return ProviderTokenRules.refreshedEarly(
+            after: age,
+            issuedApart: interval,
+            from: token.sender.claims.keyID,
+            to: sender.claims.keyID
+        )
+    }
+
+    /// Whether two senders use a topic-specific key and its related key.
+    private static func areRelated(_ one: Sender, _ other: Sender) -> Bool {
+        guard one.claims.keyID != other.claims.keyID, one.claims.teamID == other.claims.teamID,
+            case .topics(_, _, let relatedToOne) = one.scope, case .topics(_, _, let relatedToOther) = other.scope
+        else { return false }
+        return relatedToOne.contains(other.claims.keyID) || relatedToOther.contains(one.claims.keyID)
+    }
+
+    /// Whether a push was accepted on the connection.
+    var isBound: Bool { first != nil }
 
     /// A push was accepted from this sender.
     mutating func accepted(from sender: Sender) {
         if first == nil { first = sender }
+    }
+
+    /// Takes back ``accepted(from:)``, because a fault refused the push after all.
+    mutating func unbind() {
+        first = nil
     }
 
     private static func problem(with sender: Sender, after first: Sender) -> Refusal? {

@@ -26,6 +26,20 @@ struct Judge {
         var isKnownByCertificate: Bool { certificate?.topics.isEmpty == false }
         /// Whether the client may open as many streams as there are, not only the first.
         var hasAllStreams = false
+        /// Whether a push was accepted, which binds the connection to its team and keys.
+        var isBound: Bool { laws.isBound }
+
+        /// The signing key of the last accepted token, or the certificate, with a namespace.
+        func sender(in namespace: String?) -> String {
+            let key = claims.map { "\($0.teamID) \($0.keyID)" }
+            let credentials = isKnownByCertificate ? certificate?.fingerprint : key
+            return "\(namespace ?? "") \(credentials ?? "")"
+        }
+
+        /// Takes back the binding to the sender of a push that a fault refused after all.
+        mutating func unbind() {
+            laws.unbind()
+        }
     }
 
     /// The answer to one request.
@@ -228,7 +242,6 @@ struct Judge {
             if case .success(let sender) = result {
                 connection.providerToken = TrafficRules.ProviderTokenFacts(
                     identity: authorization.hashValue,
-                    keyID: sender.claims.keyID,
                     issuedAt: sender.claims.issuedAtSeconds,
                     deviations: sender.deviations
                 )
@@ -251,7 +264,7 @@ struct Judge {
         ) {
             return .failure(refusal)
         }
-        connection.providerToken?.isRenewalOfExpired = connection.laws.isRenewalOfExpired
+        connection.providerToken?.earlyReplacement = connection.laws.earlyReplacement
         connection.claims = sender.claims
         return .success(sender)
     }

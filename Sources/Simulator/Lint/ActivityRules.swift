@@ -23,7 +23,8 @@ extension Lint.Rule {
         "activity-token-wrong",
         .error,
         .liveActivity,
-        "a start goes to the token of a Live Activity, or an update or end to a push-to-start token"
+        "a start goes to the token of a Live Activity, an update or end to a push-to-start token, or a push to a Live"
+            + " Activity that only broadcasts update"
     )
 }
 

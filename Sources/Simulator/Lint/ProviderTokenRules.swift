@@ -59,7 +59,7 @@ extension Lint.Rule {
         "provider-token-refreshed-early",
         .error,
         .providerToken,
-        "a connection gets a new provider token less than 20 minutes after the last"
+        "a connection gets a new provider token less than 20 minutes after the last, by its first use and by iat"
     )
     static let providerTokenTooOld = Lint.Rule(
         "provider-token-too-old",
@@ -122,12 +122,21 @@ enum ProviderTokenRules {
     ///
     /// - Parameters:
     ///   - age: The seconds since the first use of the token that is replaced.
-    ///   - previous: The key identifier of that token; nil when it is not known.
+    ///   - interval: The seconds between the times at which the two tokens were issued.
+    ///   - previous: The key identifier of the token that is replaced.
     ///   - keyID: The key identifier of the token that replaces it.
     /// - Returns: The message, without the final stop.
-    static func refreshedEarly(after age: Int64, from previous: String?, to keyID: String) -> String {
-        let start = "the previous provider token on this connection was first used \(age) seconds ago"
-        guard let previous, previous != keyID else { return start + ": use each token for 20 to 60 minutes" }
+    static func refreshedEarly(
+        after age: Int64,
+        issuedApart interval: Int64,
+        from previous: String,
+        to keyID: String
+    ) -> String {
+        let issue = interval < 0 ? "\(interval.magnitude) seconds after" : "\(interval) seconds before"
+        let start =
+            "the previous provider token on this connection was first used \(age) seconds ago and issued \(issue) this"
+            + " one"
+        guard previous != keyID else { return start + ": use each token for 20 to 60 minutes" }
         return start + ", and the key \(previous) signed it: a token of another key, \(keyID), counts as an update of"
             + " the provider token, so use a connection of its own for each key"
     }

@@ -17,8 +17,8 @@ extension Lint.Rule {
 
 /// The rules that a single push cannot break, only pushes one after another.
 ///
-/// It is told about each push that was accepted, and remembers of the last few thousand what it needs: so much costs
-/// a look into two tables. It knows no clock and does nothing by itself.
+/// They are applied to each push that was accepted. Memory is bounded: the last push to each of 50 000 devices for two
+/// seconds, 4 096 connections, and 256 senders. They have no clock.
 struct TrafficRules {
     /// What it has to know of a push.
     struct Facts {
@@ -28,6 +28,8 @@ struct TrafficRules {
         var skew: Int64 = 0
         /// Which connection it came over.
         var connection: Int
+        /// The sender: its signing key or certificate, and the namespace of the push.
+        var sender = ""
         /// How many pushes that connection had carried before.
         var earlierPushCount: Int
         /// The device token, always in the same case.
@@ -50,12 +52,10 @@ struct TrafficRules {
     struct ProviderTokenFacts {
         /// The same for the same token, as a hash of its bytes is.
         var identity: Int
-        /// The identifier of the key that signed it.
-        var keyID = ""
         /// When it was issued, in seconds since 1970.
         var issuedAt: Int64
-        /// Whether the token before it on the connection had expired, so that it is not early.
-        var isRenewalOfExpired = false
+        /// The message about the token that it replaced too early on its connection; nil when it is in time.
+        var earlyReplacement: String?
         /// Its deviations from the form in Apple's documentation.
         var deviations: [ProviderTokenDeviation] = []
     }
@@ -76,32 +76,44 @@ struct TrafficRules {
     }
 
     private struct Arrival {
-        var target: Target
+        /// The number of the arrival, by which an entry of ``order`` is told from that of a later push.
+        var number: Int
         var time: Int64
         var isOnline: Bool
         var collapseID: String?
-        var payload: [UInt8]
+        /// The hash of the payload; payloads themselves would need too much memory.
+        var payload: Int
     }
 
     private struct Connection {
         var openedAt: Int64
         var pushCount = 0
         var token: Int?
-        var keyID: String?
-        var tokenSince: Int64 = 0
     }
 
-    /// The last push to each device, in the place that its token has by chance: who shares one is forgotten early,
-    /// which costs a warning now and then, where a dictionary would cost every push.
-    private var arrivals: [Arrival?]
-    private var connections: RecentValues<Int, Connection>
-    /// The connections that were opened last, oldest first.
-    private var lastOpened: [Int] = []
+    /// The last push to each device in the last ``burst``.
+    private var arrivals: [Target: Arrival] = [:]
+    /// The targets of all arrivals with their numbers, oldest first from ``oldest`` on.
+    private var order: [(target: Target, number: Int, time: Int64)] = []
+    private var oldest = 0
+    private var lastNumber = 0
+    private let capacity: Int
+    private var connections = RecentValues<Int, Connection>(capacity: 4_096)
+    /// The connections that each sender opened last, oldest first.
+    private var lastOpened = RecentValues<String, [Int]>(capacity: 256)
 
-    /// Rules that remember the last push to each of this many devices.
-    init(capacity: Int = 1_024) {
-        arrivals = Array(repeating: nil, count: max(1, capacity))
-        connections = RecentValues(capacity: 256)
+    /// Creates rules that remember the last push to each of this many devices.
+    init(capacity: Int = 50_000) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// Forgets the last pushes to these devices, whose pushes were removed from the inbox.
+    ///
+    /// - Parameter targets: The device tokens in lower case, each with a topic.
+    mutating func forget(_ targets: some Sequence<(deviceToken: String, topic: String)>) {
+        for (deviceToken, topic) in targets where !arrivals.isEmpty {
+            arrivals[Target(deviceToken: deviceToken, topic: topic)] = nil
+        }
     }
 
     /// What is wrong with a push after those before it; it counts from now on.
@@ -126,20 +138,22 @@ struct TrafficRules {
     // MARK: Devices
 
     private mutating func repetition(_ facts: Facts) -> Lint.Finding? {
+        // A person sees only alerts twice.
+        guard facts.pushType == nil || facts.pushType == .alert else { return nil }
         let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
-        let place = Int(UInt(bitPattern: facts.deviceToken.hashValue) % UInt(arrivals.count))
-        let last = arrivals[place]
-        arrivals[place] = Arrival(
-            target: target,
+        lastNumber &+= 1
+        let arrival = Arrival(
+            number: lastNumber,
             time: facts.time,
             isOnline: facts.isOnline,
             collapseID: facts.collapseID,
-            payload: facts.payload
+            payload: facts.payload.hashValue
         )
-        // Repeated timestamps have a rule of their own.
-        guard let last, last.target == target, facts.pushType != .liveActivity,
-            facts.time.distance(since: last.time) < TrafficRules.burst,
-            last.payload == facts.payload
+        order.append((target, lastNumber, facts.time))
+        let last = arrivals.updateValue(arrival, forKey: target)
+        forgetArrivals(at: facts.time)
+        guard let last, facts.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
+            (try? JSONReader.readPayload(facts.payload))?["aps"]?["alert"] != nil
         else { return nil }
         // APNs stores one push for an offline device, and the device shows one notification for a collapse identifier.
         guard last.isOnline, facts.isOnline, facts.collapseID == nil || facts.collapseID != last.collapseID else {
@@ -151,6 +165,20 @@ struct TrafficRules {
             "this device received the same push a moment ago: its token may be in the list twice, and the user then"
                 + " sees it twice"
         )
+    }
+
+    /// Forgets pushes that are no longer part of a burst, and the oldest when there are too many.
+    private mutating func forgetArrivals(at now: Int64) {
+        while oldest < order.count {
+            let (target, number, time) = order[oldest]
+            let isOver = now.distance(since: time) >= TrafficRules.burst
+            guard isOver || order.count - oldest > capacity else { break }
+            if arrivals[target]?.number == number { arrivals[target] = nil }
+            oldest += 1
+        }
+        guard oldest > capacity || oldest == order.count else { return }
+        order.removeFirst(oldest)
+        oldest = 0
     }
 
     // MARK: Provider tokens
@@ -194,29 +222,23 @@ struct TrafficRules {
 
     private func refresh(_ facts: Facts, on connection: inout Connection) -> Lint.Finding? {
         guard let token = facts.providerToken, token.identity != connection.token else { return nil }
-        let isFirst = connection.token == nil
-        let age = facts.time.distance(since: connection.tokenSince)
-        let previous = connection.keyID
         connection.token = token.identity
-        connection.keyID = token.keyID
-        connection.tokenSince = facts.time
-        guard !isFirst, !token.isRenewalOfExpired, age < ProviderToken.minimumRefreshIntervalInSeconds else {
-            return nil
+        return token.earlyReplacement.map { text in
+            Lint.Finding(
+                .providerTokenRefreshedEarly,
+                .header("authorization"),
+                text,
+                reason: .tooManyProviderTokenUpdates
+            )
         }
-        return Lint.Finding(
-            .providerTokenRefreshedEarly,
-            .header("authorization"),
-            ProviderTokenRules.refreshedEarly(after: age, from: previous, to: token.keyID),
-            reason: .tooManyProviderTokenUpdates
-        )
     }
 
     // MARK: Connections
 
     private mutating func habit(_ facts: Facts) -> Lint.Finding? {
         guard facts.earlierPushCount == 0 else { return nil }
-        let before = lastOpened
-        lastOpened = before.suffix(TrafficRules.habit - 1) + [facts.connection]
+        let before = lastOpened[facts.sender] ?? []
+        lastOpened[facts.sender] = before.suffix(TrafficRules.habit - 1) + [facts.connection]
         guard before.count == TrafficRules.habit,
             before.allSatisfy({ number in
                 guard let connection = connections[number] else { return false }
@@ -227,8 +249,8 @@ struct TrafficRules {
         return Lint.Finding(
             .connectionPerPush,
             .connection,
-            "the last \(TrafficRules.habit) connections carried one push each: keep one open for hours, because"
-                + " APNs treats rapid opening and closing of connections as an attack and may block the sender"
+            "the last \(TrafficRules.habit) connections of this sender carried one push each: keep one open for hours,"
+                + " because APNs treats rapid opening and closing of connections as an attack and may block the sender"
         )
     }
 }

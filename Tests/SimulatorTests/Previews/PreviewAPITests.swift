@@ -108,8 +108,8 @@ import Testing
             )
         }
         try await send(start, to: device)
-        let started = try #require(await bench.apns.device(device)?.startedActivities.first)
-        try await send(update, to: started.token)
+        let activity = try #require(await bench.apns.device(device)?.startedActivities.first?.token)
+        try await send(update, to: activity)
         let template = #"{"lock":{"title":"{{stop}}"}}"#
         _ = try await bench.send("PUT", "/api/v1/templates/com.example.app/Ride", template)
         let context = try await bench.json("GET", "/api/v1/pushes/2/context")
