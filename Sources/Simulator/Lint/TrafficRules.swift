@@ -17,7 +17,7 @@ extension Lint.Rule {
 
 /// The rules that a single push cannot break, only pushes one after another.
 ///
-/// They are applied to each push that was accepted. Memory is bounded: the last push to each of 50 000 devices for two
+/// They are applied to each push that was accepted. Memory is bounded: the last push to each of 50 000 devices for ten
 /// seconds, 4 096 connections, and 256 senders. They have no clock.
 struct TrafficRules {
     /// What it has to know of a push.
@@ -62,8 +62,8 @@ struct TrafficRules {
 
     static let all: [Lint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
 
-    /// Seconds between pushes that count as one burst.
-    private static let burst: Int64 = 2
+    /// Seconds between pushes that count as one burst: long enough to send to a list of thousands twice.
+    private static let burst: Int64 = 10
     /// Seconds by which two clocks may differ.
     private static let clockTolerance: Int64 = 60
     /// Connections with one push each that come one after another before it is a habit, and the seconds they take.
