@@ -238,6 +238,17 @@ import Testing
 
     // MARK: simulate
 
+    @Test func `the file of a relay that runs is not migrated`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let database = server.address(of: try await server.makeDatabase())
+        let relay = try await RelayProcess(to: ["host": "localhost", "port": 1])
+        try await relay.start()
+        let file = relay.scratch.path + "/relay.sqlite"
+        let run = try await martlet(["relay", "migrate", "--data", database, "--from", file])
+        #expect(run.status == 2 && run.complaint.contains("a relay still uses the file"), "\(run.complaint)")
+        relay.kill()
+    }
+
     @Test func `a port that is taken is reported with its option`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false))
         let taken = "\(await apns.port)"
