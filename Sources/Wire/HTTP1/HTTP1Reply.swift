@@ -1,5 +1,6 @@
-/// Reads a response in HTTP/1.1 (RFC 9112) while it arrives: a value without I/O. Its work grows with the bytes, not
-/// with the number of pieces in which they arrive.
+/// Reads a response in HTTP/1.1 (RFC 9112) while it arrives: a value without I/O.
+///
+/// Its work grows with the bytes, not with the number of pieces in which they arrive.
 struct HTTP1Reply {
     /// Bytes that status lines and fields may have, those of interim answers included.
     private static let longestHead = 16 * 1024
