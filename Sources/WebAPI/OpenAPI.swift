@@ -43,6 +43,8 @@ struct OpenAPI<Service: Sendable> {
         if route.access != .anyone { statuses.insert(401) }
         if case .scope = route.access { statuses.insert(403) }
         if route.body != nil { statuses.formUnion([400, 413]) }
+        // No route has a path that is too long.
+        if !RoutePath(route.path).placeholders.isEmpty { statuses.insert(404) }
         // Every route rejects unknown query parameters.
         statuses.insert(400)
         return statuses.sorted()

@@ -3,7 +3,7 @@ package import Wire
 
 /// The routes of an HTTP interface.
 package struct RouteTable<Service: Sendable>: Sendable {
-    /// Bytes that a path may have; longer ones are answered 414.
+    /// The number of bytes that the path of a route may have.
     private static var longestPath: Int { 2_048 }
 
     private let title: String
@@ -71,7 +71,7 @@ package struct RouteTable<Service: Sendable>: Sendable {
         let path = request.path
         let here = routes(at: path)
         guard path.utf8.count <= RouteTable.longestPath else {
-            return APIProblem(414, "the path is longer than \(RouteTable.longestPath) bytes").answer
+            return APIProblem(404, "there is nothing at a path of more than \(RouteTable.longestPath) bytes").answer
         }
         guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
         guard let (route, arguments) = best(among: here, for: request) else {

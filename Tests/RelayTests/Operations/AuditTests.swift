@@ -65,7 +65,7 @@ import WebAPI
     @Test func `names from the path are bounded`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger(.error))
-        let long = String(repeating: "a", count: 5_000)
+        let long = String(repeating: "a", count: 900)
         _ = await bench.ask("POST", "/v1/apps/\(long)/lanes/\(long)/pause")
         await bench.stop()
         let entry = try #require(lines.objects.first { $0["msg"] == "audit" })
