@@ -1,18 +1,18 @@
 internal import WebAPI
 internal import Wire
 
-/// Keeps web pages from elsewhere away from the HTTP interface: a browser on this machine would ask it for them.
+/// The check that refuses requests of web pages from other origins, which a browser on this machine could send.
 ///
 /// The host is checked for each request, because browsers send neither `Origin` nor `Sec-Fetch-Site` with some requests
-/// of a page whose name was pointed at this machine (DNS rebinding). Source: Fetch Metadata Request Headers (W3C), and
-/// RFC 6454 for `Origin`.
+/// of a page whose name resolves to this machine (DNS rebinding). Source: Fetch Metadata Request Headers (W3C), and RFC
+/// 6454 for `Origin`.
 enum BrowserGuard {
-    /// Returns the reason to refuse a request; nil when it is answered.
+    /// Returns the reason to refuse a request; nil when the request is allowed.
     ///
     /// - Parameters:
-    ///   - fields: The request's fields.
-    ///   - names: Host names that this simulator goes by, besides this machine's own.
-    /// - Returns: The problem, which says what would be right.
+    ///   - fields: The header fields of the request.
+    ///   - names: The host names of this simulator besides `localhost` and IP addresses.
+    /// - Returns: The problem, which says what is expected; nil for none.
     static func problem(_ fields: HTTPFields, names: [String]) -> APIProblem? {
         if let name = fields.firstDuplicate(startingWith: "origin", or: "sec-fetch-site") {
             return APIProblem(400, "\(name) was sent more than once")
@@ -20,7 +20,7 @@ enum BrowserGuard {
         let site = fields["sec-fetch-site"]
         let origin = fields["origin"]
         guard let authority = fields["host"] ?? fields[":authority"] else {
-            // Only programs that are no browsers leave the host out.
+            // Browsers always send a host: a request without it and without their fields is from another program.
             return site == nil && origin == nil ? nil : APIProblem(400, "the field Host is missing")
         }
         guard let host = name(in: authority) else {
@@ -30,7 +30,7 @@ enum BrowserGuard {
         guard isOwnPage, origin.map({ $0 == "http://" + authority }) ?? true else {
             return APIProblem(403, "web pages from elsewhere may not ask here")
         }
-        // Whoever controls a name can have it point here, and their page would be from here then.
+        // The owner of a domain can point its name to this address, which makes the pages of that domain same-origin.
         let isNamed = names.contains { $0.lowercased() == host }
         guard isNamed || host == "localhost" || SocketAddress(literal: host, port: 0) != nil else {
             return APIProblem(403, "\(host) is no name of this simulator: start it with --name \(host)")

@@ -1,23 +1,24 @@
 internal import APNs
 internal import APNsClient
 
-/// The lines that point clients at a simulator, for its terminal and its page.
+/// The instructions for pointing clients at a simulator, which its terminal and its page show.
 package struct ClientRecipes: Sendable {
-    /// How one client is pointed at it.
+    /// The instructions for one client.
     struct Recipe: Sendable {
-        /// The client.
+        /// The name of the client.
         var name: String
-        /// The lines for its program or command, to be copied.
+        /// The lines to copy to the client's program or command line.
         var lines = ""
-        /// What the shell around it needs besides, to be copied.
+        /// The shell command to copy that the client needs besides.
         var shell = ""
-        /// What is left to say.
+        /// A remark to show below the lines.
         var note = ""
     }
 
     private let url: String
     private let host: String
-    /// Whether the simulator's certificate has to be made for the host.
+    /// Whether the simulator must be started with the host as a name, because its certificate is not valid for the
+    /// host.
     private let needsName: Bool
     private let port: UInt16
     private let isEncrypted: Bool
@@ -25,13 +26,13 @@ package struct ClientRecipes: Sendable {
     private let inboxPort: UInt16
     private let authorityFile: String
 
-    /// The lines for a simulator.
+    /// Creates the instructions for a simulator.
     ///
     /// - Parameters:
-    ///   - endpoint: Where it answers as APNs.
+    ///   - endpoint: The address at which the simulator answers as APNs.
     ///   - inboxPort: The port of its HTTP interface.
-    ///   - authorityFile: The file of the certificate that clients have to trust.
-    ///   - names: Names that its certificate carries besides those of this machine.
+    ///   - authorityFile: The file of the certificate that clients must trust.
+    ///   - names: The names in its certificate besides those of this machine.
     init(endpoint: APNsEndpoint, inboxPort: UInt16, authorityFile: String, names: [String]) {
         url = endpoint.url
         host = endpoint.host
@@ -43,7 +44,7 @@ package struct ClientRecipes: Sendable {
         self.authorityFile = authorityFile
     }
 
-    /// All of them, in a paragraph with the addresses.
+    /// All recipes as text, below a paragraph with the addresses.
     package var text: String {
         let channels = channelPort.map { "Channels are managed there and at port \($0).\n" } ?? ""
         let name =
@@ -65,7 +66,7 @@ package struct ClientRecipes: Sendable {
             """ + all.map(\.text).joined() + "\n"
     }
 
-    /// Each client by itself.
+    /// The recipes, one for each client.
     var all: [Recipe] { isEncrypted ? encrypted : clear }
 
     private var encrypted: [Recipe] {
@@ -193,7 +194,7 @@ package struct ClientRecipes: Sendable {
 }
 
 extension ClientRecipes.Recipe {
-    /// The recipe in two columns.
+    /// The recipe as text in two columns.
     fileprivate var text: String {
         let column = 16
         let lines = [lines, shell, note].flatMap { $0.split(separator: "\n") }.joined(
@@ -202,7 +203,7 @@ extension ClientRecipes.Recipe {
         return "  \(name)\(String(repeating: " ", count: max(1, column - name.count)))\(lines)\n"
     }
 
-    /// The recipe as the HTTP interface tells it.
+    /// The recipe in the form that the HTTP interface returns, without empty members.
     var json: JSONValue {
         .object(
             [("name", name), ("lines", lines), ("shell", shell), ("note", note)].filter { !$0.1.isEmpty }
@@ -212,9 +213,9 @@ extension ClientRecipes.Recipe {
 }
 
 extension APNsEndpoint {
-    /// Where it is, for programs that take an address.
+    /// The URL of the endpoint.
     var url: String { "\(isEncrypted ? "https" : "http")://\(APNsEndpoint.bracketed(host)):\(port)" }
 
-    /// The host as it stands in a URL, where an IPv6 address is in brackets (RFC 3986 §3.2.2).
+    /// Returns the host in the form of a URL, in which an IPv6 address is in brackets (RFC 3986 §3.2.2).
     static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 }

@@ -1,11 +1,12 @@
 internal import APNs
 internal import WebAPI
 
-/// What happens in the simulator as server-sent events.
+/// The encoding of the simulator's events as server-sent events.
 enum EventStream {
-    /// The bytes that tell of an event; none where the query is not true of its push.
+    /// Returns the bytes of an event; empty when the query does not match its push.
     ///
-    /// Only what came in has an identifier, the push's number: whoever comes back with it misses no push.
+    /// Only the event of a received push has an identifier, the number of the push: a client that reconnects with it as
+    /// `Last-Event-ID` misses no stored push.
     static func bytes(of event: SimulatorEvent, matching query: PushQuery) -> [UInt8] {
         switch event {
         case .received(let push):

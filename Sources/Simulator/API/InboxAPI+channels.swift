@@ -4,7 +4,7 @@ internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
-    /// Channels, the same that clients manage at the port for that.
+    /// The routes of channels, which clients also manage at the port for channels.
     static let channelRoutes: [Route] = [
         Route(method: "GET", path: "/api/v1/channels", summary: "The channels of every app, and who listens") { call in
             let judge = await call.simulator.judge
@@ -58,14 +58,14 @@ extension InboxAPI {
 }
 
 extension SimulatedAPNs {
-    /// Makes a channel; nil when the app has as many as it may.
+    /// Creates a channel and stores it; returns nil when the app has the maximum number of channels.
     fileprivate func createChannel(for app: String, storing storage: ChannelStorage) -> ChannelID? {
         let channel = judge.channels.create(for: app, storing: storage, using: &generator)
         if let channel { keep(channel, of: app) }
         return channel
     }
 
-    /// Removes a channel; false when the app has none of this name.
+    /// Deletes a channel; returns false when the app has no channel with this identifier.
     fileprivate func deleteChannel(_ channel: ChannelID, of app: String) -> Bool {
         guard judge.channels.storage(of: channel.rawValue, in: app) != nil else { return false }
         judge.channels.delete(channel.rawValue, in: app)

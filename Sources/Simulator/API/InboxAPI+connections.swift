@@ -4,7 +4,7 @@ internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
-    /// Who is connected, and who was.
+    /// The route of the open and the recently closed connections.
     static let connectionRoutes: [Route] = [
         Route(
             method: "GET",
@@ -23,7 +23,7 @@ extension InboxAPI {
 }
 
 extension SimulatedAPNs {
-    /// What there is to say of each connection, newest first.
+    /// The open and the closed connections, newest first.
     fileprivate var connections: (open: [ConnectionNotes], closed: [ConnectionNotes]) {
         let open = clients.values.map { $0.notes.open(with: $0.state, $0.connection) }
         return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections.all.reversed())

@@ -10,7 +10,7 @@ internal import Wire
 #endif
 
 extension InboxAPI {
-    /// What goes wrong, and what would be wrong.
+    /// The routes of faults, of the JSON Schemas of Live Activities, and of checks of a single push.
     static let controlRoutes: [Route] = [
         Route(
             method: "PUT",
@@ -117,7 +117,7 @@ extension InboxAPI {
         }
     }
 
-    /// What goes wrong, in words that can be put again.
+    /// Returns the answer with the presets and with the seed and the rules that `PUT /api/v1/chaos` takes.
     private static func chaos(_ simulator: SimulatedAPNs) async -> HTTP1Answer {
         let plan = await simulator.plan
         return .json([

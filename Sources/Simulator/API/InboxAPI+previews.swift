@@ -4,7 +4,7 @@ internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
-    /// What previews need besides pushes.
+    /// The routes of localized strings, templates and surfaces, which previews of pushes need.
     static let previewRoutes: [Route] = stringRoutes + templateRoutes + surfaceRoutes
 
     private static let stringRoutes: [Route] = [
@@ -211,7 +211,7 @@ extension InboxAPI {
 }
 
 extension APICall {
-    /// The app that a part of the path names, with or without a topic's suffix.
+    /// Returns the bundle identifier in a parameter of the path, which may have the suffix of a topic.
     fileprivate func app(_ name: String) throws(APIProblem) -> String {
         let app = Topic(arguments[name] ?? "").ofApp.rawValue
         guard (1...255).contains(app.utf8.count) else { throw APIProblem(400, "\(name) must have 1 to 255 characters") }

@@ -3,15 +3,16 @@ internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
-    /// Pushes in one answer when the caller does not say, and at most.
+    /// The default number of pushes in one answer.
     private static let defaultLimit = 50
+    /// The maximum number of pushes in one answer.
     private static let maximumLimit = 1_000
-    /// Seconds that a request may wait.
+    /// The maximum number of seconds that a request may wait.
     private static let waitLimit = 300
 
     static let query = RouteParameter(name: "query", summary: "What to look for, as in topic:com.example.app")
 
-    /// What came in.
+    /// The routes of received pushes and of events.
     static let pushRoutes: [Route] = [
         Route(
             method: "GET",
@@ -139,7 +140,7 @@ extension InboxAPI {
 
     private static func cursor(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
 
-    /// The push that the path names.
+    /// Returns the push that the path names by its number or as `latest`.
     static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.arguments["number"] ?? ""
         let pushes = await call.simulator.pushes

@@ -4,7 +4,7 @@ internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
-    /// What the page sends.
+    /// The routes that receive a push over the HTTP interface and send one on to a real device.
     static let sendingRoutes: [Route] = [
         Route(
             method: "POST",
@@ -38,7 +38,7 @@ extension InboxAPI {
         "apns-push-type", "apns-id", "apns-expiration", "apns-priority", "apns-topic", "apns-collapse-id",
     ]
 
-    /// The fields that the push of a body would have had.
+    /// Returns the header fields of the push that a request body describes.
     private static func fields(of body: JSONValue) throws(APIProblem) -> HTTPFields {
         let token = try body.text("device-token")
         let app = try body.text("app")
@@ -57,7 +57,7 @@ extension InboxAPI {
         return fields
     }
 
-    /// What APNs says of a push that is sent on.
+    /// Sends a push on to APNs and returns the answer with the result.
     private static func answer(
         to push: ReceivedPush,
         releasedWith release: SimulatedAPNs.Release,
@@ -92,7 +92,7 @@ extension InboxAPI {
 }
 
 extension SimulatedAPNs.Release {
-    /// What a page has to know before it offers to send on.
+    /// The settings that a page needs before it offers to send pushes on.
     var json: JSONValue {
         [
             "destination": .string(destination), "environment": .string(environment.rawValue),

@@ -3,16 +3,17 @@ internal import WebAPI
 internal import Wire
 
 extension InboxAPI {
-    /// Seconds that a namespace lasts when the caller does not say, and at most.
+    /// The default lifetime of a namespace in seconds.
     private static let defaultNamespaceTime = 3_600
+    /// The maximum lifetime of a namespace in seconds.
     private static let maximumNamespaceTime = 86_400
 
-    /// The assertions of one request.
+    /// The maximum number of assertions in one request.
     private static let maximumAssertions = 100
-    /// The assertions of one request whose near misses are reported: finding them takes long.
+    /// The maximum number of failed assertions of one request whose near misses are reported: finding them takes long.
     private static let assertionsWithNearMisses = 10
 
-    /// What tests ask for, besides waiting.
+    /// The routes for tests besides the one that waits for pushes.
     static let testRoutes: [Route] = [
         Route(
             method: "POST",
@@ -109,9 +110,9 @@ extension InboxAPI {
     private static let newline = UInt8(ascii: "\n")
 }
 
-/// That so many pushes came.
+/// An assertion about the number of pushes that match a query.
 private struct Assertion {
-    /// What came of it.
+    /// The result of an assertion.
     struct Verdict {
         let assertion: Assertion
         let count: Int
@@ -170,7 +171,7 @@ extension Assertion.Verdict {
 }
 
 extension WaitResult.NearMiss {
-    /// The push, and which words were not true of it.
+    /// The push, and the terms of the query that it does not match.
     var json: JSONValue {
         ["push": push.json, "misses": .array(misses.map(JSONValue.string))]
     }

@@ -9,7 +9,7 @@ internal import Wire
 #endif
 
 extension InboxAPI {
-    /// Devices, Live Activities, channels and keys.
+    /// The routes of devices, Live Activities and signing keys.
     static let worldRoutes: [Route] = [
         Route(
             method: "GET",
@@ -149,7 +149,8 @@ extension InboxAPI {
         if body["channels"] != nil { await call.simulator.subscribe(token, to: Set(channels)) }
     }
 
-    /// The first time in milliseconds since 1970, in March 1973, that is not taken to be in seconds.
+    /// The earliest time in milliseconds since 1970 that is accepted, in March 1973; a smaller number is taken to be in
+    /// seconds.
     private static let earliestUnregistration = 100_000_000_000
 
     private static func putKey(_ call: APICall) async throws(APIProblem) {
@@ -178,7 +179,7 @@ extension InboxAPI {
 }
 
 extension KeyScope {
-    /// The scope as `PUT /api/v1/keys/{id}` takes it; without `environment` the key is for both.
+    /// The scope in the form that `PUT /api/v1/keys/{id}` takes; a key without `environment` is valid in both.
     fileprivate var members: [JSONValue.Member] {
         switch self {
         case .team(let environment):

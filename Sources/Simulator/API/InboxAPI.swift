@@ -4,9 +4,9 @@ internal import Pages
 internal import WebAPI
 internal import Wire
 
-/// The simulator's HTTP interface, for people with curl and for tests in any language.
+/// The simulator's HTTP interface, for use with curl and for tests in any language.
 ///
-/// Every route is in ``routes``, which also describes itself at `/openapi.json`.
+/// ``routes`` lists every route, and `/openapi.json` describes them.
 struct InboxAPI: Sendable {
     private let simulator: SimulatedAPNs
 
@@ -45,7 +45,7 @@ struct InboxAPI: Sendable {
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         if let page = InboxAPI.page.answer(request) { return page }
-        // Probes use any name of the machine, and their answers tell nothing.
+        // Probes may use any host name, and their answers contain no pushes.
         let isProbe = ["/livez", "/readyz"].contains(request.path)
         if !isProbe, let problem = BrowserGuard.problem(request.fields, names: simulator.names) {
             return problem.answer

@@ -1,6 +1,6 @@
 internal import APNsServer
 
-/// What the simulator has counted.
+/// The metrics of the simulator.
 extension SimulatedAPNs {
     /// The simulator's counters, in the text format of Prometheus.
     var metrics: String {

@@ -5,17 +5,20 @@ typealias Route = WebAPI.Route<SimulatedAPNs>
 typealias APICall = WebAPI.APICall<SimulatedAPNs>
 
 extension WebAPI.APICall<SimulatedAPNs> {
-    /// Who is asked.
+    /// The simulator that answers the call.
     var simulator: SimulatedAPNs { service }
 
-    /// What pushes are to be looked for; all of them without a word.
+    /// Returns the query of the call; a call without one matches all pushes.
     func pushQuery() throws(APIProblem) -> PushQuery {
         try PushQuery(asked: text("query") ?? "")
     }
 }
 
 extension PushQuery {
-    /// The query that somebody asks for over HTTP.
+    /// Creates a query from the text in an HTTP request.
+    ///
+    /// - Parameter text: The text of the query; empty to match all pushes.
+    /// - Throws: A problem with status 400 when the text is not a query.
     init(asked text: String) throws(APIProblem) {
         do throws(PushQueryError) {
             try self.init(text)
@@ -26,7 +29,7 @@ extension PushQuery {
 }
 
 extension JSONValue {
-    /// One of the environments; nil when it is not there.
+    /// Returns the member `environment`; nil when it is missing.
     func environment() throws(APIProblem) -> SimulatedAPNs.Environment? {
         guard let text = try text("environment") else { return nil }
         guard let environment = SimulatedAPNs.Environment(rawValue: text) else {
