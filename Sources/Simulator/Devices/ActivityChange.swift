@@ -64,7 +64,7 @@ struct ActivityChange {
         throw ActivityPushError(cause: aps[name] == nil ? "a start needs \(name)" : "its \(name) has the wrong type")
     }
 
-    /// The beginning of a value as JSON, because a value of the wrong type can be long.
+    /// Returns the first 40 characters of a value as JSON, because a value of the wrong type can be long.
     private static func excerpt(_ value: JSONValue) -> String {
         let limit = 40
         let text = String(decoding: value.encoded(), as: UTF8.self)

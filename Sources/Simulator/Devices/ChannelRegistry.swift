@@ -6,11 +6,11 @@ internal import APNs
     internal import Foundation
 #endif
 
-/// The broadcast channels a simulator knows, each app's for itself.
+/// The broadcast channels of a simulator, by app.
 struct ChannelRegistry {
     private var apps: [String: [ChannelID: ChannelStorage]] = [:]
 
-    /// Makes a channel with an identifier from chance; nil when the app has as many as it may.
+    /// Creates a channel with a random identifier; returns nil when the app has the maximum number of channels.
     mutating func create(
         for app: String,
         storing storage: ChannelStorage,
@@ -23,7 +23,7 @@ struct ChannelRegistry {
         return id
     }
 
-    /// Puts back a channel that there was.
+    /// Adds a channel that an archive contains.
     mutating func restore(_ channel: ChannelID, of app: String, storing storage: ChannelStorage) {
         apps[app, default: [:]][channel] = storage
     }
@@ -36,7 +36,7 @@ struct ChannelRegistry {
         apps[app]?.removeValue(forKey: ChannelID(channel))
     }
 
-    /// All channels of all apps, in the order of their names.
+    /// All channels of all apps, sorted by app and identifier.
     var everything: [(app: String, ChannelID, ChannelStorage)] {
         apps.sorted { $0.key < $1.key }.flatMap { app, channels in
             channels.sorted { $0.key.rawValue < $1.key.rawValue }.map { (app, $0.key, $0.value) }

@@ -6,25 +6,26 @@ internal import APNs
     public import Foundation
 #endif
 
-/// What became of a push after APNs had accepted it.
+/// An event in the delivery of a push that APNs accepted.
 public struct DeliveryEvent: Sendable, Hashable {
-    /// What happened, in the words of Apple's delivery log.
+    /// The kind of an event, in the terms of Apple's delivery log.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The device had it at once.
+        /// The push was delivered at once.
         case delivered
-        /// The device was away, and it waits for it.
+        /// The device was offline, and the push was stored for it.
         case storedDeviceOffline = "stored-device-offline"
-        /// The device had it when it came back.
+        /// The push was stored, and was delivered when the device came online or subscribed to the channel.
         case deliveredFromStorage = "delivered-from-storage"
-        /// A newer push for the same device and topic took its place.
+        /// A newer push for the same device and topic, or the same channel, replaced the push.
         case discardedReplaced = "discarded-replaced"
         /// The push expired before it arrived or while the device was offline.
         case discardedExpired = "discarded-expired"
-        /// The device was away, and it was to be tried only once.
+        /// The device was offline, and the `apns-expiration` of 0 ruled out storing the push.
         case discardedNotStored = "discarded-not-stored"
-        /// The device had it, and did nothing with it: see ``DeliveryEvent/note``.
+        /// The push was delivered, and the device ignored it: see ``DeliveryEvent/note``.
         case ignored
-        /// It was sent on for real: see ``SimulatedAPNs/Release``, and ``DeliveryEvent/note`` for the answer.
+        /// The push was sent on to a real device: see ``SimulatedAPNs/Release``, and ``DeliveryEvent/note`` for the
+        /// answer.
         case released
     }
 
@@ -32,11 +33,11 @@ public struct DeliveryEvent: Sendable, Hashable {
     package let time: Int64
     /// The time of the event, in whole seconds.
     public var date: Date { Date(secondsSince1970: time) }
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
-    /// Why, where that is not plain from the kind.
+    /// The reason or the details; nil when the kind says everything.
     public private(set) var note: String?
-    /// The rule that an ignored push breaks, where the device knows.
+    /// The rule that an ignored push breaks; nil when the push breaks a rule about single pushes, or none.
     private let brokenRule: ActivityRule?
 
     init(_ kind: Kind, at time: Int64, _ note: String? = nil) {
@@ -46,7 +47,7 @@ public struct DeliveryEvent: Sendable, Hashable {
         brokenRule = nil
     }
 
-    /// A push that a Live Activity on the device ignores.
+    /// Creates the event of a push that a Live Activity on the device ignores.
     init(ignoredAt time: Int64, _ rule: ActivityRule, _ note: String) {
         self.time = time
         kind = .ignored
@@ -54,14 +55,14 @@ public struct DeliveryEvent: Sendable, Hashable {
         brokenRule = rule
     }
 
-    /// The event with another note.
+    /// Returns the event with another note.
     func with(note: String) -> DeliveryEvent {
         var event = self
         event.note = note
         return event
     }
 
-    /// The finding that it adds to its push.
+    /// The finding that the event adds to its push; nil for none.
     var finding: Lint.Finding? {
         brokenRule.map { Lint.Finding($0.rule, $0.place, "ignored: \(note ?? $0.rule.summary)") }
     }

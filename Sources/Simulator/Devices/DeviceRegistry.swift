@@ -1,23 +1,23 @@
 internal import APNs
 
-/// The devices a simulator knows: which topics their tokens are good for, since when they are no longer, which channels
-/// they listen on, and what became of the pushes to them.
+/// The devices of a simulator: the topics for which their tokens are valid, the times at which tokens became invalid,
+/// the channels to which they subscribe, and the pushes that are stored for them or shown on them.
 struct DeviceRegistry {
-    /// What became of pushes, by their numbers.
+    /// Delivery events, each with the number of its push.
     typealias Deliveries = [(number: Int, DeliveryEvent)]
 
-    /// Live Activities of tokens that nobody registered, which are remembered for their timestamps.
+    /// The maximum number of unregistered tokens whose Live Activities are remembered, for their timestamps.
     private static let strangerLimit = 10_000
-    /// Devices of which a broadcast says what became of it there.
+    /// The maximum number of devices for which a broadcast records its own events.
     private static let toldSubscribers = 100
 
     private let environment: SimulatedAPNs.Environment
     private var devices: [String: SimulatedDevice] = [:]
-    /// Tokens that nobody registered, oldest first.
+    /// The tokens of Live Activities that were not registered, oldest first.
     private var strangers: [String] = []
-    /// The tokens that listen on each channel.
+    /// The tokens that subscribe to each channel.
     private var subscribers: [ChannelID: Set<String>] = [:]
-    /// What channels that store keep for those who come later.
+    /// The newest broadcast on each channel that stores messages, for later subscribers.
     private var newestBroadcasts: [ChannelID: DeliveredPush] = [:]
 
     init(environment: SimulatedAPNs.Environment) {
@@ -26,16 +26,16 @@ struct DeviceRegistry {
 
     subscript(token: String) -> SimulatedDevice? { devices[token] }
 
-    /// Whether a device can be reached, by its token in lower case; devices that are not known can be.
+    /// Returns whether a device is online, by its token in lower case; true for unknown devices.
     func isOnline(_ token: String) -> Bool {
         guard !devices.isEmpty else { return true }
         return devices[token]?.isOnline ?? true
     }
 
-    /// Every token that is known.
+    /// The tokens of all known devices, sorted.
     var tokens: [String] { devices.keys.sorted() }
 
-    /// Forgets the devices whose tokens begin with one of these names, all of one length.
+    /// Removes the devices whose tokens begin with one of these names, which all have the same length.
     mutating func remove(prefixes names: Set<String>) {
         guard let length = names.first?.count else { return }
         for token in devices.keys.filter({ names.contains(String($0.prefix(length))) }) {
@@ -71,14 +71,14 @@ struct DeviceRegistry {
         }
     }
 
-    /// Forgets a device.
+    /// Removes a device.
     mutating func remove(_ token: DeviceToken) {
         for channel in devices[token.hex]?.channels ?? [] { unsubscribe(token.hex, from: channel) }
         devices[token.hex] = nil
         strangers.removeAll { $0 == token.hex }
     }
 
-    /// Changes a device, which is no stranger from then on.
+    /// Changes a device and counts its token as registered from then on.
     private mutating func change<Value>(_ token: DeviceToken, _ body: (inout SimulatedDevice) -> Value) -> Value {
         strangers.removeAll { $0 == token.hex }
         return body(&devices[token.hex, default: SimulatedDevice(environment: environment)])
@@ -86,7 +86,9 @@ struct DeviceRegistry {
 
     // MARK: Channels
 
-    /// Has a Live Activity listen on these channels and no others; of those that store it gets what is there.
+    /// Subscribes a Live Activity to these channels and no others.
+    ///
+    /// - Returns: The events of the stored broadcasts of new channels, which are delivered to the activity.
     mutating func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>, at now: Int64) -> Deliveries {
         let before = change(token) { device in
             defer { device.channels = channels }
@@ -98,7 +100,7 @@ struct DeviceRegistry {
         }
     }
 
-    /// Has one more listen on a channel; of one that stores it gets what is there.
+    /// Adds a subscriber to a channel and delivers the stored broadcast of the channel to it.
     private mutating func listen(_ token: String, on channel: ChannelID, at now: Int64) -> Deliveries {
         subscribers[channel, default: []].insert(token)
         guard let push = newestBroadcasts[channel], !push.isLate(at: now) else { return [] }
@@ -110,7 +112,7 @@ struct DeviceRegistry {
         if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
     }
 
-    /// The number of the push that started the activity with this identifier; nil when none did.
+    /// Returns the number of the push that started the activity with this identifier; nil when no push did.
     func start(of token: DeviceToken) -> Int? {
         for device in devices.values {
             if let started = device.startedActivities.last(where: { $0.id == token }) { return started.startedBy }
@@ -118,10 +120,10 @@ struct DeviceRegistry {
         return nil
     }
 
-    /// The tokens that listen on a channel.
+    /// Returns the tokens that subscribe to a channel.
     func subscribers(of channel: ChannelID) -> Set<String> { subscribers[channel] ?? [] }
 
-    /// A channel is no more.
+    /// Removes the subscriptions to a deleted channel and its stored broadcast.
     mutating func removed(_ channel: ChannelID) {
         newestBroadcasts[channel] = nil
         for token in subscribers.removeValue(forKey: channel) ?? [] { devices[token]?.channels.remove(channel) }
@@ -132,18 +134,18 @@ struct DeviceRegistry {
         on channel: ChannelID,
         at now: Int64
     ) -> Deliveries {
-        // One that expires at once is for a channel that stores nothing.
+        // A broadcast with an expiration of 0 is for a channel that stores nothing.
         if push.expiration != 0, !push.isLate(at: now) { newestBroadcasts[channel] = push }
         let tokens = (subscribers[channel] ?? []).sorted()
         return tokens.enumerated().flatMap { index, token -> Deliveries in
             let deliveries = devices[token]?.receive(push, .delivered, at: now).map { told($0, token) } ?? []
-            // What became of others is told in any case.
+            // Events of other pushes are always recorded.
             return index < DeviceRegistry.toldSubscribers
                 ? deliveries : deliveries.filter { $0.number != push.number }
         }
     }
 
-    /// An event that says at which of many devices it was.
+    /// Returns an event of a broadcast with a note that names the device.
     private func told(_ delivery: (number: Int, DeliveryEvent), _ token: String) -> (number: Int, DeliveryEvent) {
         let (number, event) = delivery
         let device = "at \(token.prefix(8))…"
@@ -152,14 +154,14 @@ struct DeviceRegistry {
 
     // MARK: Pushes
 
-    /// Whether more becomes of a push than that its device, of which nothing is known, has it at once.
+    /// Returns whether delivery of a push depends on known devices; other pushes are delivered at once.
     func concerns(_ push: ReceivedPush) -> Bool {
         !devices.isEmpty || push.app != nil || push.isLiveActivity
     }
 
-    /// A push has been accepted.
+    /// Delivers, stores or discards an accepted push.
     ///
-    /// - Returns: What became of it, and of others for that.
+    /// - Returns: The events of the push, and of the stored pushes that it replaces or causes to be delivered.
     mutating func receive(
         _ push: ReceivedPush,
         at now: Int64,
@@ -169,7 +171,7 @@ struct DeviceRegistry {
             let isHeard = push.headers.expiration != "0" || subscribers[channel]?.isEmpty == false
             return isHeard ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
         }
-        // Of a stranger there is nothing to remember, save what its activity shows.
+        // Nothing is stored for an unregistered device except the state of its Live Activity.
         guard let token = try? DeviceToken(hex: push.deviceToken).hex,
             push.isLiveActivity || devices[token] != nil
         else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
@@ -180,8 +182,8 @@ struct DeviceRegistry {
         return deliveries + (own.map { start(delivered, $0.1, at: token, at: now, using: &generator) } ?? [])
     }
 
-    /// Gives an activity that a push has started a token of its own, as the app would report it to its server, or has
-    /// it listen on a channel instead.
+    /// Gives an activity that a push has started its own token, as the app would report it to its server, or subscribes
+    /// the activity to a channel instead.
     private mutating func start(
         _ push: DeliveredPush,
         _ event: DeliveryEvent,
@@ -195,7 +197,7 @@ struct DeviceRegistry {
         else { return [] }
         let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
-        // Apple does not say which of the two updates an activity whose start asks for both.
+        // Apple does not document whether the token or the channel updates an activity whose start requests both.
         let hasToken = channel == nil || push.payload?["aps"]?["input-push-token"] != nil
         device.begin(change, hasToken: hasToken)
         device.channels = Set([channel].compactMap(\.self))
@@ -213,7 +215,7 @@ struct DeviceRegistry {
         devices[oldest] = nil
     }
 
-    /// What APNs says of a push to the token in the path, as far as the device is concerned.
+    /// Returns the answer of APNs to a push to the token in the path, as far as it depends on the device.
     func verdict(on token: String, topic: String) -> Judge.Verdict {
         guard !token.isEmpty else {
             let text = "there is no device token after /3/device/"
@@ -224,12 +226,12 @@ struct DeviceRegistry {
         do throws(DeviceTokenError) {
             token = try DeviceToken(hex: path)
         } catch {
-            // Apple documents no greatest length.
+            // Apple documents no maximum length.
             let refuser = if case .tooLong = error { "the simulator" } else { "APNs" }
             let place = Lint.Place.header(":path")
             return .refused(Refusal(.badDeviceToken, .deviceTokenMalformed, place, "\(error)", refuser: refuser))
         }
-        // A token that nobody registered is taken for good, so that a first push needs no preparation.
+        // An unregistered token counts as valid, so that a first push needs no preparation.
         guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }
         if device.hasNoToken {
             let text =

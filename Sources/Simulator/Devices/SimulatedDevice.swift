@@ -6,17 +6,17 @@ public import APNs
     public import Foundation
 #endif
 
-/// A device, or a Live Activity on one, as far as APNs and the pushes to its token know it.
+/// The state of a device, or of a Live Activity on one, as APNs and the pushes to its token determine it.
 public struct SimulatedDevice: Sendable, Hashable {
-    /// The Live Activity that a token belongs to.
+    /// The state of a Live Activity.
     public struct Activity: Sendable, Hashable {
-        /// The timestamp of its newest content in seconds since 1970.
+        /// The timestamp of the newest content in seconds since 1970.
         package fileprivate(set) var timestamp: Int64
-        /// The timestamp of its newest content.
+        /// The timestamp of the newest content.
         public var date: Date { Date(secondsSince1970: timestamp) }
-        /// Its newest content, as JSON.
+        /// The newest content, as JSON.
         public fileprivate(set) var contentState: [UInt8]
-        /// Whether it has ended.
+        /// Whether the activity has ended.
         public fileprivate(set) var hasEnded: Bool
     }
 
@@ -24,49 +24,49 @@ public struct SimulatedDevice: Sendable, Hashable {
     public struct StartedActivity: Sendable, Hashable {
         /// The identifier of the activity in the simulator, for ``SimulatedAPNs/device(_:)``.
         public let id: DeviceToken
-        /// The token that updates it, which the app would report to its server; nil for an activity that listens on the
-        /// channel of `input-push-channel` instead.
+        /// The token that updates the activity, which the app would report to its server; nil for an activity that
+        /// subscribes to the channel of `input-push-channel` instead.
         public let token: DeviceToken?
-        /// The app's type of its attributes.
+        /// The name of the app's type for the attributes of the activity.
         public let attributesType: String
-        /// The number of the push that started it.
+        /// The number of the push that started the activity.
         public let startedBy: Int
     }
 
-    /// The topics that its token is good for; nil for all.
+    /// The topics for which the token is valid; nil for all.
     public internal(set) var topics: Set<String>?
-    /// The environment that gave its token.
+    /// The environment in which the token is valid.
     public internal(set) var environment: SimulatedAPNs.Environment
-    /// The time at which its token was last confirmed invalid, in milliseconds since 1970; nil while it is valid.
+    /// The time at which the token was last confirmed invalid, in milliseconds since 1970; nil while it is valid.
     package internal(set) var unregisteredSince: Int64?
-    /// The time at which its token was last confirmed invalid; nil while it is valid.
+    /// The time at which the token was last confirmed invalid; nil while it is valid.
     public var unregisteredAt: Date? { unregisteredSince.map(Date.init(millisecondsSince1970:)) }
-    /// Whether it can be reached.
+    /// Whether the device is online.
     public internal(set) var isOnline = true
-    /// The numbers of the pushes that wait for it, by topic or channel: one each, as "Sending notification requests to
-    /// APNs" describes.
+    /// The numbers of the pushes that are stored for the device, by topic or channel: one each, as "Sending
+    /// notification requests to APNs" describes.
     ///
-    /// "User Notifications updates" of June 2024 mentions several, told apart by `apns-collapse-id`.
+    /// "User Notifications updates" of June 2024 mentions several, distinguished by `apns-collapse-id`.
     public var stored: [String: Int] { storedPushes.mapValues(\.number) }
-    /// The numbers of the notifications that it shows, newest last, 100 at most; a newer one of the same collapse
-    /// identifier has taken the place of an older.
+    /// The numbers of the notifications that the device shows, newest last, 100 at most; a newer notification replaces
+    /// one with the same collapse identifier.
     public var shown: [Int] { notifications.map(\.number) }
-    /// The Live Activity that the token belongs to, once a push has come for one.
+    /// The Live Activity of the token; nil until a push for one arrives.
     public private(set) var activity: Activity?
 
-    /// The channels that its Live Activity listens on.
+    /// The channels to which the Live Activity subscribes.
     public internal(set) var channels: Set<ChannelID> = []
-    /// The Live Activities that pushes to it have started, newest last, 100 at most.
+    /// The Live Activities that pushes to the device have started, newest last, 100 at most.
     public private(set) var startedActivities: [StartedActivity] = []
 
-    /// Whether its token updates one Live Activity, which a push has started.
+    /// Whether the token updates one Live Activity, which a push has started.
     private var isActivityToken = false
-    /// Whether it is a Live Activity that only broadcasts update, because its start named a channel.
+    /// Whether this is a Live Activity that only broadcasts update, because its start named a channel.
     private(set) var hasNoToken = false
     private var storedPushes: [String: DeliveredPush] = [:]
     private var notifications: [DeliveredPush] = []
 
-    /// Notifications that a device shows at most.
+    /// The maximum number of notifications that a device shows, and of started activities that it remembers.
     private static let shownLimit = 100
 
     init(topics: Set<String>? = nil, environment: SimulatedAPNs.Environment) {
@@ -74,9 +74,9 @@ public struct SimulatedDevice: Sendable, Hashable {
         self.environment = environment
     }
 
-    /// A push has been accepted for it.
+    /// Delivers, stores or discards a push that APNs accepted.
     ///
-    /// - Returns: What became of it, and of others for that.
+    /// - Returns: The event of the push, after that of the stored push it replaces.
     mutating func receive(
         _ push: DeliveredPush,
         _ kind: DeliveryEvent.Kind = .delivered,
@@ -98,9 +98,9 @@ public struct SimulatedDevice: Sendable, Hashable {
         return events
     }
 
-    /// It can be reached, or no longer.
+    /// Sets whether the device is online, and delivers its stored pushes when it comes online.
     ///
-    /// - Returns: The pushes that waited for it, and what became of each.
+    /// - Returns: The pushes that were stored, each with its event.
     mutating func setOnline(_ isOnline: Bool, at now: Int64) -> [(push: DeliveredPush, DeliveryEvent)] {
         self.isOnline = isOnline
         guard isOnline else { return [] }
@@ -114,7 +114,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         }
     }
 
-    /// A push has started an activity on it.
+    /// Records an activity that a push has started on the device.
     mutating func started(_ id: DeviceToken, hasToken: Bool, _ push: DeliveredPush) {
         let type = push.payload?["aps"]?["attributes-type"]?.stringValue ?? ""
         let token = hasToken ? id : nil
@@ -122,7 +122,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         if startedActivities.count > SimulatedDevice.shownLimit { startedActivities.removeFirst() }
     }
 
-    /// Begins the activity that a push starts.
+    /// Sets the state of the activity that a push starts.
     mutating func begin(_ change: ActivityChange, hasToken: Bool) {
         hasNoToken = !hasToken
         activity = Activity(timestamp: change.timestamp, contentState: change.contentState ?? [], hasEnded: false)
@@ -138,25 +138,26 @@ public struct SimulatedDevice: Sendable, Hashable {
         return DeliveryEvent(kind, at: now)
     }
 
-    /// Returns why the token is not for the event of a push; nil when it is, and when the kind of the token is not
-    /// known ("Starting and updating Live Activities with ActivityKit push notifications").
+    /// Returns the reason the token is wrong for the event of a push; nil when it is right, and when the kind of the
+    /// token is not known ("Starting and updating Live Activities with ActivityKit push notifications").
     private func tokenProblem(with event: ActivityPush.Event, of push: DeliveredPush) -> String? {
         if event == .start {
             return isActivityToken
                 ? "the token updates a Live Activity: send a start to the push-to-start token of the device" : nil
         }
-        // A broadcast goes to the activities on the device, whatever token listens.
+        // A broadcast updates the activities on the device, whichever token subscribes.
         guard !startedActivities.isEmpty, !push.isBroadcast else { return nil }
         return "the token starts Live Activities: send an \(event.rawValue) to the token of the activity"
     }
 
-    /// What ActivityKit does with a push: it keeps the newest by timestamp, and nothing after the end.
+    /// Applies a push to the Live Activity as ActivityKit does, which ignores a push whose timestamp is not newer than
+    /// that of the content, and every push after the end of the activity.
     private mutating func change(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
         let change: ActivityChange
         do throws(ActivityPushError) {
             change = try ActivityChange(push)
         } catch {
-            // The rules about a single push have the finding.
+            // The rules about single pushes add the finding.
             return DeliveryEvent(.ignored, at: now, error.cause)
         }
         if let note = tokenProblem(with: change.event, of: push) {
@@ -185,12 +186,12 @@ public struct SimulatedDevice: Sendable, Hashable {
     }
 }
 
-/// What a device has to know of a push.
+/// The parts of a push that its delivery depends on.
 struct DeliveredPush: Sendable, Hashable {
     let number: Int
     let time: Int64
     let topic: String
-    /// Where it waits for a device that is away: one place for each topic or channel.
+    /// The channel or the topic, for each of which at most one push is stored for an offline device.
     let slot: String
     let expiration: Int64?
     let collapseID: String?
@@ -210,13 +211,13 @@ struct DeliveredPush: Sendable, Hashable {
         payload = try? JSONReader.readPayload(push.payload)
     }
 
-    /// APNs keeps what does not expire for thirty days, in seconds.
+    /// The time in seconds for which APNs stores a push without an expiration: thirty days.
     private static let storageLimit: Int64 = 30 * 24 * 60 * 60
 
-    /// Whether a person finds it among the notifications.
+    /// Whether the device shows a notification for the push.
     var isShown: Bool { payload?["aps"]?["alert"] != nil }
 
-    /// Whether its time is over.
+    /// Returns whether the push has expired, at a time in seconds since 1970.
     func isLate(at now: Int64) -> Bool {
         expiration.map { $0 < now } ?? (now - time > DeliveredPush.storageLimit)
     }
