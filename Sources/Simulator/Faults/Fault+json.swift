@@ -1,6 +1,6 @@
 internal import APNs
 
-/// Why JSON is no fault.
+/// The reason JSON is not a valid fault.
 struct FaultError: Error, CustomStringConvertible {
     var description: String
 
@@ -15,8 +15,8 @@ extension Fault {
         "code", "debug-data", "includes-request", "limit",
     ]
 
-    /// A fault as the HTTP interface takes it: `do` names the action, the other members are its parts and when it
-    /// happens, as in `{"do": "respond", "reason": "ServiceUnavailable", "every": 5}`.
+    /// Creates a fault from JSON of the HTTP interface: `do` names the action, and the other members are its parameters
+    /// and the conditions, as in `{"do": "respond", "reason": "ServiceUnavailable", "every": 5}`.
     init(json: JSONValue) throws(FaultError) {
         guard let members = json.members else { throw FaultError("must be an object") }
         if let unknown = members.first(where: { !Fault.names.contains($0.name) }) {
@@ -142,7 +142,7 @@ extension Fault.Match {
 }
 
 extension Fault {
-    /// The fault as ``init(json:)`` takes it; what is as it is by default is left out.
+    /// The fault in the form that ``init(json:)`` takes, without the members that have their default values.
     var json: JSONValue {
         var members = action.members
         if match != Match() { members.append(.init("match", match.json)) }
@@ -208,6 +208,6 @@ extension Fault.Action {
 }
 
 extension JSONValue {
-    /// A number; 0 in place of one that JSON cannot say.
+    /// Returns a JSON number; 0 for a value that JSON cannot represent.
     fileprivate static func number(_ value: Double) -> JSONValue { .number(JSONNumber(value) ?? JSONNumber(0)) }
 }

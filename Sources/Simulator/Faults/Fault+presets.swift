@@ -1,17 +1,17 @@
 internal import APNs
 
 extension Fault {
-    /// A bad day that has a name.
+    /// A named set of faults.
     public struct Preset: Sendable, Hashable {
-        /// The name it is chosen by.
+        /// The name that selects the preset.
         public let name: String
-        /// What happens.
+        /// The description of the preset.
         public let summary: String
-        /// The faults that make it up.
+        /// The faults of the preset.
         public let faults: [Fault]
     }
 
-    /// Bad days that every sender meets sooner or later.
+    /// The presets: failures that every sender of pushes meets sooner or later.
     public static let presets: [Preset] = [
         Preset(name: "down", summary: "Apple is down: every connection is reset", faults: [Fault(.resetConnection)]),
         Preset(

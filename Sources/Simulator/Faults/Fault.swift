@@ -1,8 +1,8 @@
 public import APNs
 
-/// Something that goes wrong: with which requests, how often, and what it is.
+/// A failure that the simulator injects: the requests it affects, its frequency, and its action.
 public struct Fault: Sendable, Hashable {
-    /// With which requests it may happen; what is nil matches all.
+    /// The conditions on a request that a fault may affect; a nil property matches all requests.
     public struct Match: Sendable, Hashable {
         /// The topic, as it is sent.
         public var topic: String?
@@ -10,12 +10,12 @@ public struct Fault: Sendable, Hashable {
         public var pushType: String?
         /// The priority, as it is sent.
         public var priority: String?
-        /// How the device token begins, in lower-case hexadecimal digits.
+        /// The beginning of the device token, in hexadecimal digits of either case.
         public var devicePrefix: String?
-        /// How the device token ends, in lower-case hexadecimal digits.
+        /// The end of the device token, in hexadecimal digits of either case.
         public var deviceSuffix: String?
 
-        /// A match from its parts.
+        /// Creates a match from its conditions.
         public init(
             topic: String? = nil,
             pushType: String? = nil,
@@ -31,77 +31,79 @@ public struct Fault: Sendable, Hashable {
         }
     }
 
-    /// What goes wrong.
+    /// The action of a fault.
     public enum Action: Sendable, Hashable {
-        /// The answer is this one, whatever the request.
+        /// Answers with this reason, whatever the request, and by default with the status that Apple documents for it.
         ///
         /// With `ExpiredProviderToken` the request's provider token counts as expired from then on, on every
-        /// connection, until ``SimulatedAPNs/setFaults(_:seed:)``; the one that replaces it is accepted.
+        /// connection, until ``SimulatedAPNs/setFaults(_:seed:)``; the token that replaces it is accepted.
         case respond(Reason, status: Int? = nil, retryAfter: Int? = nil)
-        /// The answer comes this much later, and up to `jitter` more.
+        /// Delays the answer by this duration and a random one of up to `jitter`.
         case delay(Duration, jitter: Duration = .zero)
-        /// No answer comes.
+        /// Sends no answer.
         case hang
-        /// The stream is reset with this code (RFC 9113 §7); 7 is REFUSED_STREAM.
+        /// Resets the stream with this code (RFC 9113 §7); 7 is REFUSED_STREAM.
         case resetStream(code: UInt32)
-        /// The connection takes no more streams, and says why with these bytes; of those there are it acts on the ones
-        /// up to the request's, or up to the one before it.
+        /// Sends a GOAWAY with this code and debug data, after which the connection accepts no more streams.
+        ///
+        /// The streams up to that of the request are still processed, or those before it if `includesRequest` is false.
         case goAway(code: UInt32 = 0, debugData: String = "", includesRequest: Bool = true)
-        /// The connection shuts down gracefully (RFC 9113 §6.8): a GOAWAY that names the highest stream there can be,
-        /// and one with these bytes and the last stream when those under way have arrived; all of them are answered.
+        /// Shuts the connection down gracefully (RFC 9113 §6.8).
+        ///
+        /// The first GOAWAY has the highest possible stream identifier. The second has the last stream and this debug
+        /// data, and is sent when the streams that were being opened have arrived. All of them are answered.
         case drain(debugData: String = "")
-        /// The connection ends in order, without an answer.
+        /// Closes the connection in order, without an answer.
         case close
-        /// The connection ends with a TCP reset, without an answer.
+        /// Closes the connection with a TCP reset, without an answer.
         case resetConnection
-        /// The next clients are dropped before their TLS handshake, this many of them.
+        /// Closes this many of the next connections before their TLS handshake.
         case refuseConnections(Int)
-        /// At most this many streams may be open on a connection.
+        /// Limits the streams that may be open at once on a connection.
         ///
         /// A fault without conditions sets the limit in the first SETTINGS frame of each connection. A fault with a
         /// match, ``Fault/probability``, ``Fault/count``, ``Fault/after`` or ``Fault/every`` sets it for the connection
-        /// of each request that it happens with. The limit ends with the connection, or when faults are removed.
+        /// of each request that it affects. The limit ends with the connection, or when faults are removed.
         case limitStreams(UInt32)
-        /// So many octets may be sent on a stream before the server makes room for more.
+        /// Limits the octets that a client may send on a stream of the connection before the server extends the window.
         case limitWindow(UInt32)
-        /// The connection ends with GOAWAY after this many answers with a status from 400 to 499; one with
-        /// `BadDeviceToken` counts twice, and 410 does not count. The one frame has the reason of the answer that
-        /// caused it as debug data.
+        /// Closes the connection with a GOAWAY after this many answers with a status from 400 to 499.
         ///
-        /// Apple says that too many errors end a connection, and does not say how many ("Handling notification
-        /// responses from APNs").
+        /// An answer with `BadDeviceToken` counts twice, and one with 410 does not count. There is one GOAWAY, whose
+        /// debug data is JSON with the reason of the answer that caused it. Apple says that too many errors end a
+        /// connection, and does not say how many ("Handling notification responses from APNs").
         case limitErrors(Int)
-        /// More than this many requests in a second to one device are too many.
+        /// Answers 429 TooManyRequests to each request to a device after this many in the same second.
         case throttle(perDevice: Int)
-        /// The server's clock is this far ahead from now on, or behind.
+        /// Sets the clock by which requests are checked ahead by this duration, or back if it is negative.
         case skewClock(Duration)
     }
 
-    /// With which requests it may happen.
+    /// The conditions on the requests that the fault may affect.
     public var match: Match
-    /// How likely it is with each of those, from 0 to 1.
+    /// The probability that the fault affects a matching request that is due, from 0 to 1.
     public var probability: Double
-    /// How often it happens at most; nil for no limit.
+    /// The maximum number of requests that the fault affects; nil for no limit.
     public var count: Int?
-    /// How many of those requests pass before it may happen.
+    /// The number of matching requests before the first that the fault may affect.
     public var after: Int
-    /// The interval in requests; 1 by default.
+    /// The interval in matching requests; 1 by default.
     ///
-    /// With 5, the fault may happen with the first request after those of ``after``, and then with every fifth one.
+    /// With 5, the fault may affect the first request after those of ``after``, and then every fifth.
     public var every: Int
-    /// What goes wrong.
+    /// The action of the fault.
     public var action: Action
 
-    /// A fault that happens with every request unless it is told otherwise.
+    /// Creates a fault, which affects every request by default.
     ///
     /// - Parameters:
-    ///   - action: What goes wrong.
-    ///   - match: With which requests.
-    ///   - probability: How likely it is with each of those, from 0 to 1.
-    ///   - count: How often it happens at most; nil for no limit.
-    ///   - after: How many of those requests pass before it may happen.
-    ///   - every: The interval in requests: with 5 and an `after` of 4, the fault may happen with the fifth, the tenth
-    ///     and so on.
+    ///   - action: The action of the fault.
+    ///   - match: The conditions on the requests that the fault may affect.
+    ///   - probability: The probability that the fault affects a matching request that is due, from 0 to 1.
+    ///   - count: The maximum number of requests that the fault affects; nil for no limit.
+    ///   - after: The number of matching requests before the first that the fault may affect.
+    ///   - every: The interval in matching requests, 1 at least: with 5 and an `after` of 4, the fault may affect the
+    ///     fifth, the tenth and so on.
     public init(
         _ action: Action,
         with match: Match = Match(),

@@ -1,25 +1,25 @@
 internal import APNs
 
-/// A fault that happens with one request.
+/// A fault that affects one request.
 struct FaultInjection: Equatable, CustomStringConvertible {
-    /// The number of digits of a device token that choose a fault.
+    /// The number of digits at the end of a device token that select a fault.
     private static let suffixLength = 6
 
-    /// The action, which for a fault with a condition of its own is the one that follows from it.
+    /// The action to perform; for a fault such as `throttle` or `limitErrors`, the action that results from it.
     let action: Fault.Action
     /// The name of the fault: that of its action in JSON, or the suffix of the device token.
     let name: String
-    /// The fault in the words of a finding.
+    /// The description of the fault for findings.
     let description: String
 
-    /// An action of a fault that was set.
+    /// Creates the injection of a configured fault.
     init(action: Fault.Action, of fault: Fault) {
         self.action = action
         name = fault.action.name
         description = "the simulator's fault \(name)"
     }
 
-    /// An action that the suffix of a device token chooses.
+    /// Creates the injection that the suffix of a device token selects.
     init(action: Fault.Action, ofSuffixIn deviceToken: String) {
         self.action = action
         name = deviceToken.suffix(FaultInjection.suffixLength).lowercased()
@@ -50,7 +50,7 @@ struct FaultInjection: Equatable, CustomStringConvertible {
         if case .delay(let delay, _) = action { delay } else { .zero }
     }
 
-    /// Whether the fault has a part in the answer to the request, or in the end of its connection.
+    /// Whether the fault can change the answer to the request or end its connection.
     var affectsRequest: Bool {
         switch action {
         case .refuseConnections, .limitStreams, .limitWindow: false
@@ -68,13 +68,13 @@ extension [FaultInjection] {
     }
 }
 
-/// The cause for which an answer was not written to the connection.
+/// The reason an answer was not written to the connection.
 enum AnswerLoss {
     /// The client reset the stream, or closed the connection.
     case client
-    /// A fault that happened with the request itself.
+    /// A fault that affected the request itself.
     case fault(FaultInjection)
-    /// A fault that happened with another request of the connection, and ended the connection.
+    /// A fault that affected another request of the connection and ended the connection.
     case connection(FaultInjection)
 
     /// The fault; nil when the client is the cause.
@@ -87,7 +87,7 @@ enum AnswerLoss {
 }
 
 extension Fault {
-    /// The number of streams that every connection may have open; nil for a fault with conditions, and for others.
+    /// The number of streams that every connection may have open; nil for a fault with conditions or another action.
     var limitForAllConnections: UInt32? {
         guard case .limitStreams(let limit) = action, self == Fault(action) else { return nil }
         return limit

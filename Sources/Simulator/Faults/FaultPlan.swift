@@ -1,31 +1,34 @@
 internal import APNs
 internal import Wire
 
-/// Decides what goes wrong with which request: a struct without I/O or a clock, the same for the same seed.
+/// The configured faults and the state that decides which requests they affect.
+///
+/// The struct has no I/O and no clock; the same seed reproduces the same decisions.
 struct FaultPlan {
-    /// A fault with what has come of it.
+    /// A fault with the state of its conditions.
     fileprivate struct Rule {
         let fault: Fault
-        /// Of its own, so that a fault more does not change when the others happen.
+        /// The random numbers of this fault alone, so that another fault does not change the requests that this one
+        /// affects.
         var random: SplitMix64
         var matches = 0
         var times = 0
-        /// Requests to each device in this second.
+        /// The number of requests to each device in the current second.
         var devices: [String: Int] = [:]
         var second: Int64 = 0
     }
 
-    /// No answer is put off for longer, in seconds: a day.
+    /// The maximum jitter of a delay in seconds: a day.
     fileprivate static let longest: Double = 86_400
 
     private var rules: [Rule]
-    /// What decides what goes wrong when.
+    /// The seed of the random numbers.
     let seed: UInt64
 
-    /// What goes wrong.
+    /// The faults, in the order in which they were added.
     var faults: [Fault] { rules.map(\.fault) }
 
-    /// How many faults there have been; each has a chance of its own, also those that come later.
+    /// The number of faults that were added, including removed ones; it makes the random numbers of each fault differ.
     private var count = 0
 
     init(_ faults: [Fault], seed: UInt64) {
@@ -34,30 +37,31 @@ struct FaultPlan {
         for fault in faults { add(fault) }
     }
 
-    /// Has one more thing go wrong; what has come of the others stays.
+    /// Adds a fault; the state of the others is unchanged.
     mutating func add(_ fault: Fault) {
         let random = SplitMix64(state: seed &+ UInt64(count) &* 0x9E37_79B9_7F4A_7C15)
         rules.append(Rule(fault: fault, random: random))
         count += 1
     }
 
-    /// Has one thing go wrong no more; what has come of the others stays.
+    /// Removes a fault; the state of the others is unchanged.
     mutating func remove(at index: Int) {
         rules.remove(at: index)
     }
 
-    /// The number of streams that every connection may have open; nil for no limit by a fault.
+    /// The number of streams that every connection may have open; nil when no fault limits it.
     var streamLimit: UInt32? { rules.compactMap(\.fault.limitForAllConnections).min() }
 
-    /// Returns what goes wrong with a request, in the order of the faults; mostly nothing.
+    /// Returns the faults that affect a request: configured ones in their order, then that of the device token's
+    /// suffix.
     ///
     /// - Parameters:
-    ///   - device: The device token as it stands in the path; empty for a request about none.
+    ///   - device: The device token as it stands in the path; empty for a request without one.
     ///   - headers: The request's headers.
-    ///   - hasToken: Whether the request is authenticated by a provider token; only such a request can be told that
-    ///     its token has expired.
+    ///   - hasToken: Whether the request is authenticated by a provider token; only the answer to such a request can
+    ///     say that its token has expired.
     ///   - now: The time of the request in seconds since 1970.
-    /// - Returns: The faults that happen.
+    /// - Returns: The faults; empty for none.
     mutating func injections(
         on device: String,
         _ headers: PushHeaders,
@@ -74,14 +78,14 @@ struct FaultPlan {
         return injections + [suffix].compactMap(\.self)
     }
 
-    /// Returns the faults that follow from the number of errors on a connection.
+    /// Returns the faults that the number of errors on a connection triggers.
     ///
     /// - Parameters:
-    ///   - device: The device token as it stands in the path; empty for a request about none.
+    ///   - device: The device token as it stands in the path; empty for a request without one.
     ///   - headers: The request's headers.
     ///   - count: The number of errors on the connection.
     ///   - reason: The reason of the answer to the request.
-    /// - Returns: The faults that happen.
+    /// - Returns: The faults; empty for none.
     mutating func injections(
         on device: String,
         _ headers: PushHeaders,
@@ -95,12 +99,12 @@ struct FaultPlan {
         }
     }
 
-    /// What device tokens with a telling end have go wrong, without any setup.
+    /// Returns the action that the suffix of a device token selects, without any setup; nil for other suffixes.
     ///
-    /// Upper-case digits count as lower-case ones.
+    /// Digits of either case match.
     ///
-    /// `…00dead` is unregistered, `…00deaf` never gets an answer; `…000429` and the like get that status; with
-    /// `…00c105` the connection ends, with `…00fa11` it is reset, and with `…00e5e7` the stream is.
+    /// `…00dead` is unregistered, and `…00deaf` never gets an answer; `…000429` and the like get that status; with
+    /// `…00c105` the connection is closed, with `…00fa11` it is reset, and with `…00e5e7` the stream is reset.
     static func magic(_ device: String) -> Fault.Action? {
         let end = device.utf8.suffix(6)
         guard end.count == 6, end.starts(with: "00".utf8) else { return nil }
@@ -137,13 +141,13 @@ extension FaultPlan.Rule {
         return .goAway(debugData: String(decoding: debugData ?? [], as: UTF8.self))
     }
 
-    /// Whether the fault happens with a request, if nothing but its conditions matters.
+    /// Counts a request that matches the fault, and returns whether its conditions let the fault affect the request.
     private mutating func isDue(on device: String, _ headers: PushHeaders) -> Bool {
         guard fault.match.matches(device, headers) else { return false }
         matches += 1
         if let count = fault.count, times >= count { return false }
         guard matches > fault.after, (matches - fault.after - 1).isMultiple(of: fault.every) else { return false }
-        // Asked even when it is certain, so that a change of the likelihood changes nothing else.
+        // Drawn even when the outcome is certain, so that another probability does not change the numbers that follow.
         return Double.random(in: 0..<1, using: &random) < fault.probability
     }
 

@@ -4,7 +4,8 @@ internal import Wire
 
 /// Applies faults to connections, and limits the streams of clients whose requests are refused.
 extension SimulatedAPNs {
-    /// Applies what faults do to a connection besides the GOAWAY frames that follow an answer.
+    /// Applies a fault to a connection; the GOAWAY frames that follow an answer are sent by
+    /// ``ServedClient/end(with:_:)``.
     func inject(_ injection: FaultInjection, into client: ServedClient, _ reply: APNsReply) {
         let connection = client.connection
         switch injection.action {
@@ -23,8 +24,9 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Gives a client all streams once its token is accepted, and one while its pushes are refused, as APNs does to
-    /// slow down senders that do not look at its answers ("Handling notification responses from APNs").
+    /// Raises the stream limit of a client once its token is accepted, and lowers it to the initial limit when a push
+    /// is refused, as APNs does to slow down senders that ignore its answers ("Handling notification responses from
+    /// APNs").
     func adjustStreams(of client: ServedClient, after verdict: Judge.Verdict) {
         let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
         if client.state.hasAllStreams, isMistake, !configuration.leniency.contains(.fullSpeedAfterRefusals) {
@@ -35,7 +37,7 @@ extension SimulatedAPNs {
         updateStreamLimit(of: client)
     }
 
-    /// Sets the number of streams of all connections for changed faults, and reports the change.
+    /// Applies changed faults to the stream limits of all connections, and reports the change.
     func applyFaults() {
         for listener in listeners { listener.use(initialStreams: initialStreams) }
         for client in clients.values { updateStreamLimit(of: client) }
@@ -43,7 +45,7 @@ extension SimulatedAPNs {
         tellFollowersSoon()
     }
 
-    /// Sends a client its number of streams when it has changed.
+    /// Updates the number of streams that a client may have open, which is sent when it has changed.
     func updateStreamLimit(of client: ServedClient) {
         let limit = client.state.hasAllStreams ? SimulatedAPNs.streamsAfterToken : configuration.streamsBeforeToken
         let limits = [limit, plan.streamLimit, client.faultStreamLimit].compactMap(\.self)
@@ -53,7 +55,7 @@ extension SimulatedAPNs {
     /// The number of streams in the first SETTINGS frame of a connection.
     var initialStreams: UInt32 { min(configuration.streamsBeforeToken, plan.streamLimit ?? .max) }
 
-    /// Streams that APNs was seen to allow once a token has been accepted.
+    /// The number of streams that APNs was observed to allow after it accepts a token.
     static let streamsAfterToken: UInt32 = 1_000
 }
 
@@ -77,7 +79,7 @@ extension ServedClient {
 }
 
 extension Judge.Verdict {
-    /// The answer that a fault gives to any request at this time in seconds since 1970; nil for other faults.
+    /// Creates the answer that a fault gives to any request at this time in seconds since 1970; nil for other faults.
     init?(_ injection: FaultInjection, at now: Int64) {
         guard case .respond(let reason, let status, let retryAfter) = injection.action else { return nil }
         self.init(
@@ -89,9 +91,10 @@ extension Judge.Verdict {
         if self.status == 410 { timestamp = now * 1_000 }
     }
 
-    /// The number of errors that the answer counts for: Apple says that too many end the connection, that those about
-    /// bad device tokens do so sooner, and that 410 is none; it gives no numbers ("Handling notification responses from
-    /// APNs").
+    /// The number of errors that the answer counts for.
+    ///
+    /// Apple says that too many errors end the connection, that those about bad device tokens do so sooner, and that
+    /// 410 is not an error; it gives no numbers ("Handling notification responses from APNs").
     var errorWeight: Int {
         guard (400..<500).contains(status), status != 410 else { return 0 }
         return reason == .badDeviceToken ? 2 : 1
