@@ -28,7 +28,7 @@ extension Lint.Rule {
     )
 }
 
-/// A rule that a push breaks which a Live Activity ignores; ``SimulatedDevice`` applies them.
+/// A rule whose violation makes a Live Activity ignore a push; ``SimulatedDevice`` applies these rules.
 enum ActivityRule: CaseIterable {
     case timestampOlder
     case timestampRepeated

@@ -141,7 +141,7 @@ enum ProviderTokenRules {
             + " the provider token, so use a connection of its own for each key"
     }
 
-    /// The finding about a form of token that APNs accepts and its documentation does not describe.
+    /// Returns the finding about a form of token that APNs accepts and its documentation does not describe.
     static func finding(_ deviation: ProviderTokenDeviation) -> Lint.Finding {
         let rule: Lint.Rule =
             switch deviation {

@@ -15,7 +15,7 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about a single request that need more than the push: its other fields, or the channels there are.
+/// The rules about a single request that depend on more than the push: on other header fields, or on the channels.
 enum RequestRules {
     static let all: [Lint.Rule] = [.payloadCompressed, .activityChannelUnknown]
 

@@ -15,26 +15,26 @@ extension Lint.Rule {
     )
 }
 
-/// The rules that a single push cannot break, only pushes one after another.
+/// The rules that only a sequence of pushes can break.
 ///
-/// They are applied to each push that was accepted. Memory is bounded: the last push to each of 50 000 devices for ten
-/// seconds, 4 096 connections, and 256 senders. They have no clock.
+/// They are applied to each push that was accepted. Memory is bounded: the last 50 000 pushes of ten seconds, 4 096
+/// connections, and 256 senders. They have no clock.
 struct TrafficRules {
-    /// What it has to know of a push.
+    /// The parts of a push that the rules depend on.
     struct Facts {
-        /// When it came, in seconds since 1970.
+        /// The time of the push in seconds since 1970.
         var time: Int64
         /// The seconds by which a fault has set the simulator's clock ahead.
         var skew: Int64 = 0
-        /// Which connection it came over.
+        /// The number of the connection of the push.
         var connection: Int
         /// The sender: its signing key or certificate, and the namespace of the push.
         var sender = ""
-        /// How many pushes that connection had carried before.
+        /// The number of earlier pushes on the connection.
         var earlierPushCount: Int
         /// The device token, always in the same case.
         var deviceToken: String
-        /// Whether the device gets the push at once.
+        /// Whether the device receives the push at once.
         var isOnline = true
         /// `apns-topic`.
         var topic: String
@@ -44,30 +44,31 @@ struct TrafficRules {
         var collapseID: String?
         /// The payload.
         var payload: [UInt8]
-        /// The provider token; nil under a certificate.
+        /// The provider token; nil for a client with a certificate.
         var providerToken: ProviderTokenFacts?
     }
 
-    /// What it has to know of a provider token.
+    /// The parts of a provider token that the rules depend on.
     struct ProviderTokenFacts {
-        /// The same for the same token, as a hash of its bytes is.
+        /// A value that is equal for equal tokens, such as a hash of the bytes.
         var identity: Int
-        /// When it was issued, in seconds since 1970.
+        /// The time at which the token was issued, in seconds since 1970.
         var issuedAt: Int64
-        /// The message about the token that it replaced too early on its connection; nil when it is in time.
+        /// The message about the token that this one replaced too early on its connection; nil when it was in time.
         var earlyReplacement: String?
-        /// Its deviations from the form in Apple's documentation.
+        /// The deviations of the token from the form in Apple's documentation.
         var deviations: [ProviderTokenDeviation] = []
     }
 
     static let all: [Lint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
 
-    /// Seconds between pushes that count as one burst: long enough to send to a list of thousands twice.
+    /// The duration of a burst of pushes in seconds: long enough to send to a list of thousands twice.
     private static let burst: Int64 = 10
-    /// Seconds by which two clocks may differ.
+    /// The number of seconds by which two clocks may differ.
     private static let clockTolerance: Int64 = 60
-    /// Connections with one push each that come one after another before it is a habit, and the seconds they take.
+    /// The number of consecutive connections with one push each after which the next one leads to a finding.
     private static let habit = 10
+    /// The maximum age of these connections at that time, in seconds.
     private static let habitDuration: Int64 = 300
 
     private struct Target: Hashable {
@@ -76,7 +77,7 @@ struct TrafficRules {
     }
 
     private struct Arrival {
-        /// The number of the arrival, by which an entry of ``order`` is told from that of a later push.
+        /// The number of the arrival, which tells whether an entry of ``order`` is about this push or an earlier one.
         var number: Int
         var time: Int64
         var isOnline: Bool
@@ -91,7 +92,7 @@ struct TrafficRules {
         var token: Int?
     }
 
-    /// The last push to each device in the last ``burst``.
+    /// The last push to each device and topic in the last ``burst``.
     private var arrivals: [Target: Arrival] = [:]
     /// The targets of all arrivals with their numbers, oldest first from ``oldest`` on.
     private var order: [(target: Target, number: Int, time: Int64)] = []
@@ -99,15 +100,15 @@ struct TrafficRules {
     private var lastNumber = 0
     private let capacity: Int
     private var connections = RecentValues<Int, Connection>(capacity: 4_096)
-    /// The connections that each sender opened last, oldest first.
+    /// The last connections that each sender opened, oldest first.
     private var lastOpened = RecentValues<String, [Int]>(capacity: 256)
 
-    /// Creates rules that remember the last push to each of this many devices.
+    /// Creates rules that remember this many pushes.
     init(capacity: Int = 50_000) {
         self.capacity = max(1, capacity)
     }
 
-    /// Forgets the last pushes to these devices, whose pushes were removed from the inbox.
+    /// Removes the remembered pushes to these devices, after their pushes were removed from the inbox.
     ///
     /// - Parameter targets: The device tokens in lower case, each with a topic.
     mutating func forget(_ targets: some Sequence<(deviceToken: String, topic: String)>) {
@@ -116,7 +117,7 @@ struct TrafficRules {
         }
     }
 
-    /// What is wrong with a push after those before it; it counts from now on.
+    /// Returns the findings about a push in the light of those before it, and remembers the push.
     mutating func findings(for facts: Facts) -> [Lint.Finding] {
         var connection = connections[facts.connection] ?? Connection(openedAt: facts.time)
         let token = connection.token
@@ -127,7 +128,7 @@ struct TrafficRules {
         }
         if let finding = refresh(facts, on: &connection) { findings.append(finding) }
         if let finding = habit(facts) { findings.append(finding) }
-        // Whether there was more than one is all that anybody asks.
+        // The rules only distinguish one push from more, so higher counts need not be exact.
         if connection.pushCount < 2 || facts.providerToken?.identity != token {
             connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
             connections[facts.connection] = connection
@@ -138,7 +139,7 @@ struct TrafficRules {
     // MARK: Devices
 
     private mutating func repetition(_ facts: Facts) -> Lint.Finding? {
-        // A person sees only alerts twice.
+        // The user sees only alerts twice.
         guard facts.pushType == nil || facts.pushType == .alert else { return nil }
         let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
         lastNumber &+= 1
@@ -167,7 +168,7 @@ struct TrafficRules {
         )
     }
 
-    /// Forgets pushes that are no longer part of a burst, and the oldest when there are too many.
+    /// Removes pushes that are no longer part of a burst, and the oldest ones when there are too many.
     private mutating func forgetArrivals(at now: Int64) {
         while oldest < order.count {
             let (target, number, time) = order[oldest]
@@ -195,7 +196,7 @@ struct TrafficRules {
     }
 
     private static func age(of token: ProviderTokenFacts, at time: Int64, skew: Int64) -> Lint.Finding? {
-        // APNs compares a token with its own clock. The skew is bounded, and its sum with a real time fits.
+        // APNs compares a token with its own clock. The skew is bounded, so its sum with a real time does not overflow.
         let now = time &+ skew
         let age = now.distance(since: token.issuedAt)
         if age > ProviderToken.maximumAgeInSeconds {
@@ -255,11 +256,11 @@ struct TrafficRules {
     }
 }
 
-/// A dictionary that forgets what was put into it first when there is too much.
+/// A dictionary with a limited number of values, which removes the value of the oldest key to make room for another.
 private struct RecentValues<Key: Hashable, Value> {
     private let capacity: Int
     private var values: [Key: Value] = [:]
-    /// The keys in the order in which they came, once around.
+    /// The keys as a ring buffer in the order of insertion, whose first element is at ``oldest``.
     private var keys: [Key] = []
     private var oldest = 0
 
@@ -271,7 +272,7 @@ private struct RecentValues<Key: Hashable, Value> {
         get { values[key] }
         set {
             guard let newValue else {
-                // Its place is free for the next, so that no key has two.
+                // The key is removed from the ring buffer, too, so that a later insertion does not add it twice.
                 if values.removeValue(forKey: key) != nil { keys.removeAll { $0 == key } }
                 oldest = keys.isEmpty ? 0 : oldest % keys.count
                 return
@@ -289,7 +290,7 @@ private struct RecentValues<Key: Hashable, Value> {
 }
 
 extension Int64 {
-    /// The seconds from another time to this one; as many as there can be when the times are beyond all measure.
+    /// Returns the seconds from another time to this one, limited to the range of `Int64`.
     fileprivate func distance(since other: Int64) -> Int64 {
         let (difference, isTooMuch) = subtractingReportingOverflow(other)
         return isTooMuch ? (self < other ? .min : .max) : difference
