@@ -2,25 +2,26 @@ internal import APNs
 internal import APNsClient
 internal import Wire
 
-/// What came in, and waiting for it.
+/// The received pushes, and waiting for pushes.
 extension SimulatedAPNs {
-    /// What has come in, oldest first, as far back as the simulator remembers.
+    /// The received pushes that are still stored, oldest first.
     public var pushes: [ReceivedPush] {
         forgetWhatIsOver()
         return inbox.log.pushes
     }
 
-    /// How many pushes have come in altogether.
+    /// The total number of received pushes, including those that are no longer stored.
     public var pushCount: Int { inbox.log.lastNumber }
 
-    /// Waits until pushes have come in that a query is true of; what has come in before counts.
+    /// Waits until enough pushes match a query, including pushes that have already been received.
     ///
     /// - Parameters:
-    ///   - query: What is looked for.
-    ///   - count: How many of those there have to be.
-    ///   - number: Only pushes with higher numbers count; 0, the default, for all that are remembered.
-    ///   - timeout: How long to wait.
-    /// - Returns: The pushes, oldest first, or what came close to them.
+    ///   - query: The query.
+    ///   - count: The number of pushes that must match; 1 by default.
+    ///   - number: The number after which pushes count; 0, the default, for all that are stored.
+    ///   - timeout: The maximum time to wait; 10 seconds by default.
+    /// - Returns: The matching pushes, oldest first. After the timeout, or when the simulator stops, those found so far
+    ///   and the pushes that almost match.
     public func wait(
         for query: PushQuery,
         count: Int = 1,
@@ -40,16 +41,16 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Forgets pushes that came in; numbers go on counting.
+    /// Forgets received pushes; the numbering of pushes continues.
     ///
-    /// - Parameter query: Which ones; all by default.
-    /// - Returns: How many those were.
+    /// - Parameter query: The query for the pushes to forget; all by default.
+    /// - Returns: The number of forgotten pushes.
     @discardableResult
     public func forgetPushes(matching query: PushQuery = .everything) -> Int {
         forgetPushes(where: query.matches)
     }
 
-    /// Forgets the pushes that a condition is true of; says how many those were.
+    /// Forgets the pushes that match a condition, and returns their number.
     @discardableResult
     func forgetPushes(where isUnwanted: @Sendable (ReceivedPush) -> Bool) -> Int {
         defer { tellFollowersSoon() }
@@ -63,13 +64,13 @@ extension SimulatedAPNs {
         return count
     }
 
-    /// Makes a namespace; nil when there are too many.
+    /// Creates a namespace; returns nil when there are too many.
     func makeNamespace(lasting seconds: Int) -> Namespaces.Namespace? {
         forgetWhatIsOver()
         return namespaces.make(lasting: seconds, at: clock.secondsSince1970(), using: &generator)
     }
 
-    /// Ends a namespace; false when there is none of this name.
+    /// Ends a namespace; returns false when there is none of this name.
     func endNamespace(_ name: String) -> Bool {
         guard namespaces.remove(name) else { return false }
         forget(namespaces: [name])
@@ -82,7 +83,7 @@ extension SimulatedAPNs {
         judge.devices.remove(prefixes: names)
     }
 
-    /// Forgets pushes that are too old, and namespaces whose time is over with all that belongs to them.
+    /// Forgets pushes that are too old, and expired namespaces with their pushes and devices.
     private func forgetWhatIsOver() {
         let now = clock.secondsSince1970()
         inbox.prune(at: now)
@@ -90,9 +91,9 @@ extension SimulatedAPNs {
         tellFollowersSoon()
     }
 
-    /// Takes in pushes of an export; those that are none are left out.
+    /// Adds the pushes of an export; records that are not valid pushes are skipped.
     ///
-    /// - Returns: The number of the last push there is now.
+    /// - Returns: The number of the last push in the inbox.
     func takeIn(_ records: [JSONValue]) -> Int {
         let now = clock.secondsSince1970()
         for record in records {

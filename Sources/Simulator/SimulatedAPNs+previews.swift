@@ -1,9 +1,9 @@
 internal import APNs
 internal import LiveSurfaces
 
-/// What previews need.
+/// The data for previews.
 extension SimulatedAPNs {
-    /// Changes what previews need besides pushes, and tells those who look at them.
+    /// Changes the data that previews need besides pushes, and notifies the followers.
     func changePreviews<Value: Sendable>(
         _ change: @Sendable (inout PreviewMaterial) throws(PreviewsFull) -> Value
     ) throws(PreviewsFull) -> Value {
@@ -14,8 +14,8 @@ extension SimulatedAPNs {
         return try change(&previews)
     }
 
-    /// What a phone knows besides a push: what its activity began with, its template, what the app has stored, and
-    /// which notifications lie beside it.
+    /// Returns the data that a phone has besides a push: the attributes and the template of its activity, the surfaces
+    /// that the app has stored, and the other notifications of its thread.
     func context(of push: ReceivedPush) -> JSONValue {
         let app = push.bundleID ?? ""
         var members: [JSONValue.Member] = []
@@ -39,7 +39,7 @@ extension SimulatedAPNs {
         return .object(members)
     }
 
-    /// What the push that started an activity says of it in `aps`; nil when the activity's token came from no push.
+    /// Returns `aps` of the push that started an activity; nil when no stored push did.
     private func beginning(of token: String) -> JSONValue? {
         let token = token.lowercased()
         for device in judge.devices.tokens {
@@ -50,7 +50,7 @@ extension SimulatedAPNs {
         return nil
     }
 
-    /// The notifications of the same app and thread that the push's device has got too, newest first.
+    /// Returns the other notifications of the same app and thread for the push's device, newest first.
     private func thread(of push: ReceivedPush) -> [ReceivedPush] {
         guard push.isNotification, let thread = push.threadID else { return [] }
         let token = push.deviceToken.lowercased()
@@ -60,24 +60,24 @@ extension SimulatedAPNs {
             guard other.isNotification, other.deviceToken.lowercased() == token, other.bundleID == push.bundleID,
                 other.threadID == thread
             else { continue }
-            // Of those with one collapse identifier the phone shows the newest.
+            // Of the notifications with the same collapse identifier, the phone shows only the newest.
             let isNewest = other.headers.collapseID.map { collapsed.insert($0).inserted } ?? true
             if isNewest, other.number != push.number { found.append(other) }
         }
         return found
     }
 
-    /// Neighbours of a notification that are told.
+    /// The maximum number of other notifications of a thread.
     private static let threadLimit = 50
 }
 
 extension ReceivedPush {
-    /// Whether it was accepted, and a person sees it as a notification.
+    /// Whether the push was accepted and is shown to the user as a notification.
     fileprivate var isNotification: Bool {
         status == 200 && channel == nil && headers.pushType ?? PushType.alert.rawValue == PushType.alert.rawValue
     }
 
-    /// The thread of an alert, empty when it names none; nil for what has no alert.
+    /// The thread of an alert, empty when it names none; nil for a push without an alert.
     fileprivate var threadID: String? {
         guard let aps = (try? JSONReader.readPayload(payload))?["aps"], aps["alert"] != nil else { return nil }
         return aps["thread-id"]?.stringValue ?? ""
@@ -85,7 +85,7 @@ extension ReceivedPush {
 }
 
 extension Topic {
-    /// The bundle identifier of the app that a topic is about.
+    /// The bundle identifier of the app: the topic without the suffix of a push type.
     var ofApp: Topic {
         let suffix = PushType.all.map(\.topicSuffix).first { !$0.isEmpty && rawValue.hasSuffix($0) } ?? ""
         return Topic(String(rawValue.dropLast(suffix.count)))

@@ -3,19 +3,20 @@ internal import APNsClient
 internal import APNsServer
 internal import Wire
 
-/// One client that is connected, with what is remembered of it.
+/// A connected client, with the state of its connection.
 final class ServedClient {
     let connection: ClientConnection
     var state = Judge.ConnectionState()
-    /// How many pushes it has sent that were accepted.
+    /// The number of accepted pushes from the client.
     var acceptedCount = 0
-    /// Answers that make APNs end the connection at some number; one to a bad device token counts twice.
+    /// The number of 4xx answers other than 410, after too many of which APNs closes the connection; `BadDeviceToken`
+    /// counts twice.
     var errorCount = 0
     /// The fault that has ended the connection.
     var endingFault: FaultInjection?
     /// Whether a fault has sent the GOAWAY frame that follows too many errors.
     var hasTooManyErrors = false
-    /// The number of streams that a fault has set for the connection; nil for none.
+    /// The maximum number of streams that a fault has set for the connection; nil for none.
     var faultStreamLimit: UInt32?
     var notes: ConnectionNotes
 
@@ -23,12 +24,12 @@ final class ServedClient {
         self.connection = connection
         notes = ConnectionNotes(connection, on: port, at: now)
         state.certificate = connection.certificate
-        // A client that a certificate for pushes authenticates need not wait for a first answer.
+        // A client authenticated by a certificate for pushes need not wait for a first answer.
         state.hasAllStreams = state.isKnownByCertificate
     }
 }
 
-/// What clients ask, and what they are answered.
+/// The handling of connections and requests.
 extension SimulatedAPNs {
     func handle(
         _ event: APNsListener.Event,
@@ -62,14 +63,14 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Whether the next client may connect.
+    /// Returns whether the next client may connect, and counts down the connections that a fault refuses.
     func admits() -> Bool {
         guard refusals > 0 else { return true }
         refusals -= 1
         return false
     }
 
-    /// Notes whether the answer to a request was written to the connection.
+    /// Records whether the answer to a request was written to the connection.
     ///
     /// - Parameters:
     ///   - tag: The number of its push; 0 for a request about channels.
@@ -108,15 +109,15 @@ extension SimulatedAPNs {
             !onChannelPort || request.isAboutChannels
             ? judge.verdict(on: request, over: &client.state, at: now + skew, using: &generator)
             : .refused(Judge.notAboutChannels)
-        // A fault changes the answer, not what came of the request.
+        // A fault changes the answer, not the effect of the request.
         var verdict = judged
         for injection in injections {
             guard let injected = Judge.Verdict(injection, at: now) else { continue }
             verdict = injected
-            // A token that APNs calls expired stays so, and the one that takes its place comes in time.
+            // A token that was answered as expired remains expired, so its replacement is not too early.
             if injected.reason == .expiredProviderToken { judge.expire(request.authorization) }
         }
-        // A client cannot know of an acceptance that a fault has replaced by a refusal.
+        // A client does not know of an acceptance that a fault has replaced by a refusal.
         if verdict.status != 200, !wasBound { client.state.unbind() }
         adjustStreams(of: client, after: verdict)
         client.errorCount += verdict.errorWeight
@@ -138,7 +139,7 @@ extension SimulatedAPNs {
         }
         if isPush {
             reply.tag = inbox.log.lastNumber + 1
-            // Before a fault can end the stream, as its end is noted on the push.
+            // Recorded before a fault can end the stream, because that end is recorded on the push.
             receive(request, answeredWith: verdict, id: id, injections.decisive, from: client, at: now)
         } else {
             keepChannel(of: request, judged)
@@ -146,7 +147,7 @@ extension SimulatedAPNs {
         send(response, to: client, reply, injections)
     }
 
-    /// Sends an answer, unless a fault withholds it, and does to the connection what is to go wrong.
+    /// Sends an answer, unless a fault withholds it, and applies the faults to the connection.
     private func send(
         _ response: APNsResponse,
         to client: ServedClient,
@@ -158,7 +159,7 @@ extension SimulatedAPNs {
             return
         }
         for injection in injections where !injection.isGoAway { inject(injection, into: client, reply) }
-        // Some clients read nothing after a GOAWAY, and would lose the answer that caused it.
+        // Some clients read nothing after a GOAWAY frame, so the answer that caused it is sent first.
         let goAways = injections.filter(\.isGoAway)
         let delay = injections.reduce(Duration.zero) { $0 + $1.delay }
         guard delay != .zero else {
@@ -172,9 +173,9 @@ extension SimulatedAPNs {
         }
     }
 
-    /// Takes in a push that has been answered; without a client it is one of the page.
+    /// Records a push with its answer; a push without a client was sent from the inbox page.
     ///
-    /// Returns the push with what became of it.
+    /// - Returns: The push with its findings and delivery events.
     @discardableResult
     func receive(
         _ request: APNsRequest,
@@ -184,7 +185,7 @@ extension SimulatedAPNs {
         from client: ServedClient?,
         at now: Int64
     ) -> ReceivedPush {
-        // Answers over a connection count when they have been written.
+        // Answers over a connection are counted when they have been written.
         if client == nil { answers[verdict.status, default: 0] += 1 }
         var push = ReceivedPush(
             request,
@@ -219,7 +220,7 @@ extension SimulatedAPNs {
         return push
     }
 
-    /// Notes what is wrong with a push that was accepted, after those before it and by the contracts there are.
+    /// Adds the findings about an accepted push that depend on earlier pushes, its sender, channels and contracts.
     private func observe(_ push: inout ReceivedPush, from client: ServedClient?) {
         defer { client?.acceptedCount += 1 }
         if let activity = ActivityPush(push) {
@@ -243,7 +244,7 @@ extension SimulatedAPNs {
                 skew: skew,
                 connection: push.connection,
                 sender: client?.state.sender(in: push.namespace) ?? "",
-                // The page opens no connections, of which there could be too many.
+                // The page opens no connections, so it cannot break the rule about too many of them.
                 earlierPushCount: client?.acceptedCount ?? 1,
                 deviceToken: deviceToken,
                 isOnline: judge.devices.isOnline(deviceToken),
@@ -256,9 +257,9 @@ extension SimulatedAPNs {
         )
     }
 
-    /// Has the devices get a push that was accepted, and notes what became of it, and of others for that.
+    /// Delivers an accepted push, and records its delivery events and those of other pushes that it affects.
     private func deliver(_ push: inout ReceivedPush, at now: Int64) {
-        // Mostly nothing is known of the device.
+        // Without registered devices, most pushes are delivered at once.
         guard judge.devices.concerns(push) else {
             push.note(DeliveryEvent(.delivered, at: now))
             return
@@ -272,7 +273,7 @@ extension SimulatedAPNs {
         }
     }
 
-    /// The answer that the verdict stands for, and the identifier in it.
+    /// Returns the response for a verdict, and the identifier in it.
     func response(
         to request: APNsRequest,
         _ verdict: Judge.Verdict,
@@ -304,6 +305,6 @@ extension SimulatedAPNs {
         return (id, response)
     }
 
-    /// No clock is further off, in seconds: three years.
+    /// The maximum skew of the clock, in seconds: about three years.
     private static let longestSkew: Int64 = 100_000_000
 }

@@ -3,10 +3,10 @@ public import APNsClient
 internal import APNsServer
 internal import Wire
 
-/// A local stand-in for Apple's push servers: HTTP/2 over TLS as they speak it, their rules, their answers, and a
-/// list of everything that came in.
+/// A local APNs server for development and tests, with the protocol (HTTP/2 over TLS), the rules and the answers of
+/// APNs, and an inbox of all received pushes.
 ///
-/// The module `Simulator` plays Apple's part. In a test it takes one line:
+/// In a test, start a simulator and connect a client to it:
 ///
 /// ```swift
 /// let apns = try await SimulatedAPNs.start()
@@ -17,18 +17,18 @@ internal import Wire
 /// await apns.stop()
 /// ```
 ///
-/// A simulator runs until ``stop()``, also when nothing refers to it any more: its ports, its thread and its file
-/// descriptors are only released then.
+/// A simulator runs until ``stop()``, even when nothing refers to it any more: its ports, its thread and its file
+/// descriptors are released only then.
 public actor SimulatedAPNs {
     nonisolated let loop: EventLoop
-    /// Part of `Actor`: everything happens on the loop that serves the connections.
+    /// The executor of the actor: the event loop that serves the connections.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let configuration: Configuration
     let clock: WallClock
     private let authority: LocalAuthority
     private(set) var listeners: [APNsListener] = []
-    /// The numbers of the connections on all ports.
+    /// The numbering of the connections, shared by all ports.
     private let numbering = ConnectionNumbering()
     private var http: HTTP1Listener?
     private(set) var isStopped = false
@@ -36,9 +36,9 @@ public actor SimulatedAPNs {
 
     var judge: Judge
     var plan: FaultPlan
-    /// Clients that are still to be dropped before their handshake.
+    /// The number of connections that are still to be closed before their TLS handshake.
     var refusals = 0
-    /// How far ahead its clock is, in seconds.
+    /// The seconds by which a fault has set the clock ahead.
     var skew: Int64 {
         get { judge.clockSkew }
         set { judge.clockSkew = newValue }
@@ -50,36 +50,36 @@ public actor SimulatedAPNs {
     var previews = PreviewMaterial()
     var clients: [ObjectIdentifier: ServedClient] = [:]
     var closedConnections = ClosedConnections()
-    /// Pushes by the status of their answers.
+    /// The number of pushes by the status of their answers.
     var answers: [Int: Int] = [:]
-    /// Pushes over a connection whose answer was not written.
+    /// The number of pushes over a connection whose answer was not written.
     var unanswered = 0
     var generator: SplitMix64
     var archive: PushArchive?
-    /// What the archive has not been told yet.
+    /// The changes that have not been written to the archive.
     var unkept = ArchiveChanges(lastNumber: 0)
-    /// Writes what the archive has not been told yet, and is there until a disk that failed is tried again.
+    /// The task that writes the changes to the archive; after a failed write, it remains set until the next attempt.
     var keeping: Task<Void, Never>?
-    /// Why what comes in cannot be kept in the file that was asked for; nil when it can.
+    /// The error that prevents received pushes from being written to the data file; nil when there is none.
     public internal(set) var archiveProblem: SimulatorError?
-    /// How many pushes in that file could not be read at the start; they are not shown.
+    /// The number of pushes in the data file that could not be read at the start; they are not shown.
     public internal(set) var unreadablePushes = 0
     var troubleReaders: [AsyncStream<SimulatorError>.Continuation] = []
     var isTellingSoon = false
     var isKeepingToTell = false
 
-    /// The port that answers as APNs.
+    /// The port of the simulated APNs server.
     public private(set) var port: UInt16 = 0
-    /// The port of its own for the management of channels; nil when it was not asked for.
+    /// The separate port for the management of channels; nil when none is configured.
     public private(set) var channelPort: UInt16?
-    /// The port of the HTTP interface; nil when it was not asked for.
+    /// The port of the HTTP interface; nil when none is configured.
     public private(set) var inboxPort: UInt16?
 
     private init(_ configuration: Configuration, clock: WallClock) throws(SimulatorError) {
         self.configuration = configuration
         self.clock = clock
         do {
-            // The loop last, as its thread would outlive a failure.
+            // The loop is created last, because its thread would continue to run after an error.
             authority = try configuration.authority ?? LocalAuthority(names: configuration.names)
             loop = try EventLoop()
         } catch {
@@ -91,19 +91,20 @@ public actor SimulatedAPNs {
         inbox = PushInbox(limit: configuration.keptPushes, longestAge: configuration.keptTime)
     }
 
-    /// Starts a simulator, which listens when this returns.
+    /// Starts a simulator, which accepts connections when this method returns.
     ///
-    /// - Parameter configuration: Addresses, certificate authority and bounds; by default any free port, an authority
-    ///   of its own in memory, and no HTTP interface.
+    /// - Parameter configuration: The addresses, certificate authority and limits; by default any free port, an
+    ///   authority of its own in memory, and no HTTP interface.
     /// - Returns: The simulator, which runs until ``stop()``.
-    /// - Throws: ``SimulatorError`` when an address is taken, or a certificate cannot be made.
+    /// - Throws: ``SimulatorError`` when an address is in use, a certificate cannot be created, or the data file cannot
+    ///   be read.
     public static func start(_ configuration: Configuration = Configuration()) async throws(SimulatorError)
         -> SimulatedAPNs
     {
         try await start(configuration, clock: .system)
     }
 
-    /// Starts a simulator with a clock of the caller's.
+    /// Starts a simulator that reads the time from a given clock.
     package static func start(
         _ configuration: Configuration,
         clock: WallClock
@@ -144,7 +145,7 @@ public actor SimulatedAPNs {
                 self.inboxPort = http.port
             }
         } catch {
-            // The listeners keep this object alive, and their ports taken.
+            // The listeners retain this object and occupy their ports until they are closed.
             for listener in listeners { listener.close(grace: .zero) {} }
             listeners = []
             let isHost = (error as? WireError)?.kind == .addressNotAvailable
@@ -152,7 +153,7 @@ public actor SimulatedAPNs {
         }
     }
 
-    /// Bytes of an export that are taken in at once.
+    /// The maximum size of an imported export, in bytes.
     private static let longestImport = 16 << 20
 
     /// Listens on a port for all requests, or for those about channels only.
@@ -169,14 +170,16 @@ public actor SimulatedAPNs {
             on: loop,
             numbering: numbering,
             admits: { self.admits() },
-            // Keeps the simulator alive until `stop`, as somebody may still be connected.
+            // Retains the simulator until `stop`, because clients may still be connected.
             onEvent: { client, event in self.handle(event, from: client, on: kind) }
         )
         listeners.append(listener)
         return listener
     }
 
-    /// Stops listening and lets open requests end within a second; what came in can still be read.
+    /// Stops listening, and waits up to a second for open requests.
+    ///
+    /// Received pushes can still be read afterwards.
     public func stop() async {
         if ending == nil { ending = Task { await end() } }
         await ending?.value
@@ -194,7 +197,7 @@ public actor SimulatedAPNs {
                 listener.close(grace: .seconds(1)) { continuation.resume() }
             }
         }
-        // Only now nothing more comes in.
+        // From here on, no more pushes arrive.
         inbox.end()
         await finishKeeping()
     }
@@ -206,7 +209,7 @@ public actor SimulatedAPNs {
 
     // MARK: For clients
 
-    /// Where a client finds this simulator.
+    /// The addresses at which clients reach this simulator.
     public nonisolated var endpoint: APNsEndpoint {
         get async {
             let port = await port
@@ -225,10 +228,11 @@ public actor SimulatedAPNs {
         PushClient.Configuration(additionalAuthorities: authority.certificatePEM)
     }
 
-    /// The certificate that signed the simulator's own, for clients in other languages to trust.
+    /// The certificate of the authority that signs the simulator's certificate, in PEM, for clients in other languages
+    /// to trust.
     public nonisolated var authorityPEM: String { authority.certificatePEM }
 
-    /// What points clients at it.
+    /// The instructions for connecting clients to this simulator.
     package nonisolated var recipes: ClientRecipes {
         get async {
             let endpoint = await endpoint
@@ -242,28 +246,28 @@ public actor SimulatedAPNs {
         }
     }
 
-    /// Further host names that it goes by.
+    /// The additional host names of the simulator.
     nonisolated var names: [String] { configuration.names }
 
-    /// Whether it takes pushes.
+    /// Whether the simulator accepts pushes.
     var isReady: Bool { !listeners.isEmpty }
 }
 
-/// Why a simulator could not start or do what it was asked.
+/// An error that prevents a simulator from starting, or from doing what was requested.
 public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened, in a sentence without the final stop.
+    /// The error, in a sentence without the final stop.
     public let description: String
 
     /// The settings of a simulator that can make listening fail.
     package enum Listener: Sendable, Hashable {
-        /// The address, which is none of this machine's.
+        /// The address, which does not belong to this machine.
         case host
         case pushes
         case channels
         case inbox
     }
 
-    /// The setting because of which the simulator cannot listen; nil for other errors.
+    /// The setting that prevents the simulator from listening; nil for other errors.
     package let listener: Listener?
 
     init(_ description: String, listener: Listener? = nil) {

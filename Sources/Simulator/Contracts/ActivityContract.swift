@@ -6,16 +6,16 @@ public import APNs
     public import Foundation
 #endif
 
-/// What an app's types take for one kind of Live Activity.
+/// The format that an app's types require for one kind of Live Activity.
 ///
-/// APNs accepts a push whose `content-state` or `attributes` they cannot decode, and the phone ignores it without a
-/// word.
+/// APNs accepts a push whose `content-state` or `attributes` these types cannot decode, but the phone silently ignores
+/// it.
 public struct ActivityContract: Sendable {
-    /// What a part of the payload has to be.
+    /// The required format of a part of the payload.
     enum Expectation: Sendable {
-        /// As a schema says.
+        /// A value that a schema allows.
         case schema(JSONSchema)
-        /// What a Swift type decodes.
+        /// A value that a Swift type decodes.
         case type(@Sendable (JSONValue) -> [JSONSchema.Violation])
 
         func violations(of value: JSONValue) -> [JSONSchema.Violation] {
@@ -26,18 +26,18 @@ public struct ActivityContract: Sendable {
         }
     }
 
-    /// Findings about one part of a push.
+    /// The maximum number of findings about one part of a push.
     private static let findingLimit = 20
 
     static let rules: [Lint.Rule] = [.contractContentState, .contractAttributes, .contractAttributesTypeUnknown]
 
     /// The app's bundle identifier, without the suffix of Live Activities.
     public let topic: Topic
-    /// The name of the app's type of attributes, as a start names it in `attributes-type`.
+    /// The name of the app's attributes type, as in `attributes-type` of a push that starts an activity.
     public let attributesType: String
-    /// What `content-state` has to be; nil when a Swift type says.
+    /// The schema of `content-state`; nil when a Swift type decodes it.
     public let contentStateSchema: JSONSchema?
-    /// What `attributes` has to be; nil when a Swift type says, or nobody.
+    /// The schema of `attributes`; nil when a Swift type decodes them, or when they are not checked.
     public let attributesSchema: JSONSchema?
     /// The Swift type that decodes the parts; nil where schemas describe them.
     let decodingType: String?
@@ -45,13 +45,13 @@ public struct ActivityContract: Sendable {
     private let contentState: Expectation
     private let attributes: Expectation?
 
-    /// A contract from schemas, for apps whose types are not at hand.
+    /// Creates a contract from schemas, for apps whose Swift types are not available.
     ///
     /// - Parameters:
-    ///   - topic: The app's bundle identifier; the suffix of Live Activities may be there.
-    ///   - attributesType: The name of the app's type of attributes.
-    ///   - contentState: What `content-state` has to be.
-    ///   - attributes: What `attributes` has to be; nil to leave them unchecked.
+    ///   - topic: The app's bundle identifier, with or without the suffix of Live Activities.
+    ///   - attributesType: The name of the app's attributes type.
+    ///   - contentState: The schema of `content-state`.
+    ///   - attributes: The schema of `attributes`; nil to leave them unchecked.
     public init(
         topic: Topic,
         attributesType: String,
@@ -67,12 +67,14 @@ public struct ActivityContract: Sendable {
         self.attributes = attributes.map(Expectation.schema)
     }
 
-    /// A contract from the app's own types, which decode what comes as ActivityKit does: with a `JSONDecoder` of no
-    /// settings, for which a date is a number of seconds since 2001.
+    /// Creates a contract from the app's own types.
+    ///
+    /// They decode values as ActivityKit does: with a `JSONDecoder` with default settings, which reads a date as a
+    /// number of seconds since 2001.
     ///
     /// - Parameters:
     ///   - type: The type of the attributes.
-    ///   - topic: The app's bundle identifier; the suffix of Live Activities may be there.
+    ///   - topic: The app's bundle identifier, with or without the suffix of Live Activities.
     public init<Attributes: LiveActivityAttributes & Decodable & SendableMetatype>(
         for type: Attributes.Type,
         topic: Topic
@@ -90,17 +92,17 @@ public struct ActivityContract: Sendable {
         }
     }
 
-    /// What keeps the phone from using a push of this kind.
+    /// Returns the problems that prevent the phone from using a push of this kind.
     ///
     /// - Parameter push: The push.
-    /// - Returns: The findings, attributes first; none when the phone takes it.
+    /// - Returns: The findings, attributes first; none when the phone can use the push.
     public func findings(for push: ActivityPush) -> [Lint.Finding] {
         (push.event == .start ? attributeFindings(push) : []) + contentStateFindings(push)
     }
 
     func contentStateFindings(_ push: ActivityPush) -> [Lint.Finding] {
         guard let state = push.contentState else {
-            // An end may leave the content as it is.
+            // A push that ends an activity may omit `content-state`.
             return push.event == .end ? [] : [ActivityContract.missing(.contentState)]
         }
         return ActivityContract.findings(.contentState, contentState.violations(of: state))
@@ -110,7 +112,7 @@ public struct ActivityContract: Sendable {
         guard let given = push.attributes else { return [ActivityContract.missing(.attributes)] }
         guard let attributes else { return [] }
         let violations = attributes.violations(of: given)
-        // A mistake that is easily made, and hard to see on the phone.
+        // A common mistake, which the phone does not report.
         let isMixedUp = !violations.isEmpty && contentState.violations(of: given).isEmpty
         return ActivityContract.findings(
             .attributes,
@@ -141,7 +143,7 @@ public struct ActivityContract: Sendable {
         )
     }
 
-    /// What of a push is held to a contract.
+    /// A part of a push that a contract describes.
     private enum Part: String {
         case contentState = "content-state"
         case attributes
@@ -177,48 +179,48 @@ extension Lint.Rule {
 }
 
 extension Topic {
-    /// The bundle identifier of an app whose Live Activities a topic is about.
+    /// The bundle identifier of the app: the topic without the suffix of Live Activities.
     var ofLiveActivities: Topic {
         let suffix = PushType.liveActivity.topicSuffix
         return rawValue.hasSuffix(suffix) ? Topic(String(rawValue.dropLast(suffix.count))) : self
     }
 }
 
-/// What contracts have to know of a push to a Live Activity.
+/// The parts of a push to a Live Activity that contracts check.
 public struct ActivityPush: Sendable, Hashable {
-    /// What a push does to an activity.
+    /// The effect of a push on an activity.
     public enum Event: String, Sendable, Hashable {
-        /// It starts one.
+        /// The push starts an activity.
         case start
-        /// It changes what one shows.
+        /// The push updates the content of an activity.
         case update
-        /// It ends one.
+        /// The push ends an activity.
         case end
     }
 
     /// The app's bundle identifier, without the suffix of Live Activities.
     public let topic: Topic
-    /// The device token as it stood in the path, in lower case; empty for a broadcast.
+    /// The device token in the path, in lower case; empty for a broadcast.
     public let deviceToken: String
-    /// What it does.
+    /// The effect of the push.
     public let event: Event
-    /// `timestamp` in seconds since 1970; nil when it is missing or not a whole number.
+    /// The value of `timestamp`, in seconds since 1970; nil when it is missing or not a whole number.
     package let timestamp: Int64?
-    /// `timestamp`; nil when it is missing or not a whole number.
+    /// The value of `timestamp`; nil when it is missing or not a whole number.
     public var date: Date? { timestamp.map(Date.init(secondsSince1970:)) }
-    /// The name of the app's type of attributes, which a start has.
+    /// The name of the app's attributes type, which a push that starts an activity contains; nil when it is missing.
     public let attributesType: String?
-    /// `attributes`.
+    /// The value of `attributes`; nil when it is missing.
     public let attributes: JSONValue?
-    /// `content-state`.
+    /// The value of `content-state`; nil when it is missing.
     public let contentState: JSONValue?
 
-    /// What a push says of a Live Activity; nil when it is about none.
+    /// Creates the parts of a push to a Live Activity; nil when the push is not for one.
     ///
     /// - Parameters:
-    ///   - topic: The topic of the push, or the app that a broadcast is for.
-    ///   - pushType: `apns-push-type`.
-    ///   - deviceToken: The device token as it stood in the path; empty for a broadcast.
+    ///   - topic: The topic of the push, or the app of a broadcast.
+    ///   - pushType: The value of `apns-push-type`.
+    ///   - deviceToken: The device token in the path; empty for a broadcast.
     ///   - payload: The payload.
     public init?(topic: String, pushType: String?, deviceToken: String, payload: [UInt8]) {
         guard pushType?.lowercased() == PushType.liveActivity.rawValue,
@@ -236,7 +238,7 @@ public struct ActivityPush: Sendable, Hashable {
 }
 
 extension ActivityPush {
-    /// What a push that came in says of a Live Activity; nil when it is about none.
+    /// Creates the parts of a received push to a Live Activity; nil when the push is not for one.
     ///
     /// - Parameter push: The push.
     public init?(_ push: ReceivedPush) {

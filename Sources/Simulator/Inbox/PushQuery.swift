@@ -1,25 +1,25 @@
 internal import APNs
 
-/// What to look for among the pushes that came in, in a small language: words that all have to be true of a push.
+/// A query for received pushes: a list of terms that must all match a push.
 ///
-/// `topic:com.example.app type:alert title:"Order ready" status:200` looks in headers, alert and answer. A word
-/// without a name is looked for anywhere in the payload, `key:aps.badge=3` at a place in it. `-` or `!` in front turns
-/// a word around. Texts are found wherever they stand in the value, in capitals or not; with `=` in front, as in
-/// `thread:=order-4`, they have to be all of it, as `id`, `status`, `priority`, `ns`, the namespace, and what follows
-/// the `=` in `key` always have to. `number:3,7-9` is true of four pushes, `number:43-` of all from one on.
+/// `topic:com.example.app type:alert title:"Order ready" status:200` matches headers, alert and answer. A term without
+/// a name matches anywhere in the payload, `key:aps.badge=3` at a path in it. A leading `-` or `!` negates a term. A
+/// value matches any part of the field, ignoring case. With a leading `=`, as in `thread:=order-4`, it must equal the
+/// whole field; the values of `id`, `status`, `priority` and `ns` (the namespace), and the part after `=` in `key`,
+/// always must. `number:3,7-9` matches four pushes, `number:43-` all from 43 on.
 public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
-    /// One word.
+    /// A term of a query.
     struct Term: Sendable, Hashable {
         var field: Field
         var value: String
-        /// What `number` means.
+        /// The ranges of a term for `number`.
         var numbers: [ClosedRange<Int>] = []
         var isNegated = false
-        /// As it was written.
+        /// The term as written.
         var text: String
     }
 
-    /// What a word is about.
+    /// The property of a push that a term matches.
     enum Field: String, Sendable, Hashable, CaseIterable {
         case text
         case number
@@ -45,20 +45,21 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
 
     let terms: [Term]
 
-    /// The query that is true of every push.
+    /// The query that matches every push.
     public static let everything = PushQuery(terms: [])
 
-    /// The words as they were written.
+    /// The terms as written.
     public var description: String { terms.map(\.text).joined(separator: " ") }
 
     private init(terms: [Term]) {
         self.terms = terms
     }
 
-    /// A query from its text; the empty one is true of every push.
+    /// Creates a query from its text; an empty text matches every push.
     ///
-    /// - Parameter text: The words, with white space between them; quotes keep it within one.
-    /// - Throws: ``PushQueryError`` for a name that is not known, or a quote that does not end.
+    /// - Parameter text: The terms, separated by white space; quotes keep white space within a term.
+    /// - Throws: ``PushQueryError`` for an unknown name, a value that the name does not allow, or a quote that is not
+    ///   closed.
     public init(_ text: String) throws(PushQueryError) {
         var words = PushQueryWords(text)
         var terms: [Term] = []
@@ -66,27 +67,27 @@ public struct PushQuery: Sendable, Hashable, CustomStringConvertible {
         self.terms = terms
     }
 
-    /// Whether every word is true of a push.
+    /// Returns whether every term matches a push.
     ///
     /// - Parameter push: The push.
-    /// - Returns: Whether it is what is looked for.
+    /// - Returns: Whether the push matches.
     public func matches(_ push: ReceivedPush) -> Bool {
         misses(push).isEmpty
     }
 
-    /// The words that are not true of a push, as they were written.
+    /// Returns the terms that do not match a push, as written.
     ///
     /// - Parameter push: The push.
-    /// - Returns: The words, none when it is what is looked for.
+    /// - Returns: The terms; none when the push matches.
     public func misses(_ push: ReceivedPush) -> [String] {
         var facts = PushFacts(push)
         return terms.filter { facts.satisfy($0) == $0.isNegated }.map(\.text)
     }
 }
 
-/// Why a text is no query.
+/// An error in the text of a query.
 public struct PushQueryError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, in a sentence without the final stop.
+    /// The error, in a sentence without the final stop.
     public let description: String
 }
 
@@ -125,7 +126,7 @@ extension PushQuery.Term {
         }
     }
 
-    /// The numbers of one part, as in `7`, `7-9` or `7-`.
+    /// Returns the numbers of one part, as in `7`, `7-9` or `7-`; nil when it is not valid.
     private static func range(_ part: Substring) -> ClosedRange<Int>? {
         let bounds = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = bounds.first.flatMap({ Int($0) }), first >= 0 else { return nil }
@@ -136,7 +137,7 @@ extension PushQuery.Term {
     }
 }
 
-/// Takes a query apart into words, scalar by scalar, as a space and the accent after it would be one character.
+/// A tokenizer for queries, which reads Unicode scalars because a space and a combining accent are one character.
 struct PushQueryWords {
     struct Word {
         var name: String?
@@ -184,10 +185,10 @@ struct PushQueryWords {
     }
 }
 
-/// What a query may ask of a push.
+/// The values of a push that queries match.
 private struct PushFacts {
     private let push: ReceivedPush
-    /// Read when the first word asks for it.
+    /// The payload, parsed when the first term needs it.
     private lazy var payload: JSONValue? = try? JSONReader.readPayload(push.payload)
 
     init(_ push: ReceivedPush) {
@@ -231,13 +232,13 @@ private struct PushFacts {
         }
     }
 
-    /// A part of the alert; a plain one is its body.
+    /// Returns a part of the alert; an alert that is a string is its body.
     private mutating func alert(_ name: String) -> String? {
         let alert = payload?["aps"]?["alert"]
         return name == "body" ? alert?.stringValue ?? alert?["body"]?.stringValue : alert?[name]?.stringValue
     }
 
-    /// Whether there is something at a place, or this, as in `aps.badge=3`.
+    /// Returns whether the payload has a value at a path, or a certain value, as in `aps.badge=3`.
     private mutating func hasKey(_ value: String) -> Bool {
         let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let place = parts[0].split(separator: ".").reduce(payload) { $0?[String($1)] }

@@ -1,9 +1,9 @@
 internal import APNs
 internal import APNsServer
 
-/// What APNs says to broadcasts and to requests about channels ("Handling error responses from APNs").
+/// The answers of APNs to broadcasts and to requests about channels ("Handling error responses from APNs").
 extension ChannelRegistry {
-    /// The answer to a broadcast whose sender may send.
+    /// Returns the answer to a broadcast whose sender is authorized.
     func verdict(onBroadcast request: APNsRequest, to app: String) -> Judge.Verdict {
         let headers = request.headers
         if let reason = Lint.firstRefusal(broadcastTo: app, channel: request.channelID, headers: headers) {
@@ -12,7 +12,7 @@ extension ChannelRegistry {
         guard let channel = request.channelID, let storage = storage(of: channel, in: app) else {
             return .refused(.channelNotRegistered)
         }
-        // A channel that stores nothing has no use for a time.
+        // Without storage, a broadcast cannot be delivered later, so only 0 is allowed.
         if storage == .nothing, let expiration = headers.expiration, Int64(expiration) != 0 {
             let text = "apns-expiration must be 0 for a channel that stores nothing (found \(expiration))"
             let place = Lint.Place.header("apns-expiration")
@@ -21,7 +21,7 @@ extension ChannelRegistry {
         return Lint.firstRefusal(broadcastPayload: request.body).map { .refused($0) } ?? .accepted
     }
 
-    /// The answer to a request about channels whose sender may manage them.
+    /// Returns the answer to a request about channels whose sender is authorized to manage them.
     mutating func verdict(
         on request: APNsRequest,
         about app: String,

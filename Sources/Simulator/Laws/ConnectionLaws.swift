@@ -1,9 +1,9 @@
 internal import APNs
 
-/// The laws that a connection is under by what it has carried before: one team, one family of keys, and no new token
-/// more often than every 20 minutes ("Establishing a token-based connection to APNs").
+/// The rules about provider tokens that depend on the earlier requests of a connection: one team, one family of keys,
+/// and a new token at most every 20 minutes ("Establishing a token-based connection to APNs").
 struct ConnectionLaws {
-    /// The least time between two tokens on one connection, in seconds.
+    /// The minimum time between two tokens on one connection, in seconds.
     static let tokenInterval: Int64 = 20 * 60
 
     /// The sender that a valid token names.
@@ -31,7 +31,7 @@ struct ConnectionLaws {
         var since: Int64
     }
 
-    /// Why a token that is valid in itself may not be used on this connection.
+    /// Checks whether a token that is valid in itself may be used on this connection, and records its use.
     ///
     /// - Parameters:
     ///   - sender: The sender that the token names.
@@ -114,12 +114,12 @@ struct ConnectionLaws {
     /// Whether a push was accepted on the connection.
     var isBound: Bool { first != nil }
 
-    /// A push was accepted from this sender.
+    /// Binds the connection to this sender when it is the first with an accepted push.
     mutating func accepted(from sender: Sender) {
         if first == nil { first = sender }
     }
 
-    /// Takes back ``accepted(from:)``, because a fault refused the push after all.
+    /// Undoes ``accepted(from:)``, because a fault refused the push after all.
     mutating func unbind() {
         first = nil
     }
@@ -152,7 +152,7 @@ struct ConnectionLaws {
     }
 }
 
-/// The provider tokens that a fault has declared expired, the last hundred.
+/// The last 100 provider tokens that a fault has declared expired.
 struct ExpiredTokens {
     private static let limit = 100
 

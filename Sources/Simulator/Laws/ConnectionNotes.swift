@@ -2,9 +2,10 @@ internal import APNs
 internal import APNsServer
 internal import Wire
 
-/// What there is to say of one connection: counters while it is open, and who it was once somebody asks.
+/// The counters and facts of one connection that the simulator reports.
 ///
-/// A push costs two additions.
+/// A push only increments two counters. The other facts are filled in when a report is requested or the connection is
+/// closed.
 struct ConnectionNotes: Sendable {
     /// The port of the simulator that a client connects to.
     enum Port: String {
@@ -21,18 +22,18 @@ struct ConnectionNotes: Sendable {
     let peer: String
     let security: TransportSecurity?
     let certificate: CertificateFacts?
-    /// In seconds since 1970.
+    /// The time at which the connection was opened, in seconds since 1970.
     let openedAt: Int64
     private(set) var requests = 0
-    /// Answers that were written, by their status.
+    /// The number of answers that were written, by status.
     private(set) var answers: [Int: Int] = [:]
-    /// Requests whose stream has ended without an answer.
+    /// The number of requests whose stream has ended without an answer.
     private(set) var unanswered = 0
     private(set) var openStreams = 0
     private(set) var mostStreams = 0
-    /// Streams that were refused because too many were open.
+    /// The number of streams that were refused because too many were open.
     private(set) var refusedStreams = 0
-    /// Streams that the client has reset.
+    /// The number of streams that the client has reset.
     private(set) var resetStreams = 0
     /// The number of requests whose stream was reset because they were malformed (RFC 9113 §8.1.1).
     private(set) var malformedRequests = 0
@@ -43,7 +44,7 @@ struct ConnectionNotes: Sendable {
     private(set) var claims: ProviderToken?
     /// Whether the connection was closed before the end of its TLS handshake.
     var hasFailedHandshake = false
-    /// When it was closed, and why.
+    /// The time at which the connection was closed, in seconds since 1970, and the reason; nil while it is open.
     private(set) var ending: (time: Int64, reason: String)?
 
     init(_ connection: ClientConnection, on port: Port, at now: Int64) {
@@ -60,7 +61,7 @@ struct ConnectionNotes: Sendable {
         mostStreams = max(mostStreams, openStreams)
     }
 
-    /// The stream of a request has ended: its answer was written whole, or there is none, which is status 0.
+    /// Counts a request whose stream has ended, by the status of the answer that was written whole; 0 for none.
     mutating func served(_ status: Int) {
         if status == 0 { unanswered += 1 } else { answers[status, default: 0] += 1 }
     }
@@ -72,7 +73,7 @@ struct ConnectionNotes: Sendable {
         served(status)
     }
 
-    /// The notes with what is true of an open connection now.
+    /// Returns the notes with the current state of an open connection.
     func open(with state: Judge.ConnectionState, _ connection: ClientConnection) -> ConnectionNotes {
         var notes = self
         notes.claims = state.claims
@@ -83,7 +84,7 @@ struct ConnectionNotes: Sendable {
         return notes
     }
 
-    /// The notes with how the connection ended.
+    /// Returns the notes with the time and the reason of the connection's end.
     func closed(
         _ reason: WireError,
         at now: Int64,
@@ -97,15 +98,15 @@ struct ConnectionNotes: Sendable {
     }
 }
 
-/// The connections that were closed last, a hundred at most.
+/// The last 100 connections that were closed.
 struct ClosedConnections {
     private static let limit = 100
 
-    /// Oldest first.
+    /// The connections, oldest first.
     private(set) var all: [ConnectionNotes] = []
-    /// Streams that were refused on connections that are closed, these and earlier ones.
+    /// The number of streams that were refused on closed connections, these and earlier ones.
     private(set) var refusedStreams = 0
-    /// Streams that clients have reset on connections that are closed, these and earlier ones.
+    /// The number of streams that clients have reset on closed connections, these and earlier ones.
     private(set) var resetStreams = 0
 
     mutating func note(_ notes: ConnectionNotes) {

@@ -2,41 +2,43 @@ internal import APNs
 internal import APNsServer
 internal import Wire
 
-/// Decides what APNs would answer to a request: a struct without I/O or a clock.
+/// The checks that determine the answer of APNs to a request, without I/O or a clock.
 ///
-/// Apple does not document the order of its checks. This one goes from the outside in: path, method, headers that
-/// came twice, who asks, what the headers say, the payload, and the device at last.
+/// Apple does not document the order of its checks. The order here: path, method, repeated headers, sender, values of
+/// the headers, payload, device.
 struct Judge {
-    /// What is remembered of one connection.
+    /// The state of one connection.
     struct ConnectionState {
-        /// The token of the last request and what came of it: clients send the same one for an hour.
+        /// The value of `authorization` in the last request, whose result is cached because clients send the same token
+        /// for up to an hour.
         fileprivate var lastAuthorization = ""
         fileprivate var lastGeneration = 0
         fileprivate var lastResult: Result<ConnectionLaws.Sender, Refusal>?
-        /// The provider token that was looked at last, in the words of the rules about traffic; nil when it is no good.
+        /// The last provider token that was checked, as input of the traffic rules; nil when it is not valid.
         fileprivate(set) var providerToken: TrafficRules.ProviderTokenFacts?
         /// The claims of the provider token that was accepted last; nil when none was.
         fileprivate(set) var claims: ProviderToken?
         fileprivate var laws = ConnectionLaws()
-        /// What the client has shown in the TLS handshake, if anything.
+        /// The client certificate of the TLS handshake; nil for none.
         var certificate: CertificateFacts?
         /// Whether a request on the connection had a valid token, or a certificate in place of one.
         fileprivate(set) var isSenderKnown = false
-        /// Whether the certificate takes the place of provider tokens: one that lists no topic does not.
+        /// Whether the certificate replaces provider tokens, which only a certificate with topics does.
         var isKnownByCertificate: Bool { certificate?.topics.isEmpty == false }
-        /// Whether the client may open as many streams as there are, not only the first.
+        /// Whether the client may open the full number of streams, instead of the initial one.
         var hasAllStreams = false
         /// Whether a push was accepted, which binds the connection to its team and keys.
         var isBound: Bool { laws.isBound }
 
-        /// The signing key of the last accepted token, or the certificate, with a namespace.
+        /// Returns an identifier of the sender: a namespace, and the certificate or the signing key of the last
+        /// accepted token.
         func sender(in namespace: String?) -> String {
             let key = claims.map { "\($0.teamID) \($0.keyID)" }
             let credentials = isKnownByCertificate ? certificate?.fingerprint : key
             return "\(namespace ?? "") \(credentials ?? "")"
         }
 
-        /// Takes back the binding to the sender of a push that a fault refused after all.
+        /// Undoes the binding to the sender of a push that a fault refused after all.
         mutating func unbind() {
             laws.unbind()
         }
@@ -47,12 +49,12 @@ struct Judge {
         var status: Int
         var reason: Reason?
         var timestamp: Int64?
-        /// The channel that was made.
+        /// The channel that was created.
         var channel: ChannelID?
         var body: JSONValue?
-        /// When to come again, in seconds.
+        /// The value of `retry-after`, in seconds.
         var retryAfter: Int?
-        /// The explanation of a refusal where the rules about a single push have none.
+        /// The finding about a refusal that the rules about a single push do not explain.
         var finding: Lint.Finding?
 
         static let accepted = Verdict(status: 200)
@@ -73,7 +75,7 @@ struct Judge {
     private let environment: SimulatedAPNs.Environment
     private let leniency: Leniency
     private var expiredTokens = ExpiredTokens()
-    /// The seconds by which a fault has set the clock ahead that the times of verdicts come from.
+    /// The seconds by which a fault has set the clock ahead, which the times passed by callers include.
     var clockSkew: Int64 = 0
 
     init(environment: SimulatedAPNs.Environment, leniency: Leniency = []) {
@@ -95,7 +97,7 @@ struct Judge {
         return request
     }
 
-    /// The answer to `request`, which came over a connection of this state at this time in seconds since 1970.
+    /// Returns the answer to a request over a connection in this state, at a time in seconds since 1970.
     mutating func verdict(
         on request: APNsRequest,
         over connection: inout ConnectionState,
@@ -125,7 +127,7 @@ struct Judge {
         return verdict
     }
 
-    /// The answer to a push of the page, which needs no credentials and may send to every app.
+    /// Returns the answer to a push from the inbox page, which needs no credentials and may send to every app.
     mutating func verdict(
         onOwn request: APNsRequest,
         using generator: inout some RandomNumberGenerator
@@ -134,8 +136,8 @@ struct Judge {
         return verdict(on: request, to: target, using: &generator) { _ in true }
     }
 
-    /// The answer to a request authenticated by a client certificate ("Establishing a certificate-based connection to
-    /// APNs").
+    /// Returns the answer to a request authenticated by a client certificate ("Establishing a certificate-based
+    /// connection to APNs").
     private mutating func verdict(
         on request: APNsRequest,
         to target: APNsRequest.Target,
@@ -152,7 +154,7 @@ struct Judge {
             return .refused(Refusal(.badCertificateEnvironment, .certificateEnvironmentWrong, .connection, text))
         }
         if case .device = target, request.headers.resolvedPushType == .location {
-            // Apple documents no answer.
+            // Apple does not document the answer.
             let text = "pushes of type location need a provider token; APNs does not accept a certificate for them"
             let place = Lint.Place.header("apns-push-type")
             return .refused(Refusal(.topicDisallowed, .locationWithCertificate, place, text))
@@ -160,7 +162,7 @@ struct Judge {
         return verdict(on: request, to: target, using: &generator) { certificate.topics.contains($0) }
     }
 
-    /// The answer to a request whose sender may use the connection, and may send to the topics that are covered.
+    /// Returns the answer to a request whose sender may use the connection, and may send to the covered topics.
     private mutating func verdict(
         on request: APNsRequest,
         to target: APNsRequest.Target,
@@ -193,7 +195,7 @@ struct Judge {
         }
     }
 
-    /// The headers as the laws want them, where they are let rest.
+    /// Returns the headers with the values that relaxed rules permit replaced by valid ones.
     private func forgiving(_ headers: PushHeaders) -> PushHeaders {
         var headers = headers
         if leniency.contains(.pushTypeCase) { headers.pushType = headers.pushType?.lowercased() }
@@ -202,17 +204,17 @@ struct Judge {
         return headers
     }
 
-    /// Treats the provider token of a request as expired from now on, because a fault has answered so.
+    /// Treats the provider token of a request as expired from now on, because a fault has answered that it is.
     mutating func expire(_ authorization: String?) {
         if let authorization { expiredTokens.insert(authorization) }
     }
 
-    /// Accepts again what ``expire(_:)`` has declared expired.
+    /// Accepts the tokens again that ``expire(_:)`` has declared expired.
     mutating func forgetExpiredTokens() {
         expiredTokens = ExpiredTokens()
     }
 
-    /// Returns the sender that a provider token names, or why the token is refused on this connection.
+    /// Returns the sender that a provider token names, or the refusal of the token on this connection.
     private func judge(
         _ authorization: String?,
         over connection: inout ConnectionState,
@@ -269,7 +271,7 @@ struct Judge {
         return .success(sender)
     }
 
-    /// Checks what does not depend on the time or on the connection.
+    /// Checks the properties of a provider token that depend neither on the time nor on the connection.
     private func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
         let result = tokens.check(authorization)
         guard case .success(let sender) = result, !sender.scope.covers(environment) else { return result }

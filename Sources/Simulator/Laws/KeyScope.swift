@@ -1,13 +1,13 @@
 public import APNs
 
-/// What a signing key may be used for ("Establishing a token-based connection to APNs").
+/// The topics and environments that a signing key is valid for ("Establishing a token-based connection to APNs").
 public enum KeyScope: Sendable, Hashable {
-    /// All topics of the team; in one environment, or, as keys from before February 2025, in both.
+    /// All topics of the team in one environment; nil for both environments, as for keys from before February 2025.
     case team(SimulatedAPNs.Environment? = nil)
-    /// These topics in one environment; on one connection only with the keys that it is related to.
+    /// These topics in one environment. The key shares a connection only with its related keys.
     case topics(Set<Topic>, SimulatedAPNs.Environment, relatedKeyIDs: Set<String> = [])
 
-    /// Whether the key may be used where a simulator plays this environment.
+    /// Whether the key is valid in an environment.
     func covers(_ environment: SimulatedAPNs.Environment) -> Bool {
         switch self {
         case .team(let own): own == nil || own == environment
@@ -15,7 +15,7 @@ public enum KeyScope: Sendable, Hashable {
         }
     }
 
-    /// Whether the key may send to this topic, whatever suffix its push type asks for.
+    /// Whether the key may send to a topic, with or without the suffix of a push type.
     func covers(topic: String) -> Bool {
         guard case .topics(let topics, _, _) = self else { return true }
         return topics.contains { own in

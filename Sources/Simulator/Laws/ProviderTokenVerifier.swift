@@ -2,23 +2,25 @@ internal import APNs
 internal import APNsClient
 internal import Wire
 
-/// Checks provider tokens as APNs does ("Establishing a token-based connection to APNs").
+/// A verifier of provider tokens that applies the rules of APNs ("Establishing a token-based connection to APNs").
 ///
-/// Until a key is registered, a token signed by any key is good: its form and age are checked, its signature cannot.
+/// Until a key is registered, tokens signed by any key are accepted: their form and age are checked, but their
+/// signature cannot be verified.
 struct ProviderTokenVerifier {
-    /// A key that is known.
+    /// A registered key.
     struct Key {
         fileprivate var publicKey: ES256PublicKey
         var teamID: String
         var scope: KeyScope
     }
 
-    /// The seconds that `iat` may be ahead of the clock ("Establishing a token-based connection to APNs").
+    /// The maximum number of seconds that `iat` may be ahead of the clock ("Establishing a token-based connection to
+    /// APNs").
     private static let longestLead: Int64 = 60 * 60
 
-    /// The keys that are known, by their identifiers.
+    /// The registered keys, by key identifier.
     private(set) var keys: [String: Key] = [:]
-    /// Grows with every change of the keys: what was found of a token before holds no more.
+    /// The number of changes of the keys; after a change, earlier results of checks are no longer valid.
     private(set) var generation = 0
 
     mutating func register(publicKeyPEM: String, keyID: String, teamID: String, scope: KeyScope) throws {
@@ -26,13 +28,13 @@ struct ProviderTokenVerifier {
         generation += 1
     }
 
-    /// Forgets a key; false when it was not known.
+    /// Removes a key; returns false when it was not registered.
     mutating func remove(_ keyID: String) -> Bool {
         generation += 1
         return keys.removeValue(forKey: keyID) != nil
     }
 
-    /// Reads and verifies the value of `authorization`; its age is for ``ageProblem(of:at:skew:)``.
+    /// Parses and verifies the value of `authorization`, except for the age, which ``ageProblem(of:at:skew:)`` checks.
     func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
         let authorization = Array(authorization.utf8)
         let scheme = Array("bearer ".utf8)
@@ -48,7 +50,7 @@ struct ProviderTokenVerifier {
             return invalid(isSignature ? .providerTokenSignatureWrong : .providerTokenMalformed, "\(error)")
         }
         var sender = ConnectionLaws.Sender(claims: token.claims, scope: .team(), deviations: token.deviations)
-        // The identifiers come from the client, which may have written anything there.
+        // The identifiers come from the client and may have any length.
         let (keyID, teamID) = (token.claims.keyID.prefix(20), token.claims.teamID.prefix(20))
         guard let key = keys[token.claims.keyID] else {
             if let text = identifierProblem(in: token.claims) {
@@ -71,7 +73,7 @@ struct ProviderTokenVerifier {
         return .success(sender)
     }
 
-    /// Returns what is wrong with the form of `kid` or `iss`, of which APNs knows no other; nil for nothing.
+    /// Returns the problem of `kid` or `iss` when it does not have the form that APNs requires; nil when both do.
     private func identifierProblem(in claims: ProviderToken) -> String? {
         [("kid", claims.keyID), ("iss", claims.teamID)].first { !SigningKey.isIdentifier($0.1) }.map { name, value in
             let found = value.count > 20 ? "\(value.count) characters" : "\"\(value)\""
@@ -83,13 +85,13 @@ struct ProviderTokenVerifier {
         .failure(.credentials(.invalidProviderToken, rule, text))
     }
 
-    /// Returns the refusal for the age of a token that is otherwise valid; nil when APNs accepts the age.
+    /// Returns the refusal for the age of a token that is otherwise valid.
     ///
     /// - Parameters:
     ///   - claims: The claims of the token.
     ///   - now: The time in seconds since 1970.
     ///   - skew: The seconds by which a fault has set that time ahead.
-    /// - Returns: The refusal.
+    /// - Returns: The refusal; nil when APNs accepts the age.
     func ageProblem(of claims: ProviderToken, at now: Int64, skew: Int64) -> Refusal? {
         let age = claims.ageInSeconds(at: now)
         if age > ProviderToken.maximumAgeInSeconds {

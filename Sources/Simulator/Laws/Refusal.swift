@@ -2,7 +2,7 @@ internal import APNs
 internal import APNsServer
 internal import Wire
 
-/// Why a request is refused: the reason in the answer, and a finding that explains it in the inbox.
+/// The refusal of a request: the reason in the answer, and a finding that explains it in the inbox.
 struct Refusal: Error {
     var reason: Reason
     private let rule: Lint.Rule
@@ -27,12 +27,12 @@ struct Refusal: Error {
         self.refuser = refuser
     }
 
-    /// A refusal for the provider token or the certificate of a request.
+    /// Returns a refusal for the provider token or the certificate of a request.
     static func credentials(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
         Refusal(reason, rule, .header("authorization"), text)
     }
 
-    /// A refusal for the device token in the path.
+    /// Returns a refusal for the device token in the path.
     static func deviceToken(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
         Refusal(reason, rule, .header(":path"), text)
     }
@@ -155,8 +155,9 @@ extension Lint.Rule {
     )
 }
 
-/// The rules about how a push was sent and answered, besides those about provider tokens; most are broken by refused
-/// pushes only.
+/// The rules about the sending and the answer of a push, except those about provider tokens.
+///
+/// Most are broken only by refused pushes.
 enum RefusalRules {
     static let all: [Lint.Rule] = [
         .requestPathUnknown, .requestMethodWrong, .requestIDNotCanonical, .headerRepeated, .certificateNotForPushes,
@@ -165,7 +166,7 @@ enum RefusalRules {
         .deviceTokenUnregistered, .answeredByFault, .answerLost, .trailersIgnored, .mdmWithoutCertificate, .pushRefused,
     ]
 
-    /// The finding about an answer that was not written to the connection.
+    /// Returns the finding about an answer that was not written to the connection.
     ///
     /// - Parameters:
     ///   - status: The status of the answer.
@@ -196,14 +197,14 @@ enum RefusalRules {
         return Lint.Finding(.answerLost, .connection, "\(event) \(answer): \(consequence)")
     }
 
-    /// One value, as a client can reset thousands of streams.
+    /// A constant, because a client can reset thousands of streams.
     private static let answerNotAwaited = Lint.Finding(
         .answerLost,
         .connection,
         "the client reset the stream or left before the answer was sent: it cannot know what became of the push"
     )
 
-    /// The findings about the request of a push that APNs answers in spite of them.
+    /// Returns the findings about the request of a push that do not change the answer of APNs.
     static func findings(about request: APNsRequest) -> [Lint.Finding] {
         request.trailers.map { name in
             Lint.Finding(
@@ -221,12 +222,12 @@ enum RefusalRules {
         "pushes of type mdm need the MDM push certificate as TLS client certificate, not a provider token"
     )
 
-    /// The finding about an answer that a fault gave.
+    /// Returns the finding about an answer that a fault determined.
     static func answer(_ reason: Reason, by injection: FaultInjection) -> Lint.Finding {
         Lint.Finding(.answeredByFault, .connection, "\(injection) determined the answer \(reason.rawValue)")
     }
 
-    /// The finding about a refusal that no other rule explains.
+    /// Returns the finding about a refusal that no other rule explains.
     static func other(_ reason: Reason) -> Lint.Finding {
         Lint.Finding(.pushRefused, .connection, reason.explanation ?? reason.rawValue, reason: reason)
     }
