@@ -7,7 +7,8 @@ internal import Wire
 extension RelayAPI {
     /// The names of administrative requests in the audit log, by method and path.
     ///
-    /// Cancelling needs no scope `manage`, but the relay does not store who sent a push: it may be that of another.
+    /// Cancelling does not need the scope `manage`. It is audited because the relay does not store the sender of a
+    /// push, so the push may be that of another caller.
     static let auditedActions = [
         "DELETE /v1/pushes/{id}": "cancel",
         "POST /v1/apps/{app}/channels": "create-channel",
@@ -23,7 +24,7 @@ extension RelayAPI {
         "POST /v1/backup": "backup",
     ]
 
-    /// The audit entry of an answered request; nil for a request that is not administrative.
+    /// Returns the audit entry of an answered request; nil for a request that is not administrative.
     static func auditEntry(
         of request: HTTPRequest,
         _ match: (path: String, arguments: [String: String])?,
@@ -59,7 +60,7 @@ extension RelayAPI {
     /// The maximum number of identifiers in an audit entry.
     private static let targetLimit = 10
 
-    /// The first identifiers of the dead letters that a request names; nil for one that names none.
+    /// Returns the first identifiers of the dead letters that a request names; nil for a request that names none.
     private static func requeuedIDs(in request: HTTPRequest) -> String? {
         guard request.path.hasSuffix("/dead-letters:requeue"), let json = try? JSONReader.read(request.body) else {
             return nil

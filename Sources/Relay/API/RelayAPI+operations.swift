@@ -4,9 +4,9 @@ internal import WebAPI
 internal import Wire
 
 extension RelayAPI {
-    /// The answer about the relay's health, for every caller; nil for another path or method.
+    /// Returns the answer about the relay's health, which needs no key; nil for another path or method.
     ///
-    /// Health is answered on the listener's loop: it waits neither for the relay nor for other callers.
+    /// The method runs on the listener's loop, and waits neither for the relay nor for other callers.
     func health(_ request: HTTPRequest) -> HTTPResponse? {
         guard request.method == "GET" || request.method == "HEAD" else { return nil }
         switch request.path {
@@ -27,7 +27,8 @@ extension RelayAPI {
         return text(isAlive ? "ok" : "the relay's loop does not answer", status: isAlive ? 200 : 503)
     }
 
-    /// The answer about readiness; with a line for each condition, and for each lane of some apps, unless they are nil.
+    /// Returns the answer about readiness, with a line for each condition and for each lane of the given apps; nil for
+    /// a summary only.
     private static func readiness(of relay: PushRelay, naming apps: Set<String>?) -> HTTPResponse {
         let report = relay.health.isAlive() ? relay.health.report : unknownHealth
         let status = report.problem == nil ? 200 : 503
@@ -46,7 +47,7 @@ extension RelayAPI {
         )
     }
 
-    /// Health, for probes without a key.
+    /// The routes for health, for probes without a key.
     static let healthRoutes: [Route] = [
         Route(
             method: "GET",
@@ -78,7 +79,7 @@ extension RelayAPI {
         RouteAnswer(503, "It does not; the text says why", ["type": "string"], type: plainText)
     ]
 
-    /// State, metrics, and shutting down.
+    /// The routes for state, metrics, backup and shutdown.
     static let operationRoutes: [Route] = [
         Route(
             method: "GET",

@@ -38,7 +38,7 @@ extension RelayAPI {
         ),
     ]
 
-    /// Pushes: handing them in, asking after them, taking them back.
+    /// The routes that accept, show and cancel pushes.
     static let pushRoutes: [Route] = [
         Route(
             method: "POST",
@@ -168,7 +168,7 @@ extension RelayAPI {
         },
     ]
 
-    /// The push in the path, among the caller's apps: identifiers are unique in one app only.
+    /// Returns the push in the path among the caller's apps; identifiers are unique only within an app.
     private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {
         let text = call.arguments["id"] ?? ""
         guard let id = try? APNsID(text) else {
@@ -188,7 +188,7 @@ extension RelayAPI {
         return first
     }
 
-    /// What the outbox says, or why it cannot.
+    /// Returns the result of a call to the outbox; an error of the outbox becomes a problem with status 503.
     static func outboxCall<Value>(
         _ body: () async throws(OutboxError) -> Value
     ) async throws(APIProblem) -> Value {
@@ -200,7 +200,7 @@ extension RelayAPI {
     }
 }
 
-/// What one push of an order is answered.
+/// The answer to one push of a request.
 enum PushAnswer {
     case status(PushStatus)
     case problem(APIProblem)
@@ -221,7 +221,7 @@ enum PushAnswer {
         if case .status = self { true } else { false }
     }
 
-    /// The outbox's answer to a push, in the words of the interface.
+    /// Creates the answer to a push from the result of the outbox.
     init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {
         switch result {
         case .success(.accepted):
@@ -244,7 +244,7 @@ enum PushAnswer {
 }
 
 extension APICall<RelayAPI.Desk> {
-    /// How long the caller wants to wait; nil when it does not.
+    /// Returns the time that the caller wants to wait for the outcome; nil for none.
     func waitingTime() throws(APIProblem) -> Duration? {
         guard let text = text("wait") else { return nil }
         let digits = text.hasSuffix("s") ? text.dropLast() : text[...]

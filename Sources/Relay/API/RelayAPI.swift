@@ -4,9 +4,9 @@ internal import Pages
 internal import WebAPI
 internal import Wire
 
-/// The relay's interface in JSON, for services in any language.
+/// The relay's JSON API, for services in any language.
 ///
-/// Every route but those about health and the description needs a key: `authorization: bearer mrt_…`.
+/// Every route except those for health and the API description requires a key: `authorization: bearer mrt_…`.
 struct RelayAPI: Sendable {
     typealias Route = WebAPI.Route<Desk>
     typealias Call = APICall<Desk>
@@ -15,7 +15,7 @@ struct RelayAPI: Sendable {
     enum Door: Sendable {
         /// The address of `http`.
         case http
-        /// An address of `listen`, which administers nothing unless the configuration says so.
+        /// An address of `listen`, which rejects administrative requests unless the configuration allows them.
         case listen
     }
 
@@ -40,7 +40,7 @@ struct RelayAPI: Sendable {
             }
         }
 
-        /// Checks that the caller may do what concerns all apps.
+        /// Checks that the caller may make administrative requests that concern all apps.
         func demandAll() async throws(APIProblem) {
             try demand(.manage)
             guard await relay.apps.isSubset(of: caller.apps) else {
@@ -75,7 +75,7 @@ struct RelayAPI: Sendable {
         routes
     )
 
-    /// The description, encoded once: clients without a key may ask for it.
+    /// The API description, encoded once because clients without a key may request it.
     private static let description = table.openAPI.encoded()
 
     static let routes: [Route] =
@@ -89,10 +89,11 @@ struct RelayAPI: Sendable {
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
         + operationRoutes
 
-    /// Whether the interface has the path of a request; on `listen`, others are answered as APNs answers them.
+    /// Whether the API has the path of a request; on `listen`, requests for other paths are answered as APNs answers
+    /// them.
     static func hasPath(of request: HTTPRequest) -> Bool { page.hasPath(of: request) || table.hasPath(of: request) }
 
-    /// The decision about a request by its head: the body of a caller without a valid key is not read.
+    /// Returns the decision about a request from its head; without a valid key, the body is not read.
     func admission(of request: HTTPRequest, from peer: String? = nil) -> HTTP1Admission {
         if let health = measuredHealth(request) { return .answer(health) }
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
@@ -109,7 +110,8 @@ struct RelayAPI: Sendable {
         return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
     }
 
-    /// The problem of a request with several credentials: a proxy before the relay may have checked another one.
+    /// Returns the problem of a request with several credentials, because a proxy in front of the relay may have
+    /// checked another one; nil for other requests.
     private static func credentialsProblem(of request: HTTPRequest) -> APIProblem? {
         guard request.fields.firstDuplicate(startingWith: "authorization", or: "authorization") != nil else {
             return nil
@@ -124,7 +126,7 @@ struct RelayAPI: Sendable {
         return health
     }
 
-    /// Answers a request, and measures how long that took.
+    /// Answers a request, and records the time that this took.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -141,19 +143,19 @@ struct RelayAPI: Sendable {
         return answer
     }
 
-    /// The answer to a request, with the name of the caller; nil for a request that needs none.
+    /// Returns the answer to a request and the name of the caller, nil for a request that needs none.
     private func unmeasuredAnswer(
         to request: HTTPRequest,
         _ match: (path: String, arguments: [String: String])?,
         _ body: HTTP1Body?,
         from peer: String?
     ) async -> (answer: HTTP1Answer, caller: String?) {
-        // The page shows nothing before somebody has given a key.
+        // The page shows no data until the user enters a key, so its files need none.
         if let page = RelayAPI.page.answer(request) { return (page, nil) }
         if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounts.other) }
         let authorization = request.fields["authorization"]
         guard !RelayAPI.table.isOpen(request) else {
-            // Without waiting for the relay's loop, whose health may be asked for.
+            // Does not wait for the relay's loop, because the request may be about the health of that loop.
             let caller = relay.currentCaller(authorization) ?? .anonymous
             let answer = await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
             return (answer, nil)
@@ -181,7 +183,7 @@ extension Callers.Caller {
 }
 
 extension PushStatus {
-    /// What is told of a push.
+    /// The status of the push for an answer of the API.
     var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("id", .string(id.description)), .init("app", .string(lane.app)),
@@ -206,7 +208,7 @@ extension PushStatus {
 }
 
 extension Outcome {
-    /// What is told of an outcome, besides its state.
+    /// The members of the outcome for an answer of the API, except its state.
     var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = [.init("attempts", .number(JSONNumber(attempts)))]
         if unknownTries > 0 { members.append(.init("unknown-tries", .number(JSONNumber(unknownTries)))) }

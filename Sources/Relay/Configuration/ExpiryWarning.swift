@@ -16,16 +16,16 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         case certificates(setting: String)
     }
 
-    /// The days before the expiry from which on there is a warning.
+    /// The number of days before the expiry from which on there is a warning.
     fileprivate static let noticeDays: Int64 = 30
     fileprivate static let day: Int64 = 86_400
 
     private let subject: Subject
     /// The time of the expiry, in seconds since 1970.
     let expiry: Int64
-    /// The whole days that are left, rounded down; negative after the expiry.
+    /// The number of whole days that are left, rounded down; negative after the expiry.
     private let days: Int64
-    /// Whether it has expired already.
+    /// Whether the key or certificate has expired.
     let isExpired: Bool
 
     fileprivate init(caller: String, expiry: Int64, at now: Int64) {
@@ -79,7 +79,7 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RelayConfiguration {
-    /// The warnings about callers and certificates that expire within 30 days or have expired.
+    /// Returns the warnings about callers and certificates that expire within 30 days or have expired.
     package func expiryWarnings(at now: Date) -> [ExpiryWarning] {
         let now = now.secondsSince1970
         let end = now + ExpiryWarning.noticeDays * ExpiryWarning.day
@@ -93,7 +93,8 @@ extension RelayConfiguration {
         return callers + certificates
     }
 
-    /// The settings with certificates, with the time at which the first of each expires, in seconds since 1970.
+    /// The settings with certificates, each with the time at which its first certificate expires, in seconds since
+    /// 1970.
     var certificateExpiries: [(setting: String, expiry: Int64)] {
         let texts = [("certificate", identity?.certificateChainPEM), ("client-authorities", clientAuthorities)]
         return texts.compactMap { setting, pem in

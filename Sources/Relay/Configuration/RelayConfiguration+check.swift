@@ -10,12 +10,12 @@ internal import Wire
 #endif
 
 extension RelayConfiguration {
-    /// The lanes that pushes are taken for.
+    /// The lanes that pushes are accepted for.
     var lanes: Set<Lane> {
         Set(apps.flatMap { app in app.environments.map { Lane(app: app.name, environment: $0) } })
     }
 
-    /// Makes sure that the parts fit together and that keys and certificates can be used.
+    /// Checks that the settings fit together, and that keys and certificates can be used.
     func check() throws(RelayError) {
         try checkNames(apps.map(\.name), "apps")
         try checkNames(callers.map(\.name), "callers")
@@ -73,10 +73,10 @@ extension RelayConfiguration {
         }
     }
 
-    /// The TLS settings of `listen`; nil in the clear.
+    /// Returns the TLS settings of `listen`; nil for connections without TLS.
     ///
-    /// Clients are asked for a certificate only if a caller may show one, because browsers then ask their users, and
-    /// some clients fail.
+    /// Clients are asked for a certificate only if a caller is configured with one, because browsers then prompt their
+    /// users, and some clients fail.
     func serverTLS() throws(RelayError) -> TLSContext? {
         guard let identity else { return nil }
         do throws(WireError) {
@@ -102,7 +102,7 @@ extension RelayConfiguration {
         }
     }
 
-    /// Warnings about settings that are allowed and probably mistakes, a sentence each.
+    /// The warnings about settings that are allowed but probably mistakes, a sentence each.
     package var remarks: [String] {
         var remarks: [String] = []
         if http != nil, callers.isEmpty {
@@ -121,8 +121,7 @@ extension RelayConfiguration {
         return remarks + sharedKeyRemarks + (telemetry?.remarks ?? [])
     }
 
-    /// The remarks, and what a person who checks the configuration may have overlooked; a relay does not log the latter
-    /// at each start.
+    /// The remarks, and the warnings that are reported when the configuration is checked but not logged at each start.
     package var warnings: [String] {
         var warnings = remarks
         if case .file(let path) = data {
@@ -169,7 +168,7 @@ extension RelayConfiguration.Address {
 }
 
 extension UInt8 {
-    /// Whether a byte stands for itself in a path (RFC 3986 §2.3).
+    /// Whether a byte may be in a name that is part of a path: the unreserved characters except "~" (RFC 3986 §2.3).
     fileprivate var isOfPathSegment: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
