@@ -6,7 +6,8 @@ internal import Wire
 /// A local APNs server for development and tests, with the protocol (HTTP/2 over TLS), the rules and the answers of
 /// APNs, and an inbox of all received pushes.
 ///
-/// In a test, start a simulator and connect a client to it:
+/// The module `Simulator` implements Apple's side of the protocol. In a test, start a simulator and connect a client to
+/// it:
 ///
 /// ```swift
 /// let apns = try await SimulatedAPNs.start()
