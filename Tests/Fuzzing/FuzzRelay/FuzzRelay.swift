@@ -85,9 +85,19 @@ struct FuzzRelay: FuzzTarget {
 
     private static func webhookAnswer(_ bytes: [UInt8]) {
         for isAll in [false, true] {
-            let state = HTTP1Reply(longestBody: 1 << 16).state(of: bytes, isAll: isAll)
-            if case .whole(let response) = state { _ = ExportAnswer(response, at: now) }
+            var reply = HTTP1Reply(longestBody: 1 << 16)
+            let response = response(in: reply.state(of: bytes, isAll: isAll))
+            if let response { _ = ExportAnswer(response, at: now) }
+            var replyInPieces = HTTP1Reply(longestBody: 1 << 16)
+            let half = Array(bytes.prefix(bytes.count / 2))
+            guard case .more = replyInPieces.state(of: half, isAll: false) else { continue }
+            let later = self.response(in: replyInPieces.state(of: bytes, isAll: isAll))
+            precondition(later == response, "a response that arrives in pieces is another one")
         }
+    }
+
+    private static func response(in state: HTTP1Reply.State) -> HTTPResponse? {
+        if case .whole(let response) = state { response } else { nil }
     }
 
     private static func variables(_ bytes: [UInt8]) {
