@@ -25,7 +25,8 @@ actor HTTP1Server {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     nonisolated let port: UInt16
 
-    private let socket: Box<Socket>
+    /// The socket that is listened on; nil once the server stops, so that further clients are refused.
+    private var socket: Box<Socket>?
     private let limits: HTTP1Listener.Limits
     private let admission: @Sendable (HTTPRequest) -> HTTP1Admission
     private let handler: HTTP1Listener.Handler
@@ -64,7 +65,7 @@ actor HTTP1Server {
 
     /// Starts accepting connections.
     func start() {
-        guard !isStopping else { return }
+        guard !isStopping, let socket else { return }
         watcher = try? SocketWatcher(socket.value, on: loop) { [weak self] _ in
             self?.assumeIsolated { $0.acceptWaiting() }
         }
@@ -76,8 +77,7 @@ actor HTTP1Server {
     func stop() {
         guard !isStopping else { return }
         isStopping = true
-        watcher?.close()
-        watcher = nil
+        closeSocket()
         patrol?.cancel()
         for client in clients.values {
             client.task?.cancel()
@@ -94,8 +94,7 @@ actor HTTP1Server {
         guard !isStopping else { return }
         acceptWaiting()
         isClosing = true
-        watcher?.close()
-        watcher = nil
+        closeSocket()
         for client in clients.values { client.connection.closeInOrder() }
         if !clients.isEmpty {
             let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.allClosed() } }
@@ -103,6 +102,12 @@ actor HTTP1Server {
             timer.cancel()
         }
         stop()
+    }
+
+    private func closeSocket() {
+        watcher?.close()
+        watcher = nil
+        socket = nil
     }
 
     private func allClosed() {
@@ -113,7 +118,7 @@ actor HTTP1Server {
     // MARK: Connections
 
     private func acceptWaiting() {
-        while let watcher {
+        while let watcher, let socket {
             let isFull = clients.count >= slots.limit
             let victim = isFull ? takeVictim() : nil
             // Further clients wait in the kernel's accept queue until a connection is idle or closed.

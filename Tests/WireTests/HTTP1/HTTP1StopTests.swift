@@ -42,6 +42,12 @@ import Testing
         for client in clients { #expect(await client.read().hasPrefix("HTTP/1.1 200")) }
     }
 
+    @Test func `a listener that has been stopped refuses connections`() async throws {
+        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
+        await listener.stop(within: .seconds(50))
+        #expect(throws: (any Error).self) { try RawClient(port: listener.port) }
+    }
+
     @Test func `an orderly stop ends at once without requests, and a second one does nothing`() async throws {
         let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .whole(HTTPResponse(status: 200)) }
         let client = try RawClient(port: listener.port)
