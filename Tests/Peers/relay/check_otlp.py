@@ -1,6 +1,6 @@
-"""Reads an export of traces and one of metrics, as OpenTelemetry's own definitions have them.
+"""Reads exports of traces and one of metrics, as OpenTelemetry's own definitions have them.
 
-Usage: check_otlp.py TRACES METRICS
+Usage: check_otlp.py TRACES... METRICS
 Prints a line for each span and the names of the metrics. Unknown members, wrong kinds and wrong names are errors.
 """
 
@@ -31,8 +31,9 @@ def read(path, message):
         return ParseDict(with_base64(json.load(file)), message)
 
 
-def main(traces, metrics):
-    for resource in read(traces, ExportTraceServiceRequest()).resource_spans:
+def main(*files):
+    *traces, metrics = files
+    for resource in [resource for file in traces for resource in read(file, ExportTraceServiceRequest()).resource_spans]:
         attributes = {attribute.key: attribute.value.string_value for attribute in resource.resource.attributes}
         assert attributes["service.name"], attributes
         for scope in resource.scope_spans:
