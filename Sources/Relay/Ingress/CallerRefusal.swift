@@ -2,7 +2,7 @@ internal import APNs
 
 /// The reason why a caller is refused, for the log and for the response.
 ///
-/// It has no part of a credential that is secret. A key identifier and a team are not verified: anybody can send any.
+/// It contains no secret part of a credential. The key identifier and the team are those of the request, unverified.
 struct CallerRefusal: Error {
     /// The causes, each with its own limit for log lines.
     enum Cause: String, CaseIterable {

@@ -21,6 +21,7 @@ struct SendTally: Sendable {
     private(set) var interruption: InterruptedError?
     /// The number of consecutive devices that were not sent to.
     var notSentInARow = 0
+
     /// The part of a list that was not read.
     struct Rest: Sendable {
         /// The number of its devices; nil when it is not known, as for a pipe.
