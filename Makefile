@@ -6,7 +6,7 @@ export MARTLET_STRICT = 1
 # All tests at once starve one another, and peers take each other for dead.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 6
 # These keep both hands full for a minute or two, and go after the others.
-BUSY_TESTS = PeerTests\.(CrashTests|PageTests|FleetTests|RelayMemoryTests)|RelayTests\.LoadTests
+BUSY_TESTS = PeerTests\.(CrashTests|PageTests|FleetTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
 # The build that is tested: debug, or release as users have it.
 CONFIGURATION ?= debug
 # Optimised tests look behind public interfaces, which the program that is shipped does not allow: they have a build of

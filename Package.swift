@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// Whether warnings stop the build: when `make` says so, but not for those who depend on the package.
+/// Whether warnings are errors: when `make` builds the package, but not when it is a dependency of another package.
 let isStrict = Context.environment["MARTLET_STRICT"] != nil
 
 /// Settings of every Swift target.
@@ -11,19 +11,19 @@ let common: [SwiftSetting] =
         .swiftLanguageMode(.v6),
         // Existentials are written `any P` (SE-0335).
         .enableUpcomingFeature("ExistentialAny"),
-        // No C module leaks through a public interface (SE-0409).
+        // No C module is visible in a public interface (SE-0409).
         .enableUpcomingFeature("InternalImportsByDefault"),
-        // What a file uses, it imports (SE-0444).
+        // Each file imports the modules that it uses (SE-0444).
         .enableUpcomingFeature("MemberImportVisibility"),
         // An async function stays on its caller's executor (SE-0461).
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
-/// Settings of every target but `PostgreSQL`, `SQLite` and `Wire`, the only ones that may touch unsafe pointers:
-/// the compiler names each unsafe expression outside them (SE-0458).
+/// Settings of every target except `MartletPostgreSQL`, `MartletSQLite` and `MartletTransport`, the only ones that may
+/// use unsafe pointers: in the others the compiler reports each unsafe expression (SE-0458).
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
-/// Programs for libFuzzer, which needs a build of its own: see Scripts/fuzz.
+/// Programs for libFuzzer, built separately by Scripts/fuzz.
 let fuzzing: [Target] =
     Context.environment["FUZZ"] == nil
     ? []
@@ -35,13 +35,19 @@ let fuzzing: [Target] =
             path: "Tests/Fuzzing/FuzzDriver",
             swiftSettings: common
         ),
-        fuzzer("FuzzJSON", of: ["APNs"]),
-        fuzzer("FuzzRelay", of: ["APNs", "APNsClient", "APNsServer", "Outbox", "Relay", "WebAPI", "Wire"]),
-        fuzzer("FuzzQueries", of: ["APNs", "Simulator"]),
-        fuzzer("FuzzSurfaces", of: ["APNs", "LiveSurfaces"]),
+        fuzzer("FuzzJSON", of: ["MartletCore"]),
+        fuzzer(
+            "FuzzRelay",
+            of: [
+                "MartletCore", "Martlet", "MartletServer", "MartletOutbox", "MartletRelay", "MartletHTTPServer",
+                "MartletTransport",
+            ]
+        ),
+        fuzzer("FuzzQueries", of: ["MartletCore", "MartletSimulator"]),
+        fuzzer("FuzzSurfaces", of: ["MartletCore", "LiveSurfaces"]),
     ]
 
-/// A program that libFuzzer drives.
+/// Returns a target for a program that libFuzzer runs.
 func fuzzer(_ name: String, of modules: [Target.Dependency]) -> Target {
     .executableTarget(
         name: name,
@@ -55,144 +61,174 @@ let package = Package(
     name: "martlet",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "APNs", targets: ["APNs"]),
-        .library(name: "APNsClient", targets: ["APNsClient"]),
+        .library(name: "MartletCore", targets: ["MartletCore"]),
+        .library(name: "Martlet", targets: ["Martlet"]),
         .library(name: "LiveSurfaces", targets: ["LiveSurfaces"]),
-        .library(name: "Simulator", targets: ["Simulator"]),
-        .executable(name: "martlet", targets: ["martlet"]),
+        .library(name: "MartletSimulator", targets: ["MartletSimulator"]),
+        .executable(name: "martlet", targets: ["MartletCLI"]),
     ],
     targets: [
-        // Floor 5: commands.
+        // Layer 5: programs.
         .executableTarget(
-            name: "martlet",
-            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Outbox", "Relay", "Simulator", "Wire"],
+            name: "MartletCLI",
+            dependencies: [
+                "MartletCore", "Martlet", "MartletCommands", "LiveSurfaces", "MartletOutbox", "MartletRelay",
+                "MartletSimulator", "MartletTransport",
+            ],
             swiftSettings: safe
         ),
         .executableTarget(
             name: "MartletBench",
-            dependencies: ["APNs", "APNsClient", "Commands", "LiveSurfaces", "Outbox", "SQLite", "Wire"],
-            swiftSettings: safe
-        ),
-
-        // Floor 4: what plays Apple's part, and what speaks to Apple for others.
-        .target(
-            name: "Relay",
-            dependencies: ["APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Outbox", "Pages", "WebAPI", "Wire"],
-            swiftSettings: safe
-        ),
-        .target(
-            name: "Simulator",
             dependencies: [
-                "APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Pages", "SQLite", "WebAPI", "Wire",
+                "MartletCore", "Martlet", "MartletCommands", "LiveSurfaces", "MartletOutbox", "MartletSQLite",
+                "MartletTransport",
             ],
             swiftSettings: safe
         ),
 
-        // Floor 3: the two halves of the protocol, and what is kept between them.
-        .target(name: "APNsClient", dependencies: ["APNs", "LiveSurfaces", "Wire"], swiftSettings: safe),
-        .target(name: "APNsServer", dependencies: ["APNs", "Wire"], swiftSettings: safe),
-        .target(name: "WebAPI", dependencies: ["APNs", "Pages", "Wire"], swiftSettings: safe),
-        .target(name: "Outbox", dependencies: ["APNs", "PostgreSQL", "SQLite", "Wire"], swiftSettings: safe),
-
-        // Floor 2: bytes, rows, and the contract with the phone.
-        .target(name: "LiveSurfaces", dependencies: ["APNs"], swiftSettings: safe),
-        .target(name: "Pages", dependencies: ["CPages"], swiftSettings: common),
-        .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: common),
-        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: common),
+        // Layer 4: the relay and the simulator.
         .target(
-            name: "Wire",
-            dependencies: ["CLibuv", "CNghttp2", "COpenSSL"],
+            name: "MartletRelay",
+            dependencies: [
+                "MartletCore", "Martlet", "MartletServer", "LiveSurfaces", "MartletOutbox", "MartletHTTPServer",
+                "MartletTransport",
+            ],
+            swiftSettings: safe
+        ),
+        .target(
+            name: "MartletSimulator",
+            dependencies: [
+                "MartletCore", "Martlet", "MartletServer", "LiveSurfaces", "MartletSQLite", "MartletHTTPServer",
+                "MartletTransport",
+            ],
+            swiftSettings: safe
+        ),
+
+        // Layer 3: the client and the server side of APNs, and the storage of the relay.
+        .target(
+            name: "Martlet",
+            dependencies: ["MartletCore", "LiveSurfaces", "MartletTransport"],
+            swiftSettings: safe
+        ),
+        .target(name: "MartletServer", dependencies: ["MartletCore", "MartletTransport"], swiftSettings: safe),
+        .target(
+            name: "MartletOutbox",
+            dependencies: ["MartletCore", "MartletPostgreSQL", "MartletSQLite", "MartletTransport"],
+            swiftSettings: safe
+        ),
+
+        // Layer 2: the snapshot contract, network transport, HTTP/1.1 and databases.
+        .target(name: "LiveSurfaces", dependencies: ["MartletCore"], swiftSettings: safe),
+        .target(
+            name: "MartletHTTPServer",
+            dependencies: ["CMartletPages", "MartletCore", "MartletTransport"],
+            swiftSettings: safe
+        ),
+        .target(name: "MartletPostgreSQL", dependencies: ["CMartletPostgreSQL"], swiftSettings: common),
+        .target(name: "MartletSQLite", dependencies: ["CMartletSQLite"], swiftSettings: common),
+        .target(
+            name: "MartletTransport",
+            dependencies: ["CMartletLibuv", "CMartletNghttp2", "CMartletOpenSSL"],
             swiftSettings: common
         ),
 
-        // Floor 1: words, and the C libraries.
-        .target(name: "APNs", swiftSettings: safe),
-        .target(name: "CPages", exclude: ["inbox", "relay"]),
-        .target(name: "Commands", swiftSettings: safe),
+        // Layer 1: vocabulary, command lines, and the C libraries.
+        .target(name: "MartletCore", swiftSettings: safe),
+        .target(name: "CMartletPages", exclude: ["inbox", "relay"]),
+        .target(name: "MartletCommands", swiftSettings: safe),
         .systemLibrary(
-            name: "CLibuv",
+            name: "CMartletLibuv",
             pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]
         ),
         .systemLibrary(
-            name: "CNghttp2",
+            name: "CMartletNghttp2",
             pkgConfig: "libnghttp2",
             providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]
         ),
         .systemLibrary(
-            name: "COpenSSL",
+            name: "CMartletOpenSSL",
             pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
         .systemLibrary(
-            name: "CPostgreSQL",
+            name: "CMartletPostgreSQL",
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         .systemLibrary(
-            name: "CSQLite",
+            name: "CMartletSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
 
         // Tests mirror the sources.
-        .testTarget(name: "APNsTests", dependencies: ["APNs", "TestSupport"], swiftSettings: common),
-        .testTarget(
-            name: "APNsClientTests",
-            dependencies: ["APNsClient", "Simulator", "TestSupport", "Wire"],
-            swiftSettings: common
-        ),
-        .testTarget(name: "BlackBoxTests", dependencies: ["TestSupport", "martlet"], swiftSettings: common),
-        .testTarget(name: "CommandsTests", dependencies: ["Commands"], swiftSettings: common),
-        .testTarget(
-            name: "LiveSurfacesTests",
-            dependencies: ["APNs", "LiveSurfaces", "TestSupport"],
-            swiftSettings: common
-        ),
+        .testTarget(name: "MartletCoreTests", dependencies: ["MartletCore", "TestSupport"], swiftSettings: common),
         .testTarget(
             name: "MartletTests",
-            dependencies: ["APNsClient", "LiveSurfaces", "Simulator", "TestSupport", "martlet"],
+            dependencies: ["Martlet", "MartletSimulator", "TestSupport", "MartletTransport"],
+            swiftSettings: common
+        ),
+        .testTarget(name: "BlackBoxTests", dependencies: ["TestSupport", "MartletCLI"], swiftSettings: common),
+        .testTarget(
+            name: "MartletHTTPServerTests",
+            dependencies: ["MartletCore", "MartletHTTPServer", "MartletTransport", "TestSupport"],
+            swiftSettings: common
+        ),
+        .testTarget(name: "MartletCommandsTests", dependencies: ["MartletCommands"], swiftSettings: common),
+        .testTarget(
+            name: "LiveSurfacesTests",
+            dependencies: ["MartletCore", "LiveSurfaces", "TestSupport"],
             swiftSettings: common
         ),
         .testTarget(
-            name: "OutboxTests",
-            dependencies: ["Outbox", "OutboxModel", "SQLite", "TestSupport"],
+            name: "MartletCLITests",
+            dependencies: ["Martlet", "LiveSurfaces", "MartletSimulator", "TestSupport", "MartletCLI"],
+            swiftSettings: common
+        ),
+        .testTarget(
+            name: "MartletOutboxTests",
+            dependencies: ["MartletOutbox", "OutboxModel", "MartletSQLite", "TestSupport"],
             swiftSettings: common
         ),
         .testTarget(
             name: "PeerTests",
-            dependencies: ["APNs", "APNsClient", "Simulator", "TestSupport", "Wire"],
+            dependencies: ["MartletCore", "Martlet", "MartletSimulator", "TestSupport", "MartletTransport"],
             swiftSettings: common
         ),
         .testTarget(
-            name: "RelayTests",
+            name: "MartletRelayTests",
             dependencies: [
-                "APNs", "APNsClient", "APNsServer", "LiveSurfaces", "Outbox", "OutboxModel", "Pages", "Relay",
-                "Simulator", "TestSupport",
-                "WebAPI",
-                "Wire",
+                "MartletCore", "Martlet", "MartletServer", "LiveSurfaces", "MartletOutbox", "OutboxModel",
+                "MartletRelay",
+                "MartletSimulator", "TestSupport",
+                "MartletHTTPServer",
+                "MartletTransport",
             ],
             swiftSettings: common
         ),
         .testTarget(
-            name: "SimulatorTests",
-            dependencies: ["APNsServer", "LiveSurfaces", "SQLite", "Simulator", "TestSupport", "Wire", "martlet"],
+            name: "MartletSimulatorTests",
+            dependencies: [
+                "MartletServer", "LiveSurfaces", "MartletSQLite", "MartletSimulator", "TestSupport", "MartletTransport",
+                "MartletCLI",
+            ],
             swiftSettings: common
         ),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "MartletSQLiteTests", dependencies: ["MartletSQLite", "TestSupport"], swiftSettings: common),
         .testTarget(
-            name: "WireTests",
-            dependencies: ["APNs", "CNghttp2", "TestSupport", "Wire"],
+            name: "MartletTransportTests",
+            dependencies: ["MartletCore", "CMartletNghttp2", "TestSupport", "MartletTransport"],
             swiftSettings: common
         ),
         .target(
             name: "OutboxModel",
-            dependencies: ["APNs", "Outbox"],
+            dependencies: ["MartletCore", "MartletOutbox"],
             path: "Tests/OutboxModel",
             swiftSettings: common
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     ] + fuzzing,
-    // What takes the page's files in is C23.
+    // `#embed`, which includes the files of the pages, is C23.
     cLanguageStandard: .c2x
 )

@@ -8,13 +8,13 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     dependencies: [.package(name: "martlet", path: "..")],
     targets: [
-        .executableTarget(name: "SendAlert", dependencies: [.product(name: "APNsClient", package: "martlet")]),
+        .executableTarget(name: "SendAlert", dependencies: [.product(name: "Martlet", package: "martlet")]),
         // Compiles to nothing where there is no ActivityKit.
         .target(name: "PhoneSide", dependencies: [.product(name: "LiveSurfaces", package: "martlet")]),
         .executableTarget(
             name: "TestWithSimulator",
             dependencies: [
-                .product(name: "APNsClient", package: "martlet"), .product(name: "Simulator", package: "martlet"),
+                .product(name: "Martlet", package: "martlet"), .product(name: "MartletSimulator", package: "martlet"),
             ]
         ),
     ]

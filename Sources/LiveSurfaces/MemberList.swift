@@ -1,4 +1,4 @@
-internal import APNs
+internal import MartletCore
 
 /// A builder for a JSON object that preserves the order of members and leaves out nil values.
 struct MemberList {

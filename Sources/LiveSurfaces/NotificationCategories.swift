@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// The notification categories of an app, with the actions of each.
 ///

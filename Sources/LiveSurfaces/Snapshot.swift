@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// A snapshot of a surface whose kind is known at compile time; each projection is defined only for the kinds that have
 /// it.

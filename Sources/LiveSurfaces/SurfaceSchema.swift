@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// The contract as a JSON Schema (draft 2020-12), for tools in other languages.
 ///

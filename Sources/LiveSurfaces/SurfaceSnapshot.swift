@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// The content of a surface of an app at one time: a snapshot of one of the six kinds.
 ///

@@ -1,6 +1,6 @@
-import APNsClient
-import Commands
 import LiveSurfaces
+import Martlet
+import MartletCommands
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

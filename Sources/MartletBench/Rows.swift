@@ -1,5 +1,5 @@
-import Commands
-import SQLite
+import MartletCommands
+import MartletSQLite
 
 /// A measurement of SQLite alone, to compare the relay's outbox with: the same rows, tables and syncs to disk.
 struct Rows {

@@ -1,6 +1,6 @@
-import APNs
-import Commands
-import Outbox
+import MartletCommands
+import MartletCore
+import MartletOutbox
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

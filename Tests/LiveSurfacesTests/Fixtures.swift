@@ -1,6 +1,6 @@
-import APNs
 import Foundation
 import LiveSurfaces
+import MartletCore
 
 /// The data of the contract that this module succeeds, beside the project; absent where only the project is.
 enum Fixtures {

@@ -1,6 +1,6 @@
-import APNs
 import Foundation
 import LiveSurfaces
+import MartletCore
 import Testing
 
 /// Agreement with the contract's own data.

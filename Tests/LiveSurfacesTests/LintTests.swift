@@ -1,6 +1,6 @@
-import APNs
 import Foundation
 import LiveSurfaces
+import MartletCore
 import Testing
 
 /// What comes of snapshots is what the rules want.

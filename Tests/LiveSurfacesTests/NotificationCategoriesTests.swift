@@ -1,5 +1,5 @@
-import APNs
 import LiveSurfaces
+import MartletCore
 import Testing
 
 @Suite struct NotificationCategoriesTests {

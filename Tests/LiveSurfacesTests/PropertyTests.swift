@@ -1,6 +1,6 @@
-import APNs
 import Foundation
 import LiveSurfaces
+import MartletCore
 import Testing
 
 /// What holds for every snapshot, tried on random ones.

@@ -1,6 +1,6 @@
-import APNs
 import Foundation
 import LiveSurfaces
+import MartletCore
 import Testing
 
 /// What the phone does with what the server has made.

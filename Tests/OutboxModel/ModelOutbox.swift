@@ -1,5 +1,5 @@
-package import APNs
-package import Outbox
+package import MartletCore
+package import MartletOutbox
 internal import Synchronization
 
 /// The model as an outbox, so that the conformance suite holds it to the same promises as the engines.

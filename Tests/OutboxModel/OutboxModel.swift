@@ -1,5 +1,5 @@
-package import APNs
-package import Outbox
+package import MartletCore
+package import MartletOutbox
 
 /// What an outbox promises, in as few words as possible: a value that engines are held against, and that the simulation
 /// of the relay keeps its pushes in.

@@ -1,6 +1,6 @@
-import APNsClient
 import Foundation
-import Simulator
+import Martlet
+import MartletSimulator
 import TestSupport
 import Testing
 

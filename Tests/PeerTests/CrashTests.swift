@@ -1,6 +1,6 @@
-import APNs
 import Foundation
-import Simulator
+import MartletCore
+import MartletSimulator
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import APNs
-import APNsClient
 import Foundation
-import Simulator
+import Martlet
+import MartletCore
+import MartletSimulator
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
-import APNsClient
 import Foundation
-import Simulator
+import Martlet
+import MartletSimulator
+import MartletTransport
 import TestSupport
 import Testing
-import Wire
 
 /// What "Pointing clients at it" tells, with curl in the place of clients that only know Apple's names.
 @Suite(.timeLimit(.minutes(1))) struct ImpersonationTests {

@@ -1,9 +1,9 @@
-import APNsClient
 import Foundation
-import Simulator
+import Martlet
+import MartletSimulator
+import MartletTransport
 import TestSupport
 import Testing
-import Wire
 
 /// Clients from PyPI, unmodified, against a simulator and against a relay.
 @Suite(.timeLimit(.minutes(3))) struct PythonClientTests {

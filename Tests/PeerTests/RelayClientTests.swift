@@ -1,9 +1,9 @@
-import APNsClient
 import Foundation
-import Simulator
+import Martlet
+import MartletSimulator
+import MartletTransport
 import TestSupport
 import Testing
-import Wire
 
 /// Clients that others wrote, which take Martlet's relay for Apple.
 @Suite(.timeLimit(.minutes(2))) struct RelayClientTests {

@@ -1,8 +1,8 @@
-import APNsClient
 import Foundation
+import Martlet
+import MartletTransport
 import TestSupport
 import Testing
-import Wire
 
 /// Martlet's client against servers that others wrote.
 @Suite(.timeLimit(.minutes(2))) struct ServerTests {

@@ -1,6 +1,6 @@
-import APNs
-import APNsClient
 import Foundation
+import Martlet
+import MartletCore
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import APNsClient
+import Martlet
 
 let key = try SigningKey(file: "AuthKey_ABC123DEFG.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
 let client = try PushClient(.production, authentication: .token(key))

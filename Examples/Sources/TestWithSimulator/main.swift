@@ -1,7 +1,7 @@
-// How a test of your own server looks: Apple's part is played within the process, on any free port.
-import APNsClient
 import Foundation
-import Simulator
+// How a test of your own server looks: Apple's part is played within the process, on any free port.
+import Martlet
+import MartletSimulator
 
 let apns = try await SimulatedAPNs.start()
 let client = try await PushClient(

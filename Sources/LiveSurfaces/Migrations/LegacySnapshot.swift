@@ -1,4 +1,4 @@
-internal import APNs
+internal import MartletCore
 
 /// The older versions of the contract.
 enum LegacyVersion: String {

@@ -1,4 +1,4 @@
-internal import APNs
+internal import MartletCore
 
 extension SurfaceSnapshot {
     /// A snapshot that may have been read from an older version.

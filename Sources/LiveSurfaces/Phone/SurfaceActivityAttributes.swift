@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 #if canImport(ActivityKit) && os(iOS)
     public import ActivityKit

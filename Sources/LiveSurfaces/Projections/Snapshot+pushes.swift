@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 extension Snapshot<LiveActivitySurface> {
     /// The dynamic content of the activity, as ActivityKit decodes it.

@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// The entry of a widget, stored in the app group.
 public struct WidgetEntry: SurfaceEntry {

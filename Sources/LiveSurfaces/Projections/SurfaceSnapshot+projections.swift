@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 extension SurfaceSnapshot {
     /// All projections of the snapshot, named `contentState`, `attributes` and `alertPayload` for a Live Activity,

@@ -1,4 +1,4 @@
-internal import APNs
+internal import MartletCore
 
 /// A reader for the fields of a JSON object that collects all errors; without an object, it records the rules instead.
 ///

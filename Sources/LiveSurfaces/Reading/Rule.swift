@@ -1,4 +1,4 @@
-internal import APNs
+internal import MartletCore
 
 /// The rule for the value of a field: the function that reads it, and its JSON Schema.
 struct Rule<Value: Sendable>: Sendable {

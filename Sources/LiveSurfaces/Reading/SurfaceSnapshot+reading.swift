@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 extension SurfaceSnapshot {
     /// Parses a snapshot from untrusted JSON text and validates it by all rules of the contract.

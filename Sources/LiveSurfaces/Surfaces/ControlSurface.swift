@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// A control in Control Center.
 public struct ControlSurface: Surface {

@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// A Live Activity on the Lock Screen and in the Dynamic Island.
 public struct LiveActivitySurface: Surface {

@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// An accessory on the Lock Screen.
 public struct LockAccessorySurface: Surface {

@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// A notification.
 public struct NotificationSurface: Surface {

@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// A view in StandBy.
 public struct StandBySurface: Surface {

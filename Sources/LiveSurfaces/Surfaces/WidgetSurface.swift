@@ -1,4 +1,4 @@
-public import APNs
+public import MartletCore
 
 /// A widget on the Home Screen.
 public struct WidgetSurface: Surface {

@@ -1,5 +1,5 @@
-import APNs
 import FuzzDriver
+import MartletCore
 
 /// Looks for bytes that make the reader of JSON crash, hang, or take what it would not write.
 @main

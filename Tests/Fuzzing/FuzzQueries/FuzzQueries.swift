@@ -1,7 +1,7 @@
-import APNs
 import FuzzDriver
+import MartletCore
 
-@testable import Simulator
+@testable import MartletSimulator
 
 /// Looks for queries, and payloads to ask them of, that crash, hang, or mean something else when they are written out.
 ///

@@ -1,12 +1,12 @@
-import APNsClient
-import APNsServer
 import FuzzDriver
-import Outbox
-import WebAPI
+import Martlet
+import MartletHTTPServer
+import MartletOutbox
+import MartletServer
 
-@testable import APNs
-@testable import Relay
-@testable import Wire
+@testable import MartletCore
+@testable import MartletRelay
+@testable import MartletTransport
 
 /// Looks for input of a relay that ends its process: provider tokens, headers, pushes in JSON, configurations, answers
 /// of webhooks, and variables.

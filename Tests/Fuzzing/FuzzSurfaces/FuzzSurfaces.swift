@@ -1,6 +1,6 @@
-import APNs
 import FuzzDriver
 import LiveSurfaces
+import MartletCore
 
 /// Looks for bytes that make the reader of snapshots crash, hang, or take what it would not write.
 @main

@@ -1,0 +1,219 @@
+public import MartletCore
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The reason why a push was not accepted.
+public struct APNsError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of failure; later versions may add more.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's name.
+        public let description: String
+
+        /// APNs answered with a status other than 200; see ``APNsError/reason``.
+        public static let refused = Code(description: "refused")
+        /// The push violates a rule and was not sent; see ``APNsError/finding``.
+        public static let invalid = Code(description: "invalid")
+        /// A key, certificate or authority cannot be used.
+        public static let badCredentials = Code(description: "badCredentials")
+        /// The host name has no address.
+        public static let nameNotResolved = Code(description: "nameNotResolved")
+        /// No connection could be established.
+        public static let connectionFailed = Code(description: "connectionFailed")
+        /// The server's certificate is not trusted, or the server did not accept the client's certificate.
+        public static let certificateRejected = Code(description: "certificateRejected")
+        /// The server does not support HTTP/2.
+        public static let notHTTP2 = Code(description: "notHTTP2")
+        /// The connection ended before the response arrived.
+        public static let connectionLost = Code(description: "connectionLost")
+        /// The server's response is not valid.
+        public static let unreadableAnswer = Code(description: "unreadableAnswer")
+        /// No response arrived before the timeout.
+        public static let timedOut = Code(description: "timedOut")
+        /// The calling task was cancelled.
+        public static let cancelled = Code(description: "cancelled")
+        /// The client was closed.
+        public static let closed = Code(description: "closed")
+        /// Too many sends are waiting already.
+        public static let overloaded = Code(description: "overloaded")
+        /// Sends are suspended for a while because many in a row were rejected for the same reason.
+        public static let circuitOpen = Code(description: "circuitOpen")
+        /// The operating system provided no more descriptors, memory or threads.
+        public static let system = Code(description: "system")
+    }
+
+    /// The outcome of a push that was not accepted.
+    public enum Outcome: String, Sendable, Hashable {
+        /// APNs answered and rejected the push.
+        case answered
+        /// The push did not leave this machine.
+        case neverSent
+        /// The server certainly did not process the push (RFC 9113 §8.7); sending it again cannot deliver it twice.
+        case unprocessed
+        /// The push was sent and not answered; sending it again may deliver it twice.
+        case unknown
+    }
+
+    /// All properties behind one reference, because the size of the error type also affects successful sends.
+    private final class Storage: Sendable {
+        let facts: Facts
+
+        init(_ facts: Facts) {
+            self.facts = facts
+        }
+    }
+
+    private struct Facts: Sendable, Hashable {
+        var code: Code
+        var description: String
+        var outcome: Outcome
+        var id: APNsID?
+        var status: Int?
+        var reason: Reason?
+        var unregisteredAt: Date?
+        var lastFailure: APNsError?
+        var retryAfter: Duration?
+        var finding: Lint.Finding?
+        var attempts: Int = 0
+        var unknownTries: Int = 0
+        var timing: SendTiming = SendTiming()
+        var isTLSFailure = false
+    }
+
+    private var storage: Storage
+    private var facts: Facts {
+        get { storage.facts }
+        set { storage = Storage(newValue) }
+    }
+
+    /// The kind of failure.
+    public internal(set) var code: Code {
+        get { facts.code }
+        set { facts.code = newValue }
+    }
+    /// The error message.
+    public internal(set) var description: String {
+        get { facts.description }
+        set { facts.description = newValue }
+    }
+    /// Whether no connection could be established because the TLS handshake failed.
+    package internal(set) var isTLSFailure: Bool {
+        get { facts.isTLSFailure }
+        set { facts.isTLSFailure = newValue }
+    }
+    /// The outcome of the push.
+    public internal(set) var outcome: Outcome {
+        get { facts.outcome }
+        set { facts.outcome = newValue }
+    }
+    /// The push's identifier; nil when the failure does not concern a single push.
+    public internal(set) var id: APNsID? {
+        get { facts.id }
+        set { facts.id = newValue }
+    }
+    /// The HTTP status of the response; nil without a response.
+    public internal(set) var status: Int? {
+        get { facts.status }
+        set { facts.status = newValue }
+    }
+    /// The reason in the response, known or not; nil without a response.
+    public internal(set) var reason: Reason? {
+        get { facts.reason }
+        set { facts.reason = newValue }
+    }
+    /// The time at which APNs last confirmed that the token is not valid for the topic; nil unless the status is 410.
+    ///
+    /// Delete the token unless the app has registered it again since; see
+    /// ``BulkReport/DeadToken/isStillDead(registeredAt:)``. Source: "Handling notification responses from APNs"
+    /// (`timestamp`).
+    public internal(set) var unregisteredAt: Date? {
+        get { facts.unregisteredAt }
+        set { facts.unregisteredAt = newValue }
+    }
+    /// The delay that the server requested before another attempt, at most 30 days; nil when it requested none.
+    public internal(set) var retryAfter: Duration? {
+        get { facts.retryAfter }
+        set { facts.retryAfter = newValue }
+    }
+    /// The rule that the push violates and the location, for the code `invalid`; nil for other codes.
+    public internal(set) var finding: Lint.Finding? {
+        get { facts.finding }
+        set { facts.finding = newValue }
+    }
+    /// The number of times the push was sent.
+    public internal(set) var attempts: Int {
+        get { facts.attempts }
+        set { facts.attempts = newValue }
+    }
+    /// The number of earlier attempts that were sent and not answered; each of them may have been delivered, too.
+    ///
+    /// It is 0 unless ``RetryPolicy/unknownOutcome`` allows such attempts, or a server other than APNs answered with
+    /// status 500, 502 or 504.
+    public internal(set) var unknownTries: Int {
+        get { facts.unknownTries }
+        set { facts.unknownTries = newValue }
+    }
+    /// The time spent in each phase of the send.
+    public internal(set) var timing: SendTiming {
+        get { facts.timing }
+        set { facts.timing = newValue }
+    }
+
+    /// The failure of the last attempt, when the send ended for another reason before the next: it was cancelled, its
+    /// timeout expired, or the client was closed.
+    public internal(set) var lastFailure: APNsError? {
+        get { facts.lastFailure }
+        set { facts.lastFailure = newValue }
+    }
+    /// The underlying error: a `CancellationError` when the send was cancelled, otherwise ``lastFailure``.
+    public var cause: (any Error)? {
+        code == .cancelled ? CancellationError() : lastFailure
+    }
+
+    init(_ code: Code, id: APNsID? = nil, description: String, outcome: Outcome = .neverSent) {
+        storage = Storage(Facts(code: code, description: description, outcome: outcome, id: id))
+    }
+
+    init(_ finding: Lint.Finding, id: APNsID?) {
+        self.init(.invalid, id: id, description: "not sent: \(finding.message)")
+        self.finding = finding
+        reason = finding.reason
+    }
+
+    /// Creates a failure of the connection, for a push or for the whole client.
+    init(_ error: WireError, id: APNsID? = nil, outcome: Outcome = .neverSent) {
+        let code: Code =
+            switch error.kind {
+            case .nameNotResolved: .nameNotResolved
+            case .connectionRefused, .tlsFailed: .connectionFailed
+            case .certificateRejected: .certificateRejected
+            case .badCredentials: .badCredentials
+            case .notHTTP2: .notHTTP2
+            case .timedOut: .timedOut
+            case .closedByPeer, .protocolViolation: .connectionLost
+            case .closedLocally: .closed
+            case .system, .cannotListen, .addressNotAvailable: .system
+            }
+        self.init(code, id: id, description: error.description, outcome: outcome)
+        isTLSFailure = error.kind == .tlsFailed
+    }
+}
+
+extension APNsError {
+    /// The ``description``, so that `localizedDescription` has the same text.
+    public var errorDescription: String? { description }
+
+    /// Returns whether two errors have equal properties.
+    public static func == (left: APNsError, right: APNsError) -> Bool {
+        left.facts == right.facts
+    }
+
+    /// Hashes the properties of the error.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(facts)
+    }
+}

@@ -1,0 +1,90 @@
+public import MartletCore
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A provider certificate of one app, with its private key.
+///
+/// It is valid for the topics that it lists, and not for every push type: Live Activities and location need provider
+/// tokens. Source: "Establishing a certificate-based connection to APNs".
+public struct ProviderCertificate: Sendable, CustomStringConvertible, CustomReflectable {
+    let identity: TLSContext.Identity
+
+    /// The topics that the certificate lists: the bundle identifier, and those of other kinds such as `.voip`.
+    public let topics: [Topic]
+    /// Whether the certificate is valid for Apple's development servers.
+    public let isForDevelopment: Bool
+    /// Whether the certificate is valid for Apple's production servers.
+    public let isForProduction: Bool
+    /// The time at which the certificate expires; nil when it cannot be parsed.
+    public let expiry: Date?
+
+    /// Creates a certificate from PEM text.
+    ///
+    /// - Parameters:
+    ///   - pem: The certificate, followed by any intermediate certificates.
+    ///   - privateKeyPEM: Its private key.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when either text has other contents, or they do not
+    ///   match.
+    public init(pem: String, privateKeyPEM: String) throws(APNsError) {
+        do throws(WireError) {
+            self.init(try ClientIdentity(certificatePEM: pem, privateKeyPEM: privateKeyPEM))
+        } catch {
+            throw APNsError(error)
+        }
+    }
+
+    /// Creates a certificate from the bytes of a PKCS#12 file (`.p12`), as exported from the Keychain.
+    ///
+    /// - Parameters:
+    ///   - pkcs12: The bytes.
+    ///   - passphrase: The passphrase of the file; empty for none.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the passphrase is wrong, or the file has other
+    ///   contents.
+    public init(pkcs12: [UInt8], passphrase: String) throws(APNsError) {
+        do throws(WireError) {
+            self.init(try ClientIdentity(pkcs12: pkcs12, passphrase: passphrase))
+        } catch {
+            throw APNsError(error)
+        }
+    }
+
+    /// Creates a certificate from a PKCS#12 file (`.p12`), as exported from the Keychain.
+    ///
+    /// - Parameters:
+    ///   - file: The path of the file.
+    ///   - passphrase: The passphrase of the file; empty for none.
+    /// - Throws: ``APNsError`` with the code `badCredentials` when the file cannot be read, the passphrase is wrong, or
+    ///   the file has other contents.
+    public init(pkcs12File file: String, passphrase: String) throws(APNsError) {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try FileContents.read(file)
+        } catch {
+            throw APNsError(.badCredentials, description: "the certificate file \(error)")
+        }
+        do throws(APNsError) {
+            try self.init(pkcs12: bytes, passphrase: passphrase)
+        } catch {
+            throw APNsError(.badCredentials, description: "\(file): \(error.description)")
+        }
+    }
+
+    private init(_ identity: ClientIdentity) {
+        self.identity = identity.identity
+        topics = identity.facts.topics.map(Topic.init(rawValue:))
+        isForDevelopment = identity.facts.isForDevelopment
+        isForProduction = identity.facts.isForProduction
+        expiry = identity.facts.expiry.map(Date.init(secondsSince1970:))
+    }
+
+    /// The certificate's topics, without its key.
+    public var description: String { "ProviderCertificate(\(topics.map(\.rawValue).joined(separator: ", ")))" }
+
+    /// A mirror without children, which shows only ``description``.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

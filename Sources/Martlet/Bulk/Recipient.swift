@@ -1,0 +1,38 @@
+public import MartletCore
+
+/// A device of a bulk send, optionally with its own notification.
+public struct Recipient: Sendable, Hashable {
+    /// The device.
+    public var token: DeviceToken
+    /// The notification that replaces the common one, such as one with its own badge, text or collapse identifier; nil
+    /// for the common one.
+    public var notification: PushNotification? {
+        get { own?.notification }
+        set { own = newValue.map(Own.init) }
+    }
+
+    /// Stored behind a reference, because most devices have none.
+    private var own: Own?
+
+    private final class Own: Sendable, Hashable {
+        let notification: PushNotification
+
+        init(_ notification: PushNotification) {
+            self.notification = notification
+        }
+
+        static func == (left: Own, right: Own) -> Bool {
+            left === right || left.notification == right.notification
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(notification)
+        }
+    }
+
+    /// Creates a recipient from a device and an optional notification.
+    public init(_ token: DeviceToken, notification: PushNotification? = nil) {
+        self.token = token
+        own = notification.map(Own.init)
+    }
+}

@@ -1,0 +1,445 @@
+internal import MartletCore
+internal import MartletTransport
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The driver of ``PoolMachine`` on one event loop: the connections to a server, and the pushes that wait for them or
+/// are in flight on them.
+actor PushPool {
+    /// The limits for responses, which are small except for the list of 10,000 channels.
+    private static let limits = HTTP2Limits(concurrentStreams: 0, bodyBytes: 1024 * 1024, fieldBytes: 16 * 1024)
+
+    /// A message from another thread; messages are processed in batches.
+    private enum Letter {
+        case send(PendingPush)
+        case cancel(PendingPush)
+    }
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    private nonisolated let mailbox = Mutex<[Letter]>([])
+
+    private let endpoint: HTTP2Connection.Endpoint
+    private let mint: (any ProviderTokenMint)?
+    private let needsToken: Bool
+    private let events: EventFeed
+    private let connectTimeout: Duration
+    private let clock: WallClock
+    private var machine: PoolMachine
+    /// A list, because few connections are searched fastest this way.
+    private var connections: [(id: PoolMachine.ConnectionID, connection: HTTP2Connection)] = []
+    private var authorization: Authorization?
+    /// The time of issue of the last provider token that was used.
+    private var tokenIssuedAt: Date?
+    private var tokensUsed = 0
+    /// The pushes that were assigned to a connection while no provider token was available.
+    private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
+    private var isFetchingToken = false
+    /// Whether the token that is being fetched may belong to a key that was replaced in the meantime.
+    private var isFetchOutdated = false
+    /// The time of issue of a token that APNs rejected as expired, until the token source is notified.
+    private var expiredTokenIssuedAt: Date?
+    /// Reusable storage for the next list of actions.
+    private var spareOrders: [PoolMachine.Order] = []
+    private var isCarryingOut = false
+    private var alarm: LoopTimer?
+    private var alarmTime = MonotonicTime.never
+    private var closers: [CheckedContinuation<Void, Never>] = []
+    private var warmers: [CheckedContinuation<Result<Void, APNsError>, Never>] = []
+
+    init(
+        to endpoint: HTTP2Connection.Endpoint,
+        mint: (any ProviderTokenMint)?,
+        events: EventFeed,
+        configuration: PushClient.Configuration,
+        clock: WallClock,
+        on loop: EventLoop
+    ) {
+        self.loop = loop
+        self.endpoint = endpoint
+        self.mint = mint
+        needsToken = mint != nil
+        self.events = events
+        connectTimeout = configuration.connectTimeout
+        self.clock = clock
+        machine = PoolMachine(
+            PoolMachine.Settings(
+                startsWithOneStream: needsToken,
+                waitingLimit: configuration.waitingLimit,
+                connectionLimit: configuration.connectionLimit,
+                breaksCircuit: configuration.breaksCircuit
+            ),
+            seed: .random(in: .min ... .max)
+        )
+    }
+
+    // MARK: From any thread
+
+    /// Sends the push and waits for its result.
+    nonisolated func send(_ push: PendingPush) async throws(APNsError) -> Acceptance {
+        let result = await withTaskCancellationHandler {
+            unsafe await withUnsafeContinuation { continuation in
+                unsafe push.wait(with: continuation)
+                submit(push)
+            }
+        } onCancel: {
+            post(.cancel(push))
+        }
+        return try result.get()
+    }
+
+    private nonisolated func submit(_ push: PendingPush) {
+        if loop.isCurrent {
+            assumeIsolated { $0.accept(.send(push)) }
+        } else {
+            post(.send(push))
+        }
+    }
+
+    private nonisolated func post(_ letter: Letter) {
+        let isFirst = mailbox.withLock { mailbox in
+            mailbox.append(letter)
+            return mailbox.count == 1
+        }
+        if isFirst { loop.execute { self.assumeIsolated { $0.emptyMailbox() } } }
+    }
+
+    /// Ends all pushes and connections immediately.
+    nonisolated func cut() {
+        loop.execute { self.assumeIsolated { $0.giveUp() } }
+    }
+
+    /// Limits the number of connections that accept pushes.
+    nonisolated func limitConnections(to count: Int) {
+        loop.execute {
+            self.assumeIsolated { pool in
+                pool.machine.limitConnections(to: count, at: pool.loop.now)
+                pool.carryOut()
+            }
+        }
+    }
+
+    // MARK: Messages
+
+    private func emptyMailbox() {
+        let letters = mailbox.withLock { mailbox in
+            defer { mailbox = [] }
+            return mailbox
+        }
+        for letter in letters { accept(letter) }
+    }
+
+    private func accept(_ letter: Letter) {
+        switch letter {
+        case .send(let push): machine.submitted(push, at: loop.now)
+        case .cancel(let push): machine.cancelled(push, at: loop.now)
+        }
+        carryOut()
+    }
+
+    // MARK: Bulk sends
+
+    /// Submits the pushes of a lane.
+    func submit(_ pushes: [PendingPush]) {
+        machine.submitted(pushes, at: loop.now)
+        carryOut()
+    }
+
+    /// Ends the pushes of a lane that have not been sent.
+    func takeBack(from lane: BulkLane) {
+        machine.takenBack(at: loop.now) { $0.ticket?.lane === lane }
+        carryOut()
+    }
+
+    // MARK: Actions
+
+    /// Performs the machine's actions, including those that are added meanwhile.
+    private func carryOut() {
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        var orders: [PoolMachine.Order] = []
+        swap(&orders, &spareOrders)
+        machine.takeOrders(&orders)
+        while !orders.isEmpty {
+            for order in orders { carryOut(order) }
+            orders.removeAll(keepingCapacity: true)
+            machine.takeOrders(&orders)
+        }
+        swap(&orders, &spareOrders)
+        isCarryingOut = false
+        if machine.nextWake < alarmTime { setAlarm() }
+        if machine.isFinished { finish() }
+    }
+
+    private func carryOut(_ order: PoolMachine.Order) {
+        switch order {
+        case .open(let push, let id): open(push, on: id)
+        case .settle(let push): push.settle()
+        case .connect(let id): connect(id)
+        case .reset(let push, let id):
+            if let stream = push.stream { connection(id)?.cancel(stream) }
+        case .ping(let id): connection(id)?.ping()
+        case .close(let id, let reason):
+            connection(id)?.goAway()
+            connection(id)?.close(reason)
+        case .renewToken(let issuedAt):
+            guard authorization?.issuedAt == issuedAt else { return }
+            expiredTokenIssuedAt = issuedAt
+            authorization = nil
+        case .report(let event):
+            report(event)
+        }
+    }
+
+    /// Sends a push on a connection.
+    private func open(_ push: PendingPush, on id: PoolMachine.ConnectionID) {
+        // The push may have been settled since the action was added.
+        guard !push.progress.isSettled else {
+            machine.notWanted(push, on: id, at: loop.now)
+            return
+        }
+        if needsToken {
+            guard let authorization, loop.now < authorization.end else {
+                push.progress.isHeldBack = true
+                awaitingToken.append((push, id))
+                fetchToken()
+                return
+            }
+            push.progress.isHeldBack = false
+            push.tokenIssuedAt = authorization.issuedAt
+        }
+        do throws(WireError) {
+            guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
+            var fields = push.fields
+            if let authorization { fields.append(contentsOf: authorization.fields) }
+            push.stream = try connection.send(fields, body: push.draft.body, for: push)
+        } catch {
+            machine.notOpened(push, on: id, at: loop.now)
+        }
+    }
+
+    /// Handles the end of a push's stream.
+    private func ended(
+        _ push: PendingPush,
+        on id: PoolMachine.ConnectionID,
+        _ stream: HTTP2Stream,
+        _ outcome: StreamOutcome
+    ) {
+        switch outcome {
+        case .answered where stream.isAcceptance:
+            machine.answered(push, on: id, refusal: nil, at: loop.now)
+        case .answered:
+            push.stream = nil
+            let answer = APNsAnswer(stream: stream, clock: clock)
+            let refusal = answer.refusal(of: push.id)
+            if refusal.status == 403, let skew = answer.clockSkew { report(.clockSkew(skew)) }
+            machine.answered(push, on: id, refusal: refusal, at: loop.now)
+        case .broken(let failure):
+            push.stream = nil
+            machine.broken(push, on: id, failure, at: loop.now)
+        }
+    }
+
+    // MARK: Provider tokens
+
+    /// A provider token as sent in requests.
+    private struct Authorization {
+        let fields: HTTPFields
+        let issuedAt: Date
+        /// The time from which on the token source is called again.
+        let end: MonotonicTime
+
+        init(_ token: MintedToken, at now: MonotonicTime) {
+            fields = ["authorization": "bearer " + String(decoding: token.text, as: UTF8.self)]
+            issuedAt = token.issuedAt
+            // The pushes that waited for the token are sent with it, even if its validity is shorter.
+            end = now.advanced(by: max(token.validity, .seconds(1)))
+        }
+    }
+
+    /// Requests a token, once for all waiting pushes.
+    private func fetchToken() {
+        guard let mint, !isFetchingToken else { return }
+        isFetchingToken = true
+        let expired = expiredTokenIssuedAt.take()
+        Task {
+            if let expired { await mint.expired(tokenIssuedAt: expired) }
+            do throws(APNsError) {
+                fetched(.success(try await mint.token()))
+            } catch {
+                fetched(.failure(error))
+            }
+        }
+    }
+
+    private func fetched(_ result: Result<MintedToken, APNsError>) {
+        isFetchingToken = false
+        guard !isFetchOutdated else {
+            isFetchOutdated = false
+            fetchToken()
+            return
+        }
+        let pushes = awaitingToken
+        awaitingToken = []
+        switch result {
+        case .success(let token):
+            authorization = Authorization(token, at: loop.now)
+            if tokenIssuedAt != token.issuedAt { tokensUsed += 1 }
+            tokenIssuedAt = token.issuedAt
+            for (push, id) in pushes { open(push, on: id) }
+        case .failure(let error):
+            for (push, id) in pushes { machine.unsendable(push, on: id, error, at: loop.now) }
+            machine.failWaiting(error, at: loop.now)
+        }
+        carryOut()
+    }
+
+    /// Uses another key, and sends again if everything was rejected because of the one before.
+    func replaceKey() {
+        machine.closeCircuit()
+        replaceToken()
+    }
+
+    /// Uses another token: pushes in flight complete on their connections, and later ones use new connections.
+    func replaceToken() {
+        authorization = nil
+        isFetchOutdated = isFetchingToken
+        machine.renewConnections(at: loop.now)
+        // Their connections are draining, and the new token has to be sent on others.
+        let pushes = awaitingToken
+        awaitingToken = []
+        for (push, id) in pushes { machine.notOpened(push, on: id, at: loop.now) }
+        carryOut()
+    }
+
+    // MARK: Connections
+
+    private func connection(_ id: PoolMachine.ConnectionID) -> HTTP2Connection? {
+        connections.first { $0.id == id }?.connection
+    }
+
+    private func connect(_ id: PoolMachine.ConnectionID) {
+        do throws(WireError) {
+            let connection = try HTTP2Connection(
+                to: endpoint,
+                limits: PushPool.limits,
+                timeout: connectTimeout,
+                on: loop
+            )
+            connections.append((id, connection))
+            connection.start { event in self.handle(event, of: connection, id) }
+        } catch {
+            machine.disconnected(id, error, at: loop.now)
+        }
+    }
+
+    private func handle(_ event: HTTP2Connection.Event, of connection: HTTP2Connection, _ id: Int) {
+        let now = loop.now
+        switch event {
+        case .ended(let stream, let sender, let outcome):
+            // The resulting actions are performed once for all streams that ended together.
+            if let push = sender as? PendingPush { ended(push, on: id, stream, outcome) }
+            return
+        case .ready:
+            machine.connected(id, at: now)
+        case .settings:
+            machine.allowed(streams: Int(connection.peerConcurrentStreams), on: id, at: now)
+        case .goAway(let goAway):
+            machine.wentAway(goAway, on: id, at: now)
+        case .pong:
+            machine.ponged(on: id, at: now)
+        case .closed(let error):
+            connections.removeAll { $0.id == id }
+            machine.disconnected(id, error, at: now)
+            for (push, intended) in awaitingToken where intended == id { machine.notOpened(push, on: id, at: now) }
+            awaitingToken.removeAll { $0.1 == id }
+        case .request, .served, .caughtUp:
+            break
+        }
+        carryOut()
+    }
+
+    /// Opens connections before they are needed.
+    func warmUp(connections count: Int) async -> Result<Void, APNsError> {
+        await withCheckedContinuation { continuation in
+            warmers.append(continuation)
+            machine.warmUp(to: count, at: loop.now)
+            carryOut()
+            answerWarmers(nil)
+        }
+    }
+
+    private func answerWarmers(_ error: APNsError?) {
+        guard error != nil || machine.isWarm, !warmers.isEmpty else { return }
+        let waiting = warmers
+        warmers = []
+        for warmer in waiting { warmer.resume(returning: error.map { .failure($0) } ?? .success(())) }
+    }
+
+    // MARK: Time
+
+    private func setAlarm() {
+        alarm?.cancel()
+        alarmTime = machine.nextWake
+        alarm = loop.schedule(after: alarmTime.duration(since: loop.now)) { [weak self] in
+            self?.assumeIsolated { $0.alarmRang() }
+        }
+    }
+
+    private func alarmRang() {
+        alarm = nil
+        alarmTime = .never
+        machine.timerFired(at: loop.now)
+        carryOut()
+    }
+
+    // MARK: Reporting
+
+    var counters: ClientCounters { machine.counters }
+
+    var condition: ClientCondition {
+        var condition = machine.condition
+        condition.tokenIssuedAt = tokenIssuedAt
+        condition.tokensUsed = tokensUsed
+        return condition
+    }
+
+    private func report(_ event: ClientEvent) {
+        switch event {
+        case .connected: answerWarmers(nil)
+        case .connectionFailed(let error): answerWarmers(error)
+        default: break
+        }
+        events.report(event)
+    }
+
+    // MARK: Closing
+
+    func close(within limit: Duration) async {
+        machine.close(at: loop.now)
+        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.giveUp() } }
+        await withCheckedContinuation { continuation in
+            closers.append(continuation)
+            carryOut()
+        }
+        timer.cancel()
+    }
+
+    private func giveUp() {
+        machine.giveUp(at: loop.now)
+        carryOut()
+    }
+
+    private func finish() {
+        alarm?.cancel()
+        let closers = closers
+        self.closers = []
+        for closer in closers { closer.resume() }
+        answerWarmers(APNsError(.closed, description: "the client was closed"))
+    }
+}

@@ -1,0 +1,130 @@
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension PushClient {
+    /// The security settings, limits and checks of a client.
+    public struct Configuration: Sendable {
+        /// PEM certificates to trust besides the system's, such as the authority of a local simulator; nil by default.
+        public var additionalAuthorities: String?
+        /// The HTTP proxy for connections; nil, the default, for none.
+        public var proxy: Proxy?
+        /// The minimum version of TLS; 1.2, which Apple requires, by default.
+        public var minimumTLSVersion: TLSVersion
+        /// The timeout of name resolution, connecting and the TLS handshake together; 10 seconds by default.
+        public var connectTimeout: Duration
+        /// The timeout of one send including waiting, all attempts, and the delays between them; 60 seconds by default.
+        public var sendTimeout: Duration
+        /// The policy for retrying failed pushes; ``RetryPolicy/standard`` by default.
+        public var retry: RetryPolicy
+        /// Whether failed pushes are retried at all, with any policy; true by default, and false when the environment
+        /// variable `MARTLET_RETRY` is `off`.
+        ///
+        /// Turn retries off to see each failure of the server as it happens.
+        public var allowsRetries: Bool
+        /// The maximum number of connections, by default 4: the first is opened for the first push, a further one when
+        /// pushes wait 50 ms for a stream.
+        public var connectionLimit: Int
+        /// The number of event loop threads, each with its share of pushes and connections; 1 by default.
+        ///
+        /// One is enough for several ten thousand pushes per second. Each opens a connection when it first sends.
+        public var eventLoops: Int
+        /// Whether to stop sending for 30 seconds when many consecutive pushes are rejected for a reason that further
+        /// pushes cannot fix: 100 times `BadDeviceToken`, or 20 times a status of 403; true by default.
+        public var breaksCircuit: Bool
+        /// The maximum number of waiting sends; 100,000 by default.
+        ///
+        /// They wait for a stream or, as updates of a Live Activity do, for the second of their timestamp. Further ones
+        /// fail with the code `overloaded`.
+        public var waitingLimit: Int
+        /// Whether pushes that APNs would reject are rejected before they are sent; true by default.
+        ///
+        /// Turn it off to see the server's own response.
+        public var checksBeforeSending: Bool
+
+        /// Returns the configuration of each of several loops, with its share of the limits.
+        func share(ofLoops count: Int) -> Configuration {
+            var share = self
+            share.connectionLimit = max(1, connectionLimit / count)
+            share.waitingLimit = waitingLimit > 0 ? max(1, waitingLimit / count) : waitingLimit
+            return share
+        }
+
+        /// Creates a configuration with the default values, except for the given ones.
+        public init(
+            additionalAuthorities: String? = nil,
+            proxy: Proxy? = nil,
+            minimumTLSVersion: TLSVersion = .tls12,
+            connectTimeout: Duration = .seconds(10),
+            sendTimeout: Duration = .seconds(60),
+            retry: RetryPolicy = .standard,
+            allowsRetries: Bool = Configuration.allowsRetriesByDefault,
+            connectionLimit: Int = 4,
+            eventLoops: Int = 1,
+            breaksCircuit: Bool = true,
+            waitingLimit: Int = 100_000,
+            checksBeforeSending: Bool = true
+        ) {
+            self.additionalAuthorities = additionalAuthorities
+            self.proxy = proxy
+            self.minimumTLSVersion = minimumTLSVersion
+            self.connectTimeout = connectTimeout
+            self.sendTimeout = sendTimeout
+            self.retry = retry
+            self.allowsRetries = allowsRetries
+            self.connectionLimit = max(1, connectionLimit)
+            self.eventLoops = max(1, eventLoops)
+            self.breaksCircuit = breaksCircuit
+            self.waitingLimit = waitingLimit
+            self.checksBeforeSending = checksBeforeSending
+        }
+    }
+}
+
+extension PushClient.Configuration {
+    /// Whether the environment of this process permits retries: false when `MARTLET_RETRY` is `off`, otherwise true.
+    ///
+    /// The variable is read once.
+    public static let allowsRetriesByDefault = allowsRetries(in: ProcessInfo.processInfo.environment)
+
+    /// Returns whether an environment permits retries.
+    static func allowsRetries(in environment: [String: String]) -> Bool {
+        environment["MARTLET_RETRY"] != "off"
+    }
+}
+
+extension PushClient {
+    /// The minimum versions of TLS.
+    public enum TLSVersion: Sendable, Hashable {
+        /// TLS 1.2 and later.
+        case tls12
+        /// TLS 1.3 and later.
+        case tls13
+    }
+
+    /// An HTTP proxy that tunnels connections with CONNECT (RFC 9110 §9.3.6).
+    public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+        let wire: HTTPProxy
+
+        /// Creates a proxy from its parts.
+        ///
+        /// - Parameters:
+        ///   - host: A host name or an address literal.
+        ///   - port: The port.
+        ///   - user: The user name for basic authentication (RFC 7617); nil, the default, for none.
+        ///   - password: The password of the user.
+        public init(host: String, port: UInt16, user: String? = nil, password: String = "") {
+            wire = HTTPProxy(host: host, port: port, user: user, password: password)
+        }
+
+        /// The host and port, without the password.
+        public var description: String { "Proxy(\(wire.host):\(wire.port))" }
+
+        /// A mirror without children, which shows only ``description``.
+        public var customMirror: Mirror { Mirror(self, children: []) }
+    }
+}

@@ -1,0 +1,71 @@
+public import LiveSurfaces
+public import MartletCore
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The delivery options of a snapshot, which replace the defaults of its kind.
+public struct SurfaceDelivery: Sendable {
+    /// The priority of the delivery; nil for 10 for alerts and starts, and 5 for other pushes.
+    public var priority: LiveActivityPriority?
+    /// The time until which APNs may deliver the push; nil for an hour, and for a single attempt for broadcasts.
+    public var expiration: Expiration?
+    /// The identifier with which alerts replace each other on the device; nil for none.
+    public var collapseID: CollapseID?
+    /// The timestamp of a push to a Live Activity; nil to let the client choose, as
+    /// ``PushClient/send(_:toActivity:topic:timestamp:priority:expiration:options:)`` does.
+    public var timestamp: Date?
+    /// The time from which on the content of a Live Activity counts as outdated; nil for never.
+    public var staleDate: Date?
+    /// The relevance that decides which of several Live Activities is shown first; nil for the system's choice.
+    public var relevanceScore: Double?
+    /// The way in which a started Live Activity is reached by later pushes.
+    public var reach: LiveActivityStart.Reach
+    /// The name of the app's attributes type; `SurfaceActivityAttributes` by default.
+    public var attributesType: String
+    /// The notification categories that the app supports.
+    public var categories: NotificationCategories
+    /// The push's identifier; nil to derive it from the snapshot's, so that another attempt, by any process, has the
+    /// same identifier.
+    public var id: APNsID?
+
+    /// Creates options with the default values, except for the given ones.
+    public init(
+        priority: LiveActivityPriority? = nil,
+        expiration: Expiration? = nil,
+        collapseID: CollapseID? = nil,
+        timestamp: Date? = nil,
+        staleDate: Date? = nil,
+        relevanceScore: Double? = nil,
+        reach: LiveActivityStart.Reach = .byApp,
+        attributesType: String = SurfaceActivityAttributes.attributesType,
+        categories: NotificationCategories = .standard,
+        id: APNsID? = nil
+    ) {
+        self.priority = priority
+        self.expiration = expiration
+        self.collapseID = collapseID
+        self.timestamp = timestamp
+        self.staleDate = staleDate
+        self.relevanceScore = relevanceScore
+        self.reach = reach
+        self.attributesType = attributesType
+        self.categories = categories
+        self.id = id
+    }
+
+    /// Returns the identifier of the push that sends this snapshot to this destination.
+    func id(of snapshot: SurfaceSnapshot, to destination: SurfaceDestination) throws(APNsError) -> APNsID {
+        if let id { return id }
+        do throws(CryptographyError) {
+            let hash = try SHA256.hash(Array("\(snapshot.kind.rawValue)\n\(snapshot.id)\n\(destination.name)".utf8))
+            return APNsID(hash: hash)
+        } catch {
+            throw APNsError(.system, description: "no identifier can be made: \(error)")
+        }
+    }
+}

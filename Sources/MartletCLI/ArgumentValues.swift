@@ -1,0 +1,166 @@
+package import LiveSurfaces
+package import Martlet
+package import MartletCommands
+package import MartletCore
+import MartletTransport
+
+extension DeviceToken: ArgumentValue {
+    /// Parses a token in hexadecimal digits.
+    package init(argument: String) throws(UsageError) {
+        do throws(DeviceTokenError) {
+            try self.init(hex: argument)
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "token" }
+}
+
+extension APNsID: ArgumentValue {
+    /// Parses an identifier, whose letters may be in upper case.
+    package init(argument: String) throws(UsageError) {
+        guard let id = try? APNsID(argument, allowsUpperCase: true) else {
+            throw UsageError("must be a UUID (found \"\(argument)\")")
+        }
+        self = id
+    }
+
+    /// The name of a value in help.
+    package static var valueName: String { "uuid" }
+}
+
+extension CollapseID: ArgumentValue {
+    /// Parses 1 to 64 bytes of text.
+    package init(argument: String) throws(UsageError) {
+        do throws(CollapseIDError) {
+            try self.init(argument)
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "text" }
+}
+
+extension InterruptionLevel: ArgumentValue {
+    /// Parses one of the known levels.
+    package init(argument: String) throws(UsageError) {
+        self.init(rawValue: argument)
+        guard InterruptionLevel.all.contains(self) else { throw InterruptionLevel.noChoice(argument) }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "level" }
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { all.map(\.rawValue) }
+}
+
+extension PushType: ArgumentValue {
+    /// Parses one of the known types.
+    package init(argument: String) throws(UsageError) {
+        self.init(rawValue: argument)
+        guard PushType.all.contains(self) else { throw PushType.noChoice(argument) }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "type" }
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { all.map(\.rawValue) }
+}
+
+extension Priority: ArgumentValue {
+    /// Parses 10, 5 or 1.
+    package init(argument: String) throws(UsageError) {
+        guard let priority = Priority.all.first(where: { String($0.rawValue) == argument }) else {
+            throw Priority.noChoice(argument)
+        }
+        self = priority
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { ["10", "5", "1"] }
+}
+
+extension LiveActivityPriority: ArgumentValue {
+    /// Parses 10 or 5.
+    package init(argument: String) throws(UsageError) {
+        switch argument {
+        case "10": self = .immediate
+        case "5": self = .powerAware
+        default: throw LiveActivityPriority.noChoice(argument)
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { ["10", "5"] }
+}
+
+extension CustomData: ArgumentValue {
+    /// Parses a JSON object without a key `aps`.
+    package init(argument: String) throws(UsageError) {
+        do throws(PayloadError) {
+            try self.init(json: Array(argument.utf8))
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "json" }
+}
+
+/// A server other than Apple's: `localhost:2197`, or `http://localhost:2197` without TLS.
+extension APNsEndpoint: ArgumentValue {
+    /// Parses a host with an optional port and scheme.
+    package init(argument: String) throws(UsageError) {
+        var rest = argument[...]
+        let isEncrypted = !rest.hasPrefix("http://")
+        for scheme in ["https://", "http://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
+        guard !rest.contains("://") else {
+            throw UsageError(
+                "must be a host such as localhost:2197, with https:// or http:// or without (found \"\(argument)\")"
+            )
+        }
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        var host = rest
+        var port: UInt16 = isEncrypted ? 443 : 80
+        // Colons within brackets, or more than one colon, belong to an IPv6 address.
+        let isPortSeparated = rest.hasPrefix("[") ? !rest.hasSuffix("]") : rest.count(where: { $0 == ":" }) == 1
+        if isPortSeparated, let colon = rest.lastIndex(of: ":") {
+            guard let number = UInt16(rest[rest.index(after: colon)...]), number > 0 else {
+                throw UsageError("the port must be an integer from 1 to 65535 (found \"\(argument)\")")
+            }
+            host = rest[..<colon]
+            port = number
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.contains(":") || SocketAddress(literal: String(host.prefix { $0 != "%" }), port: port) != nil else {
+            throw UsageError(
+                "must be a host such as localhost:2197, or an IPv6 address in brackets (found \"\(argument)\")"
+            )
+        }
+        guard !host.isEmpty, !host.contains(where: { $0 == "/" || $0 == "@" || $0.isWhitespace }) else {
+            throw UsageError("must be a host such as localhost:2197 (found \"\(argument)\")")
+        }
+        self.init(host: String(host), port: port, isEncrypted: isEncrypted)
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "host:port" }
+}
+
+extension SurfaceKind: ArgumentValue {
+    /// Parses one of the kinds.
+    package init(argument: String) throws(UsageError) {
+        guard let kind = SurfaceKind(rawValue: argument) else {
+            throw SurfaceKind.noChoice(argument)
+        }
+        self = kind
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var choices: [String] { allCases.map(\.rawValue) }
+}

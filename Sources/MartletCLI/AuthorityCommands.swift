@@ -1,0 +1,76 @@
+import MartletCommands
+import MartletCore
+import MartletSimulator
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Command {
+    /// Prints the path of the certificate that clients of a simulator must trust.
+    static let authorityPath = Command(
+        "ca path",
+        "Print the path of the simulator's CA certificate, which clients must trust; create it if missing",
+        examples: ["ca path", "ca path --ca-directory /certificates --name apns"],
+        AuthorityOptions.declared,
+        OutputFormat.declared
+    ) { options, output in
+        _ = try options.authority()
+        output.write(json: ["path": .string(options.file)], text: options.file + "\n")
+    }
+
+    /// Prints the certificate that clients of a simulator must trust.
+    static let authorityPrint = Command(
+        "ca print",
+        "Print the simulator's CA certificate, PEM; create it if missing",
+        examples: ["ca print > ca.pem"],
+        AuthorityOptions.declared,
+        OutputFormat.declared
+    ) { options, output in
+        let certificate = try options.authority().certificatePEM
+        output.write(json: ["path": .string(options.file), "certificate": .string(certificate)], text: certificate)
+    }
+}
+
+/// The options for the certificate authority of a simulator.
+struct AuthorityOptions: Sendable {
+    private var givenDirectory: String?
+    /// Additional names in the simulator's certificate.
+    private(set) var names: [String]
+
+    static let declared = Group(
+        Option<FilePath?>(
+            "--ca-directory",
+            "Directory of the certificate authority; ~/.local/share/martlet by default"
+        ),
+        Option<[String]>(
+            "--name",
+            "Host name or address for the certificate, in addition to localhost and Apple's hosts"
+        )
+    ) { AuthorityOptions(givenDirectory: $0?.path, names: $1) }
+
+    private var directory: String {
+        if let givenDirectory { return givenDirectory }
+        let environment = ProcessInfo.processInfo.environment
+        let data = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? ".") + "/.local/share"
+        return data + "/martlet"
+    }
+
+    /// The path of the certificate.
+    var file: String { LocalAuthority.certificatePath(in: directory) }
+
+    /// Loads the authority, creating it if it does not exist.
+    ///
+    /// - Throws: ``UsageError`` if its files cannot be used, or if it was created without one of the names.
+    func authority() throws(UsageError) -> LocalAuthority {
+        do throws(SimulatorError) {
+            let authority = try LocalAuthority(directory: directory, names: names)
+            try authority.check(names: names)
+            return authority
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+}

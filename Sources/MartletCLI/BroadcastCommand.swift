@@ -1,0 +1,78 @@
+import LiveSurfaces
+import Martlet
+import MartletCommands
+
+extension Command {
+    /// Sends a broadcast.
+    static let broadcast = Command(
+        "broadcast",
+        "Update or end every Live Activity that listens on a channel",
+        examples: [
+            "broadcast --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app "
+                + "--channel dHN0LXNyY2gtY2hubA== --state '{\"score\":\"2:1\"}'"
+        ],
+        Option<String>("--channel", "Identifier of the channel"),
+        Option<String>.topic,
+        Option<JSONObject?>("--state", "Content state, a JSON object"),
+        Option<InputFile?>("--snapshot", "Snapshot of a Live Activity in place of --state; - for standard input"),
+        Flag("--end", "End the activities; the content is their last"),
+        LiveContentOptions.declared,
+        LiveDeliveryOptions.declared,
+        ServerOptions.declared,
+        OutputFormat.declared
+    ) { channel, topic, state, snapshot, isEnd, content, delivery, server, output in
+        let channel = ChannelID(channel)
+        guard !isEnd || content.staleDate == nil && content.relevanceScore == nil else {
+            throw UsageError("--stale-date and --relevance-score have no effect on activities that end")
+        }
+        let push = try BroadcastContent(state, snapshot, isEnd: isEnd, content)
+        let receipt = try await server.withClient { client in
+            switch push {
+            case .update(let update):
+                try await client.broadcast(
+                    update,
+                    on: channel,
+                    of: Topic(topic),
+                    timestamp: delivery.timestamp?.date(),
+                    priority: (delivery.priority ?? .powerAware).priority,
+                    expiration: delivery.expiration?.expiration ?? .attemptOnce
+                )
+            case .snapshot(let snapshot):
+                try await client.send(
+                    snapshot,
+                    to: isEnd ? .channelEnd(channel, dismissal: .bySystem) : .channel(channel),
+                    topic: Topic(topic),
+                    delivery: SurfaceDelivery(
+                        priority: delivery.priority,
+                        expiration: delivery.expiration?.expiration,
+                        timestamp: delivery.timestamp?.date(),
+                        staleDate: content.staleDate?.date(),
+                        relevanceScore: content.relevanceScore
+                    )
+                )
+            }
+        }
+        let answer = PushAnswer(destination: .init("channel", .string(channel.rawValue)), receipt: receipt)
+        output.write(json: answer.json, text: answer.text)
+    }
+}
+
+/// The content of a broadcast.
+private enum BroadcastContent {
+    case update(LiveActivityUpdate)
+    case snapshot(SurfaceSnapshot)
+
+    init(_ state: JSONObject?, _ snapshot: InputFile?, isEnd: Bool, _ content: LiveContentOptions) throws {
+        switch (state, snapshot) {
+        case (let state?, nil):
+            self = .update(
+                try isEnd
+                    ? .end(state, .system)
+                    : .update(state.value, staleDate: content.staleDate?.date(), relevanceScore: content.relevanceScore)
+            )
+        case (nil, let file?): self = .snapshot(try SurfaceSnapshot(file: file))
+        case (nil, nil): throw UsageError("nothing to send: give --state or --snapshot")
+        case (_?, _?): throw UsageError("--state and --snapshot exclude each other: give one of them")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Martlet
+import MartletCommands
+import MartletSimulator
+import MartletTransport
+
+extension Command {
+    /// Starts a simulator, sends pushes of every kind, and prints each answer.
+    static let demo = Command(
+        "demo",
+        "Send a simulator an order and common mistakes, and print every answer; in a terminal, wait for Control-C",
+        examples: ["demo"],
+        OutputFormat.declared
+    ) { output in
+        try await Demo(output: output).run()
+    }
+}
+
+/// A run of the demonstration.
+private struct Demo {
+    /// A part of the demonstration, with its own table.
+    private struct Chapter {
+        var title: String
+        var pushes: [DemoPush]
+        /// The heading of the last column; nil for none.
+        var remark: String?
+    }
+
+    /// A clock that is two hours slow.
+    private static let slowClock = WallClock { WallClock.system.secondsSince1970() - 2 * 60 * 60 }
+
+    let output: OutputFormat
+
+    func run() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
+        let endpoint = await apns.endpoint
+        let clients = try Clients(for: apns, at: endpoint)
+        let channel = try await clients.usual.channels(of: DemoWorld.app).create()
+        let world = try await DemoWorld(in: apns, channel: channel)
+        let chapters = [
+            Chapter(title: "An order, from placed to delivered", pushes: try DemoStory.pushes(on: channel)),
+            Chapter(
+                title: "Accepted, and wrong all the same",
+                pushes: try DemoMistakes.accepted(at: WallClock.system.secondsSince1970()),
+                remark: "what the rules find"
+            ),
+            Chapter(title: "Refused", pushes: DemoMistakes.refused(), remark: "answer"),
+        ]
+        if !output.isJSON {
+            let port = await apns.port
+            Terminal.output.write("Sending pushes over HTTP/2 and TLS to a local APNs on port \(port).\n")
+        }
+        var number = 0
+        var surprises = 0
+        for chapter in chapters {
+            surprises += try await tell(chapter, after: number, with: clients, in: world)
+            number += chapter.pushes.count
+        }
+        await clients.close()
+        let received = await apns.pushCount
+        if !output.isJSON {
+            Terminal.output.write(closing(sent: number, received: received, surprises: surprises))
+            if Terminal.output.isInteractive { try await keepInboxOpen(of: apns) }
+        }
+        await apns.stop()
+        if surprises > 0 { throw CommandFailure() }
+    }
+
+    /// Sends the pushes of a chapter and prints the answers.
+    ///
+    /// - Returns: The number of answers that were not the expected ones.
+    private func tell(
+        _ chapter: Chapter,
+        after number: Int,
+        with clients: Clients,
+        in world: DemoWorld
+    ) async throws -> Int {
+        var table = Table(
+            [
+                Table.Column("", isNumeric: true), "push", "to", Table.Column("status", isNumeric: true),
+                Table.Column("ms", isNumeric: true),
+            ] + (chapter.remark.map { [Table.Column($0)] } ?? [])
+        )
+        var surprises = 0
+        for (index, push) in chapter.pushes.enumerated() {
+            var outcome = await clients.send(push, in: world)
+            if push.rule != nil, let found = await world.apns.pushes.last?.findings { outcome.note(found, push.rule) }
+            let isExpected = outcome.isAnswer(push.expected)
+            if !isExpected { surprises += 1 }
+            if output.isJSON {
+                Terminal.output.write(outcome.json(of: push, number: number + index + 1, isExpected).line)
+            }
+            let title = push.title + (isExpected ? "" : " (expected \(push.expected), \(outcome.explanation))")
+            table.add([
+                Table.Cell("\(number + index + 1)", .faint), Table.Cell(title), Table.Cell(push.destination, .faint),
+                Table.Cell(outcome.status, outcome.isAccepted ? .good : .bad),
+                Table.Cell(outcome.milliseconds, .faint), Table.Cell(outcome.explanation),
+            ])
+        }
+        if !output.isJSON {
+            Terminal.output.write("\n\(Terminal.output.styled(chapter.title, .bold))\n" + table.text(for: .output))
+        }
+        return surprises
+    }
+
+    /// Keeps the inbox open for a user at a terminal, until Control-C; other output ends at once.
+    private func keepInboxOpen(of apns: SimulatedAPNs) async throws {
+        let url = "http://localhost:\(await apns.inboxPort ?? 0)/"
+        Terminal.output.write("Look at what came in:  \(url)\nControl-C ends it.\n")
+        try await TerminationSignal.received()
+    }
+
+    private func closing(sent: Int, received: Int, surprises: Int) -> String {
+        let program = CommandLine.arguments.first ?? "martlet"
+        let verdict =
+            surprises == 0
+            ? "Every answer was the one Apple would have given; the local APNs got \(received) of \(sent) pushes."
+            : "\(surprises) of the answers were not the expected ones."
+        return """
+
+            \(verdict)
+
+            To look further:
+              keep a local APNs running, and see how to point any client at it:  \(program) simulate
+              send a push of your own, to Apple or to the local APNs:            \(program) send --help
+              use the client library from Swift:                                 README.md and Examples/
+
+            """
+    }
+
+    /// The clients that send the pushes.
+    private struct Clients {
+        let usual: PushClient
+        private let unchecked: PushClient
+        private let late: PushClient
+
+        init(for apns: SimulatedAPNs, at endpoint: APNsEndpoint) throws {
+            let authentication = Authentication.token(try .ephemeral())
+            var configuration = apns.clientConfiguration
+            // Without retries, the table shows the answer to each push.
+            configuration.retry = RetryPolicy.none
+            usual = try PushClient(endpoint, authentication: authentication, configuration: configuration)
+            configuration.checksBeforeSending = false
+            unchecked = try PushClient(endpoint, authentication: authentication, configuration: configuration)
+            late = try PushClient(
+                endpoint,
+                authentication: authentication,
+                configuration: configuration,
+                clock: Demo.slowClock
+            )
+        }
+
+        func send(_ push: DemoPush, in world: DemoWorld) async -> DemoOutcome {
+            let client =
+                switch push.sender {
+                case .usual: usual
+                case .unchecked: unchecked
+                case .late: late
+                }
+            let clock = ContinuousClock()
+            let start = clock.now
+            do {
+                _ = try await push.send(with: client, in: world)
+                return DemoOutcome(answer: .accepted, took: clock.now - start)
+            } catch {
+                return DemoOutcome(error, took: clock.now - start)
+            }
+        }
+
+        func close() async {
+            for client in [usual, unchecked, late] { await client.close() }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Martlet
+
+/// Common mistakes.
+enum DemoMistakes {
+    /// Returns pushes that APNs accepts, each with the rule that finds its mistake.
+    static func accepted(at now: Int64) throws -> [DemoPush] {
+        [
+            wrong("the badge is a text", #"{"aps":{"alert":"3 orders","badge":"3"}}"#, "badge-not-a-number"),
+            wrong(
+                "time-senstive",
+                #"{"aps":{"alert":"Your courier is here","interruption-level":"time-senstive"}}"#,
+                "interruption-level-unknown"
+            ),
+            wrong(
+                "a silent push that says it is an alert",
+                #"{"aps":{"content-available":1}}"#,
+                "alert-should-be-background"
+            ),
+            DemoPush(
+                "a background push with an alert",
+                .push(
+                    .opaque(
+                        Array(#"{"aps":{"content-available":1,"alert":"Sync"}}"#.utf8),
+                        pushType: .background,
+                        priority: .powerAware
+                    ),
+                    to: DemoWorld.phone
+                ),
+                rule: "background-with-alert"
+            ),
+            wrong(
+                "a Live Activity's update sent as an alert",
+                #"{"aps":{"event":"update","timestamp":\#(now),"content-state":{"minutesLeft":2}}}"#,
+                "push-type-mismatch"
+            ),
+            DemoPush(
+                "an update after the end",
+                .update(try .update(DemoStory.state("Delivered", 0, 1))),
+                rule: "activity-after-end"
+            ),
+            DemoPush(
+                "attributes that are the content-state",
+                .start(
+                    try LiveActivityStart(
+                        attributesType: DemoStory.attributesType,
+                        attributes: DemoStory.state("In the kitchen", 25, 0.1),
+                        state: DemoStory.state("In the kitchen", 25, 0.1),
+                        alert: LiveActivityAlert(title: "Order 43", body: "Follow it here.")
+                    ),
+                    on: DemoWorld.starter
+                ),
+                rule: "activity-attributes-equal-state"
+            ),
+            late("a timestamp in milliseconds", now * 1_000, "activity-time-in-milliseconds"),
+            late("a timestamp of an hour ago", now - 3_600, "activity-timestamp-older"),
+        ]
+    }
+
+    /// Returns pushes that are refused, each with the expected answer.
+    static func refused() -> [DemoPush] {
+        let hello = PushNotification.alert("Hello")
+        let large = PushNotification.alert(Alert(body: String(repeating: "long ", count: 900)))
+        let hasty = PushNotification.opaque(
+            Array(#"{"aps":{"content-available":1}}"#.utf8),
+            pushType: .background,
+            priority: .immediate
+        )
+        return [
+            DemoPush(
+                "to a device of the App Store build",
+                .push(hello, to: DemoWorld.released),
+                .refused(400, .badDeviceToken)
+            ),
+            DemoPush(
+                "to a device of another app",
+                .push(hello, to: DemoWorld.neighbour),
+                .refused(400, .deviceTokenNotForTopic)
+            ),
+            DemoPush(
+                "to a device that removed the app",
+                .push(hello, to: DemoWorld.departed),
+                .refused(410, .unregistered)
+            ),
+            DemoPush(
+                "a background push in a hurry",
+                .push(hasty, to: DemoWorld.phone),
+                .refused(400, .badPriority),
+                from: .unchecked
+            ),
+            DemoPush(
+                "more than 4096 bytes",
+                .push(large, to: DemoWorld.phone),
+                .refused(413, .payloadTooLarge),
+                from: .unchecked
+            ),
+            DemoPush(
+                "from a machine two hours slow",
+                .push(hello, to: DemoWorld.phone),
+                .refused(403, .expiredProviderToken),
+                from: .late
+            ),
+            DemoPush("more than 4096 bytes, checked before sending", .push(large, to: DemoWorld.phone), .notSent),
+        ]
+    }
+
+    private static func wrong(_ title: String, _ payload: String, _ rule: String) -> DemoPush {
+        DemoPush(title, .push(.opaque(Array(payload.utf8), pushType: .alert), to: DemoWorld.phone), rule: rule)
+    }
+
+    private static func late(_ title: String, _ timestamp: Int64, _ rule: String) -> DemoPush {
+        let payload = #"{"aps":{"event":"update","timestamp":\#(timestamp),"content-state":{"status":"In the oven"}}}"#
+        return DemoPush(title, .activity(.opaque(Array(payload.utf8), pushType: .liveActivity)), rule: rule)
+    }
+}

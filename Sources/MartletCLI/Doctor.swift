@@ -1,0 +1,221 @@
+import Martlet
+import MartletCommands
+
+extension Command {
+    /// Checks each precondition for delivering a push, and advises how to fix errors.
+    static let doctor = Command(
+        "doctor",
+        "Check key or certificate, network, TLS, credentials, topic and clock, and advise how to fix them",
+        examples: [
+            "doctor --environment production --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --topic com.example.app",
+            "doctor --host localhost:2197 --ca ~/.local/share/martlet/ca.pem --topic com.example.app",
+        ],
+        Option<String>.topic,
+        Option<DeviceToken?>("--to", "Device to send a silent push to; by default a token that no device has"),
+        ServerOptions.declared,
+        OutputFormat.declared
+    ) { topic, token, server, output in
+        var examination = Examination(topic: Topic(topic), token: token, server: server, output: output)
+        let status = try await examination.run()
+        if output.isJSON { Terminal.output.write(examination.json.line) }
+        if status != .success { throw CommandFailure(status) }
+    }
+}
+
+/// A sequence of checks, which stops at the first failure, because later checks depend on earlier ones.
+private struct Examination {
+    /// A token that no device has, so that no user is notified.
+    private static let unusedToken = String(repeating: "0", count: 64)
+
+    /// The result of a check.
+    private struct Step {
+        var name: String
+        var message: String
+        /// The advice; nil if the check succeeded.
+        var advice: String?
+        /// The code of the failure; nil if the check succeeded.
+        var error: String?
+
+        var json: JSONValue {
+            let facts = [("step", name), ("message", message), ("error", error), ("advice", advice)]
+            let members = facts.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } }
+            return .object(members + [.init("ok", .bool(advice == nil))])
+        }
+    }
+
+    let topic: Topic
+    let token: DeviceToken?
+    let server: ServerOptions
+    let output: OutputFormat
+    private var steps: [Step] = []
+
+    init(topic: Topic, token: DeviceToken?, server: ServerOptions, output: OutputFormat) {
+        self.topic = topic
+        self.token = token
+        self.server = server
+        self.output = output
+    }
+
+    /// All checks, and the first failure, as JSON.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("ok", .bool(steps.allSatisfy { $0.advice == nil })), .init("steps", .array(steps.map(\.json))),
+        ]
+        if let failed = steps.first(where: { $0.error != nil }) {
+            members.append(.init("error", .string(failed.error ?? "")))
+            members.append(.init("message", .string("\(failed.name): \(failed.message)")))
+        }
+        return .object(members)
+    }
+
+    /// Runs the checks.
+    ///
+    /// - Returns: The exit status of the failed check, or success.
+    mutating func run() async throws -> ExitStatus {
+        guard let client = checkOptions() else { return .usage }
+        let events = client.events()
+        var status = await connect(client)
+        if status == .success { status = try await push(client) }
+        await client.close()
+        for await case .clockSkew(let skew) in events {
+            fail(
+                "clock",
+                "it differs from the server's by \(skew)",
+                "Set this machine's clock.",
+                error: "clockSkew"
+            )
+            status = max(status, .failure)
+        }
+        return status
+    }
+
+    /// Checks the options and the files that they name; returns nil if one cannot be used.
+    private mutating func checkOptions() -> PushClient? {
+        let name = server.hasCertificate ? "certificate" : "key"
+        do throws(CredentialError) {
+            _ = try server.authentication()
+        } catch {
+            fail(name, error.description, error.advice, error: "usage")
+            return nil
+        }
+        do {
+            _ = try server.additionalAuthorities()
+        } catch {
+            fail("CA certificates", "\(error)", "Give --ca the server's CA certificates, PEM.", error: "usage")
+            return nil
+        }
+        do {
+            let client = try server.client()
+            let message =
+                server.hasCertificate
+                ? "it can be used"
+                : server.hasFreshKey ? "a new one, which a simulator accepts, as --key was not given" : "it can sign"
+            report(Step(name: name, message: message))
+            return client
+        } catch {
+            fail(name, "\(error)", "Check the options for the server.", error: "usage")
+            return nil
+        }
+    }
+
+    private mutating func connect(_ client: PushClient) async -> ExitStatus {
+        do throws(APNsError) {
+            try await client.warmUp()
+            return .success
+        } catch {
+            return failNetwork(error)
+        }
+    }
+
+    private var networkStep: String { server.isEncrypted ? "network and TLS" : "network" }
+
+    private mutating func reportNetwork() {
+        let message =
+            server.isEncrypted
+            ? "connected; the server is trusted and speaks HTTP/2" : "connected without TLS; the server speaks HTTP/2"
+        report(Step(name: networkStep, message: message))
+    }
+
+    private mutating func failNetwork(_ error: APNsError) -> ExitStatus {
+        fail(networkStep, error.description, networkAdvice(for: error), error: error.code.description)
+        return ExitStatus(of: error)
+    }
+
+    private func networkAdvice(for error: APNsError) -> String {
+        if error.code != .certificateRejected, let hint = server.hint(for: error) {
+            return hint.prefix(1).uppercased() + hint.dropFirst() + "."
+        }
+        return switch error.code {
+        case .nameNotResolved: "Check the name server of this machine, and the spelling of the host."
+        case .connectionFailed, .timedOut:
+            server.isApple
+                ? "Allow port 443 or 2197 to Apple's 17.0.0.0/8. Or try --host api.push.apple.com:2197."
+                : "Check that the server is running, and that --host has its port."
+        case .certificateRejected:
+            server.isApple
+                ? "Update the certificates of this machine."
+                : #"Give --ca the server's authority; for a simulator --ca "$(martlet ca path)"."#
+        case .notHTTP2: "Remove what terminates TLS between this machine and the server, such as a proxy."
+        default: "Check the network."
+        }
+    }
+
+    private mutating func push(_ client: PushClient) async throws -> ExitStatus {
+        let name = "credentials and topic"
+        let device = try token ?? DeviceToken(hex: Examination.unusedToken)
+        do throws(APNsError) {
+            try await client.send(
+                .background(expiration: .attemptOnce),
+                to: device,
+                topic: topic,
+                options: SendOptions(retry: RetryPolicy.none)
+            )
+            reportNetwork()
+            report(Step(name: name, message: "a silent push was accepted"))
+        } catch {
+            // Without TLS, only an answer shows that the server supports HTTP/2.
+            guard ExitStatus(of: error) != .unreachable else { return failNetwork(error) }
+            reportNetwork()
+            guard token == nil, error.reason == .badDeviceToken else {
+                fail(name, error.description, advice(for: error), error: error.code.description)
+                return ExitStatus(of: error)
+            }
+            report(Step(name: name, message: "accepted; APNs only refuses the token, which no device has"))
+        }
+        if !server.hasCertificate {
+            report(
+                Step(
+                    name: "clock",
+                    message: "within an hour of the server's: it accepted the time in the provider token"
+                )
+            )
+        }
+        return .success
+    }
+
+    private func advice(for error: APNsError) -> String {
+        switch (error.status, error.reason) {
+        case (_, .badDeviceToken?): "The token may be from the other environment: see --environment."
+        case (_, .deviceTokenNotForTopic?): "The token is another app's: compare --topic with its bundle identifier."
+        case (_, .topicDisallowed?), (_, .badTopic?), (_, .missingTopic?):
+            "Check that --topic is the bundle identifier, and that the key belongs to the team of the app."
+        case (403?, .expiredProviderToken?): "Set this machine's clock."
+        case (403?, _): "Check that --key, --key-id and --team-id belong together, and to this environment."
+        case (410?, _): "The app was removed from the device, or has a newer token."
+        default: "Try again later, and see https://developer.apple.com/system-status/."
+        }
+    }
+
+    private mutating func fail(_ name: String, _ message: String, _ advice: String, error: String) {
+        report(Step(name: name, message: message, advice: advice, error: error))
+    }
+
+    /// Stores a result and, unless the output is JSON, prints it.
+    private mutating func report(_ step: Step) {
+        steps.append(step)
+        guard !output.isJSON else { return }
+        let mark = step.advice == nil ? ("ok  ", TextStyle.good) : ("bad ", .bad)
+        Terminal.output.write("\(Terminal.output.styled(mark.0, mark.1))  \(step.name): \(step.message)\n")
+        if let advice = step.advice { Terminal.output.write("      \(advice)\n") }
+    }
+}

@@ -1,0 +1,130 @@
+import MartletCommands
+import MartletCore
+import MartletTransport
+
+/// A file that an option or an argument names; `-` is standard input.
+struct InputFile: ArgumentValue, CustomStringConvertible {
+    /// The path, or `-`.
+    let path: String
+    /// The option or the environment variable that names the file; nil for an argument and for a default.
+    private let source: String?
+    var description: String { path }
+    /// Whether the file is standard input.
+    var isStandardInput: Bool { path == "-" }
+
+    /// Creates a file from its path, without checking that it exists.
+    init(argument: String) {
+        self.init(argument: argument, source: nil)
+    }
+
+    /// Part of `ArgumentValue`.
+    init(argument: String, source: String?) {
+        path = argument
+        self.source = source
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "file" }
+    /// Part of `ArgumentValue`.
+    static var isFile: Bool { true }
+
+    /// The name of the file in errors: the path, preceded by the option or variable.
+    var label: String {
+        let name = path == "-" ? "standard input" : path
+        return source.map { "\($0) \(name)" } ?? name
+    }
+
+    /// Reads all bytes of the file.
+    ///
+    /// - Throws: ``UsageError`` with the file and the system's error, or if standard input is empty.
+    func bytes() throws(UsageError) -> [UInt8] {
+        guard path != "-" else {
+            let bytes: [UInt8]
+            do throws(UsageError) {
+                bytes = try StandardInput.bytes()
+            } catch {
+                throw UsageError((source.map { $0 + " " } ?? "") + "\(error)")
+            }
+            guard !bytes.isEmpty else { throw UsageError("\(label) is empty") }
+            return bytes
+        }
+        do throws(FileError) {
+            return try FileContents.read(path)
+        } catch {
+            throw usageError(error)
+        }
+    }
+
+    /// Returns the error for a file that cannot be read, preceded by the option or variable.
+    func usageError(_ error: FileError) -> UsageError {
+        UsageError((source.map { $0 + " " } ?? "") + "\(error)")
+    }
+
+    /// Reads the file as text.
+    ///
+    /// - Throws: ``UsageError`` with the file and the system's error, or if the bytes are not UTF-8.
+    func text() throws(UsageError) -> String {
+        try text(of: bytes())
+    }
+
+    /// Converts bytes of the file to text.
+    ///
+    /// - Throws: ``UsageError`` if the bytes are not UTF-8.
+    func text(of bytes: [UInt8]) throws(UsageError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw UsageError("\(label) cannot be read: it is not valid UTF-8")
+        }
+        return text
+    }
+
+    /// Reads the first line of the file; empty for an empty file.
+    func firstLine() throws(UsageError) -> String {
+        try text().split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    }
+
+    /// Reads the certificates in the file as PEM text.
+    ///
+    /// - Throws: ``UsageError`` if the file cannot be read, or contains no certificate in PEM.
+    func certificates() throws(UsageError) -> String {
+        let text = try text()
+        do throws(WireError) {
+            _ = try TLSContext.http1Client(authorities: text)
+        } catch {
+            throw UsageError("\(label): \(error)")
+        }
+        return text
+    }
+
+    /// Reads the file, which must contain a JSON object.
+    ///
+    /// - Throws: ``UsageError`` if the file cannot be read or is not a JSON object.
+    func jsonObject() throws(UsageError) -> [UInt8] {
+        let bytes = try bytes()
+        // APNs accepts repeated names, which only the stricter reader rejects.
+        guard !JSONReader.isObject(bytes) else { return bytes }
+        guard try JSONValue(bytes, label).members != nil else { throw UsageError("\(label) must be a JSON object") }
+        return bytes
+    }
+}
+
+extension JSONValue {
+    /// Parses the text of a file, a line or an option.
+    ///
+    /// - Parameters:
+    ///   - text: The JSON text in UTF-8.
+    ///   - subject: The name of the text for the error; nil, the default, if the caller adds it.
+    /// - Throws: ``UsageError`` if the text is not valid JSON.
+    init(_ text: [UInt8], _ subject: String? = nil) throws(UsageError) {
+        do throws(JSONError) {
+            self = try JSONReader.read(text)
+        } catch {
+            let isLimit =
+                switch error.problem {
+                case .tooDeep, .tooLong, .duplicateName: true
+                default: false
+                }
+            let rule = isLimit ? "cannot be used" : "is not valid JSON"
+            throw UsageError((subject.map { $0 + " " } ?? "") + "\(rule): \(error)")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package import MartletCommands
+package import MartletRelay
+import MartletTransport
+
+/// The IP address of this machine that a server listens on.
+struct ListenHost: ArgumentValue, CustomStringConvertible {
+    /// The IPv4 loopback address.
+    static let loopback = ListenHost(address: "127.0.0.1")
+
+    /// The numeric address.
+    let address: String
+    var description: String { address }
+    /// Whether the address is a loopback address.
+    var isLoopback: Bool { SocketAddress(literal: address, port: 0)?.isLoopback ?? false }
+
+    private init(address: String) {
+        self.address = address
+    }
+
+    /// Parses an address.
+    init(argument: String) throws(UsageError) {
+        guard SocketAddress(literal: argument, port: 0) != nil else {
+            throw UsageError(
+                "must be an IP address of this machine, such as 127.0.0.1, 0.0.0.0 or ::1 (found \"\(argument)\")"
+            )
+        }
+        address = argument
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "address" }
+}
+
+/// An IP address with a port, such as `127.0.0.1:2197`.
+extension RelayConfiguration.Address: ArgumentValue {
+    /// Parses an address.
+    package init(argument: String) throws(UsageError) {
+        guard let address = RelayConfiguration.Address(argument) else {
+            throw UsageError("\(RelayConfiguration.Address.rule) (found \"\(argument)\")")
+        }
+        self = address
+    }
+
+    /// Part of `ArgumentValue`.
+    package static var valueName: String { "address" }
+}

@@ -1,0 +1,64 @@
+import MartletCommands
+import MartletCore
+
+extension Command {
+    /// Lists, shows and requeues the dead letters of an app.
+    static let relayDeadLetters = Command(
+        "relay dead-letters",
+        "Print the pushes of an app that a relay has abandoned, one of them with its payload, or requeue them",
+        examples: [
+            "relay dead-letters --app orders --key-file operator.key",
+            "relay dead-letters show --app orders --id 123e4567-e89b-42d3-a456-426655440000 --key-file operator.key",
+            "relay dead-letters requeue --app orders --key-file operator.key",
+            "relay dead-letters requeue --app orders --id 123e4567-e89b-42d3-a456-426655440000",
+        ],
+        Argument<DeadLetterAction?>("list|show|requeue", "Action; list by default"),
+        Option<AppName>("--app", "Name of the app in the relay"),
+        Option<[String]>("--id", "Identifier of the push to show, or of a push to requeue; all by default"),
+        RelayCaller.declared,
+        OutputFormat.declared
+    ) { action, app, ids, relay, output in
+        let place = "/v1/apps/\(app.text)/dead-letters"
+        if action == .requeue {
+            let body: JSONValue? = ids.isEmpty ? nil : ["ids": .array(ids.map(JSONValue.string))]
+            let answer = try await relay.ask("POST", place + ":requeue", body)
+            let count = Int(answer["requeued"]?.integerValue ?? 0)
+            output.write(json: answer, text: "\(count) requeued\n")
+            let missing = Set(ids).count - count
+            guard missing > 0 else { return }
+            if !output.isJSON {
+                let what = ids.count == 1 ? "the push of --id is" : "\(missing) of the pushes of --id are"
+                Terminal.errors.write("\(what) not among the dead letters of \(app.text)\n")
+            }
+            throw CommandFailure()
+        }
+        if action == .show {
+            guard ids.count == 1 else { throw UsageError("show needs one --id") }
+            let letter = try await relay.ask("GET", "\(place)/\(ids[0])")
+            output.write(json: letter, text: lines(of: letter))
+            return
+        }
+        guard ids.isEmpty else { throw UsageError("--id needs show or requeue: the list has all dead letters") }
+        let answer = try await relay.ask("GET", place)
+        guard !output.isJSON else { return Terminal.output.write(answer.line) }
+        var table = Table(["push", "environment", Table.Column("attempts", isNumeric: true), "Apple's last answer"])
+        for letter in answer["dead-letters"]?.elements ?? [] {
+            table.add([
+                letter.cell("id"), letter.cell("environment"), letter.cell("attempts"), Table.Cell(letter.lastAnswer),
+            ])
+        }
+        Terminal.output.write(table.text(for: .output))
+    }
+
+    /// Returns the members of a dead letter, one per line.
+    private static func lines(of letter: JSONValue) -> String {
+        (letter.members ?? []).map { "\($0.name): \($0.value.shown)\n" }.joined()
+    }
+}
+
+/// The actions on abandoned pushes.
+enum DeadLetterAction: String, CaseIterable, ArgumentValue {
+    case list
+    case show
+    case requeue
+}

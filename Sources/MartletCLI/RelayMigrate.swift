@@ -1,0 +1,89 @@
+import MartletCommands
+import MartletCore
+import MartletOutbox
+import MartletRelay
+import MartletTransport
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Command {
+    /// Creates the tables that several relays share, and moves the content of a file into them.
+    static let relayMigrate = Command(
+        "relay migrate",
+        "Create or update the tables of the relay's database, and move the content of a file there",
+        examples: [
+            "relay migrate --configuration relay.json",
+            "relay migrate --data postgresql://relay@db1,db2/push --from /var/lib/martlet/relay.sqlite",
+        ],
+        RelayOptions.configurationFile,
+        RelayOptions.data,
+        Option<FilePath?>("--from", "File of a stopped relay, whose pushes and outcomes move into the database"),
+        OutputFormat.declared
+    ) { configuration, data, file, output in
+        let place = try data.map { OutboxPlace($0.path) } ?? RelayOptions.place(in: configuration)
+        guard case .database(let address) = place else {
+            throw UsageError("\(place) is a file: data must begin with postgresql://")
+        }
+        if let file { try checkIsDatabase(file.path) }
+        try await PostgreSQLOutbox.migrate(address)
+        guard let file else {
+            return output.write(
+                json: ["database": .string("\(place)")],
+                text: "The tables in \(place) are those of this version.\n"
+            )
+        }
+        if !output.isJSON { Terminal.output.write("The tables in \(place) are those of this version.\n") }
+        let move: OutboxMove
+        do throws(OutboxError) {
+            move = try await OutboxMove(from: file.path, to: address)
+        } catch {
+            guard error.kind == .inUse else { throw error }
+            throw UsageError("--from \(file.path) is in use: a relay still uses the file; stop it first")
+        }
+        let account = try await move.run(at: Int64(Date().timeIntervalSince1970 * 1_000)) { account in
+            guard Terminal.errors.isInteractive else { return }
+            Terminal.errors.write("\r\(account.pushes) pushes, \(account.outcomes) outcomes moved")
+        }
+        if Terminal.errors.isInteractive { Terminal.errors.write("\r\u{1B}[K") }
+        output.write(
+            json: [
+                "database": .string("\(place)"), "pushes": .number(JSONNumber(Int64(account.pushes))),
+                "outcomes": .number(JSONNumber(Int64(account.outcomes))),
+                "dead-tokens": .number(JSONNumber(Int64(account.deadTokens))),
+            ],
+            text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "
+                + "\(account.deadTokens) dead tokens.\n"
+        )
+    }
+}
+
+extension Command {
+    /// The beginning of every file of SQLite (https://www.sqlite.org/fileformat.html §1.3).
+    private static let databaseHeader = Array("SQLite format 3\0".utf8)
+
+    /// Checks, before the tables are created, that a file exists and is one of SQLite.
+    fileprivate static func checkIsDatabase(_ path: String) throws(UsageError) {
+        let start: [UInt8]
+        do throws(FileError) {
+            start = try FileContents.start(of: path, byteCount: databaseHeader.count)
+        } catch {
+            throw UsageError("--from \(error)")
+        }
+        guard start == databaseHeader else { throw UsageError("--from \(path) is not the database of a relay") }
+    }
+}
+
+extension RelayOptions {
+    /// Returns the location of the outbox in a configuration.
+    fileprivate static func place(in configuration: InputFile) throws(UsageError) -> OutboxPlace {
+        do throws(RelayError) {
+            return try RelayConfiguration(file: configuration.path).data
+        } catch {
+            throw UsageError("\(error)")
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import MartletCommands
+import MartletCore
+import MartletTransport
+
+extension Command {
+    /// Prints the state of a relay.
+    static let relayStatus = Command(
+        "relay status",
+        "Print the queues of a relay: waiting, in flight and paused pushes of each app",
+        examples: ["relay status --key-file operator.key", "relay status --key-file operator.key --json"],
+        RelayCaller.declared,
+        OutputFormat.declared
+    ) { relay, output in
+        let status = try await relay.ask("GET", "/v1/status")
+        guard !output.isJSON else { return Terminal.output.write(status.line) }
+        let storage = status["storage"]
+        let words = [
+            "martlet \(status["version"]?.stringValue ?? ""), \(status["state"]?.stringValue ?? "")",
+            "keeps pushes in \(storage?["place"]?.stringValue ?? "")",
+            storage?["problem"]?.stringValue.map { "which fails: \($0)" },
+        ]
+        Terminal.output.write(words.compactMap(\.self).joined(separator: ", ") + "\n\n" + lanes(in: status))
+        guard status["nodes"]?.elements?.isEmpty == false else { return }
+        Terminal.output.write("\n" + nodes(in: status))
+    }
+
+    /// Returns a table of the relays that share a database.
+    private static func nodes(in status: JSONValue) -> String {
+        var table = Table([
+            Table.Column("relay", isNumeric: true), "name", "version", Table.Column("silent", isNumeric: true),
+            Table.Column("in flight", isNumeric: true), Table.Column("sent/s", isNumeric: true),
+            Table.Column("delivered", isNumeric: true), "state",
+        ])
+        for node in status["nodes"]?.elements ?? [] {
+            let silence = Double(node["silent-ms"]?.integerValue ?? 0) / 1_000
+            table.add([
+                node.cell("number"), node.cell("name"), node.cell("version"),
+                Table.Cell("\(silence.shortText) s"), node.cell("in-flight"), node.cell("sent-per-second"),
+                Table.Cell(node["outcomes"]?["delivered"]?.shown ?? ""),
+                Table.Cell(node["state"]?.stringValue ?? "", node["state"] == "draining" ? .bad : .good),
+            ])
+        }
+        return table.text(for: .output)
+    }
+
+    private static func lanes(in status: JSONValue) -> String {
+        var table = Table([
+            "app", "environment", Table.Column("waiting", isNumeric: true), Table.Column("oldest", isNumeric: true),
+            Table.Column("in flight", isNumeric: true), Table.Column("sent/s", isNumeric: true),
+            Table.Column("delivered", isNumeric: true), Table.Column("refused", isNumeric: true),
+            Table.Column("dead", isNumeric: true), "state",
+        ])
+        let now = status["now"]?.integerValue ?? 0
+        for lane in status["lanes"]?.elements ?? [] {
+            let ends = lane["outcomes"]
+            table.add([
+                lane.cell("app"), lane.cell("environment"), Table.Cell(lane["waiting"]?.shown ?? "unknown"),
+                Table.Cell(lane["oldest-seconds"].map { "\($0.shown) s" } ?? "-"), lane.cell("in-flight"),
+                lane.cell("sent-per-second"), Table.Cell(ends?["delivered"]?.shown ?? ""),
+                Table.Cell(ends?["refused"]?.shown ?? ""), Table.Cell(ends?["dead"]?.shown ?? ""),
+                state(of: lane, at: now),
+            ])
+        }
+        return table.text(for: .output)
+    }
+
+    /// Returns the state of a lane: its pause, and the reason and the duration if it is down.
+    private static func state(of lane: JSONValue, at now: Int64) -> Table.Cell {
+        let down = lane["since"]?.integerValue.map { since in
+            let seconds = Double(max(0, now - since) / 1_000)
+            return "down for \(seconds.shortText) s: \(lane["reason"]?.stringValue ?? "")"
+        }
+        let states = [lane["manual-pause"]?.manualPause, down].compactMap(\.self)
+        return states.isEmpty ? Table.Cell("ok", .good) : Table.Cell(states.joined(separator: ", and "), .bad)
+    }
+
+    /// Lists the apps of a relay.
+    static let relayApps = Command(
+        "relay apps",
+        "Print the apps that an API key of a relay is for",
+        examples: ["relay apps --key-file operator.key"],
+        RelayCaller.declared,
+        OutputFormat.declared
+    ) { relay, output in
+        let answer = try await relay.ask("GET", "/v1/apps")
+        guard !output.isJSON else { return Terminal.output.write(answer.line) }
+        var table = Table(["app", "bundle identifiers", "environments", "team", "key"])
+        for app in answer["apps"]?.elements ?? [] {
+            table.add([
+                app.cell("name"), app.cell("bundle-ids"), app.cell("environments"), app.cell("team-id"),
+                app.cell("key-id"),
+            ])
+        }
+        Terminal.output.write(table.text(for: .output))
+    }
+
+    /// Drains a relay.
+    static let relayDrain = Command(
+        "relay drain",
+        "Make a relay stop accepting pushes, finish those in flight, and exit",
+        examples: ["relay drain --key-file operator.key", "relay drain --node 3 --key-file operator.key"],
+        Option<Int?>("--node", "Number of another relay that shares the database, from relay status"),
+        RelayCaller.declared,
+        OutputFormat.declared
+    ) { node, relay, output in
+        let answer = try await relay.ask("POST", node.map { "/v1/nodes/\($0)/drain" } ?? "/v1/drain")
+        if output.isJSON {
+            Terminal.output.write(answer.line)
+        } else {
+            Terminal.output.write("The relay is shutting down.\n")
+        }
+    }
+}
+
+extension JSONValue {
+    /// A scalar, or a list of scalars, as text.
+    var shown: String {
+        if let elements { return elements.map(\.shown).joined(separator: ", ") }
+        return stringValue ?? String(decoding: encoded(), as: UTF8.self)
+    }
+
+    func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
+
+    /// The status and reason of Apple's last answer to a push; empty if there is none.
+    var lastAnswer: String {
+        [self["apns"]?["status"]?.shown, self["apns"]?["reason"]?.shown].compactMap(\.self).joined(separator: " ")
+    }
+}

@@ -1,0 +1,195 @@
+import Martlet
+import MartletCommands
+import MartletCore
+import MartletOutbox
+import MartletRelay
+import MartletTransport
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Command {
+    /// Validates the configuration of a relay.
+    static let relayCheck = Command(
+        "relay check",
+        "Validate the configuration of a relay, and warn about likely mistakes",
+        examples: ["relay check --configuration relay.json"],
+        RelayOptions.declared,
+        OutputFormat.declared
+    ) { options, output in
+        let configuration = try options.configurationToCheck()
+        output.write(json: configuration.json, text: configuration.summary)
+        guard !output.isJSON else { return }
+        for remark in configuration.allWarnings { Terminal.errors.write("warning: \(remark)\n") }
+    }
+
+    /// Creates an API key.
+    static let relayKeysMake = Command(
+        "relay keys make",
+        "Create an API key for a client of a relay; it is printed once and stored nowhere",
+        examples: ["relay keys make --name 'back end' --apps orders,rides --scopes send,read"],
+        Option<NonemptyText>("--name", "Name of the key in logs", variable: "MARTLET_RELAY_KEY_NAME"),
+        Option<AppList>("--apps", "Apps that the key is for, separated by commas"),
+        Option("--scopes", "Permissions of the key, separated by commas", default: ScopeList()),
+        OutputFormat.declared
+    ) { name, apps, scopes, output in
+        let key = CallerKey()
+        let entry: JSONValue = [
+            "name": .string(name.text), "key-sha256": .string(try key.hash),
+            "apps": .array(apps.names.map(JSONValue.string)),
+            "scopes": .array(scopes.scopes.map { .string($0.rawValue) }),
+        ]
+        guard !output.isJSON else {
+            return Terminal.output.write(
+                JSONValue.object([.init("key", .string(key.text)), .init("entry", entry)]).line
+            )
+        }
+        Terminal.errors.write("The key, for a file of the client; it cannot be shown again:\n")
+        Terminal.output.write(key.text + "\n")
+        Terminal.errors.write("\nThe entry for \"callers\" in the configuration of the relay:\n")
+        Terminal.output.write(entry.line)
+    }
+}
+
+/// Text that is not empty.
+struct NonemptyText: ArgumentValue {
+    let text: String
+
+    init(argument: String) throws(UsageError) {
+        guard !argument.isEmpty else { throw UsageError("must not be empty") }
+        text = argument
+    }
+
+    static var valueName: String { "text" }
+}
+
+/// Names of apps, separated by commas.
+struct AppList: ArgumentValue {
+    let names: [String]
+
+    init(argument: String) throws(UsageError) {
+        names = argument.split(separator: ",").map(String.init)
+        guard !names.isEmpty else { throw UsageError("must name at least one app") }
+    }
+
+    static var valueName: String { "names" }
+}
+
+/// Scopes, separated by commas.
+struct ScopeList: ArgumentValue, CustomStringConvertible {
+    typealias Scope = RelayConfiguration.Caller.Scope
+
+    var scopes = [Scope.send, .read]
+    var description: String { scopes.map(\.rawValue).joined(separator: ",") }
+
+    init() {}
+
+    init(argument: String) throws(UsageError) {
+        scopes = []
+        for name in argument.split(separator: ",") {
+            guard let scope = Scope(rawValue: String(name)) else {
+                throw UsageError(
+                    "must be a list of \(Scope.allCases.map(\.rawValue).joined(separator: ", ")) (found \"\(name)\")"
+                )
+            }
+            scopes.append(scope)
+        }
+        guard !scopes.isEmpty else { throw UsageError("must name at least one scope") }
+    }
+
+    static var valueName: String { "scopes" }
+}
+
+extension RelayConfiguration {
+    /// The likely mistakes, and the keys that expire soon.
+    fileprivate var allWarnings: [String] { warnings + expiryWarnings(at: Date()).map(\.description) }
+
+    /// The validated configuration as JSON.
+    fileprivate var json: JSONValue {
+        let listeners = listeners.sorted { $0.key.rawValue < $1.key.rawValue }
+        var members: [JSONValue.Member] = [
+            .init("valid", true), .init("data", .string("\(data)")),
+            .init("listen", .object(listeners.map { .init($0.key.rawValue, .string("\($0.value)")) })),
+        ]
+        if let http { members.append(.init("http", .string("http://\(http)"))) }
+        let apps = apps.map { app -> JSONValue in
+            [
+                "name": .string(app.name), "bundle-ids": .array(app.bundleIDs.map(JSONValue.string)),
+                "environments": .array(app.environments.map { .string($0.rawValue) }),
+                "team-id": .string(app.key.teamID), "key-id": .string(app.key.keyID),
+                "webhook": app.webhook.map { .string($0.url) } ?? .null,
+            ]
+        }
+        let callers = callers.map { caller -> JSONValue in
+            [
+                "name": .string(caller.name), "apps": .array(caller.apps.sorted().map(JSONValue.string)),
+                "scopes": .array(caller.scopes.map(\.rawValue).sorted().map(JSONValue.string)),
+            ]
+        }
+        return .object(
+            members + [
+                .init("apps", .array(apps)), .init("callers", .array(callers)),
+                .init("warnings", .array(allWarnings.map(JSONValue.string))),
+            ]
+        )
+    }
+
+    /// The validated configuration as text.
+    fileprivate var summary: String {
+        var lines = [
+            "Keeps pushes in \(data), \(outbox.limit) at most\(promise)."
+        ]
+        for environment in PushEnvironment.allCases {
+            guard let address = listeners[environment] else { continue }
+            let cover = identity == nil ? "in the clear" : "over TLS"
+            lines.append("Takes pushes for \(environment.rawValue) at \(address), \(cover).")
+        }
+        if let http { lines.append("Answers in JSON at http://\(http).") }
+        for (environment, endpoint) in endpoints.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            lines.append(
+                "Takes \(endpoint.endpoint.host):\(endpoint.endpoint.port) for Apple's \(environment.rawValue)."
+            )
+        }
+        lines += telemetry?.summary ?? []
+        return (lines + ["", appTable + "\n" + callerTable]).joined(separator: "\n")
+    }
+
+    /// The durability of a commit.
+    private var promise: String {
+        guard case .file = data else { return ", shared with other relays as \(node)" }
+        return "; a commit survives " + (outbox.durability == .full ? "a loss of power" : "the end of the process")
+    }
+
+    private var appTable: String {
+        var table = Table([
+            "app", "bundle identifiers", "environments", "team", "key", Table.Column("rate", isNumeric: true),
+            Table.Column("connections", isNumeric: true), "webhook",
+        ])
+        for app in apps {
+            table.add([
+                Table.Cell(app.name), Table.Cell(app.bundleIDs.joined(separator: ", ")),
+                Table.Cell(app.environments.map(\.rawValue).joined(separator: ", ")), Table.Cell(app.key.teamID),
+                Table.Cell(app.key.keyID), Table.Cell(app.rate.map { "\($0)/s" } ?? "-"),
+                Table.Cell(app.connections.map(String.init) ?? "-"), Table.Cell(app.webhook?.url ?? "-"),
+            ])
+        }
+        return table.text(for: .output)
+    }
+
+    private var callerTable: String {
+        guard !callers.isEmpty else {
+            return "No callers with keys of the relay's; an app's own signing key is enough to send.\n"
+        }
+        var table = Table(["caller", "apps", "scopes"])
+        for caller in callers {
+            table.add([
+                Table.Cell(caller.name), Table.Cell(caller.apps.sorted().joined(separator: ", ")),
+                Table.Cell(caller.scopes.map(\.rawValue).sorted().joined(separator: ", ")),
+            ])
+        }
+        return table.text(for: .output)
+    }
+}

@@ -1,0 +1,44 @@
+import Martlet
+import MartletCommands
+
+extension RequestDescription {
+    /// Returns the device token, which is the last part of the path; nil for requests to channels.
+    private func token(in path: String) -> DeviceToken? {
+        try? DeviceToken(hex: path.split(separator: "/").last ?? "")
+    }
+
+    /// The request as text, with a shortened device token.
+    var text: String {
+        var table = Table(["part of the payload", Table.Column("bytes", isNumeric: true)])
+        for part in parts { table.add([Table.Cell(part.pointer), Table.Cell("\(part.byteCount)")]) }
+        table.add([Table.Cell("total"), Table.Cell("\(body.count)")])
+        let left = bytesLeft.map { $0 < 0 ? "\(-$0) bytes too many\n" : "\($0) bytes left\n" } ?? ""
+        let findings = findings.map { "\($0.severity.rawValue): \($0.place): \($0.message)\n" }
+        let fields = fields.map { field in
+            let token = field.name == ":path" ? token(in: field.value) : nil
+            return "\(field.name): \(token.map { "/3/device/\($0)" } ?? field.value)\n"
+        }
+        return fields.joined() + "\n" + String(decoding: body, as: UTF8.self) + "\n\n"
+            + table.text(for: .output) + left + findings.joined()
+    }
+
+    /// The request as JSON, with the whole device token.
+    var json: JSONValue {
+        let body = (try? JSONReader.read(body)) ?? .string(String(decoding: body, as: UTF8.self))
+        var members: [JSONValue.Member] = [
+            .init("fields", .object(fields.map { .init($0.name, .string($0.value)) })), .init("payload", body),
+            .init("bytes", .number(JSONNumber(self.body.count))),
+        ]
+        if let bytesLeft { members.append(.init("bytes-left", .number(JSONNumber(bytesLeft)))) }
+        let parts = parts.map { part -> JSONValue in
+            ["pointer": .string(part.pointer), "bytes": .number(JSONNumber(part.byteCount))]
+        }
+        let findings = findings.map { finding -> JSONValue in
+            [
+                "severity": .string(finding.severity.rawValue), "rule": .string(finding.rule),
+                "place": .string("\(finding.place)"), "message": .string(finding.message),
+            ]
+        }
+        return .object(members + [.init("parts", .array(parts)), .init("findings", .array(findings))])
+    }
+}

@@ -1,0 +1,135 @@
+import Martlet
+import MartletCommands
+
+/// A line of a list of devices: a token, and the options that differ for it.
+struct DeviceRow: Equatable {
+    let token: DeviceToken
+    /// The options that differ, named without their dashes, with the values for this device.
+    let overrides: [Override]
+
+    struct Override: Equatable {
+        let name: String
+        let value: String
+    }
+
+    /// The beginning of the name of a value in errors: "column " or "field "; empty for a list of tokens.
+    let place: String
+
+    /// The format of the lines in a list.
+    enum Format: Equatable {
+        /// A token on each line.
+        case plain
+        /// CSV with columns of these names.
+        case columns([String])
+        /// A JSON object on each line.
+        case json
+
+        /// Determines the format from the first line, and whether that line is only a heading.
+        ///
+        /// Names of columns are compared ignoring case.
+        ///
+        /// - Throws: ``UsageError`` for a line of several columns, none of which has the name of a token column.
+        static func of(firstLine line: ArraySlice<UInt8>) throws(UsageError) -> (format: Format, isHeading: Bool) {
+            if line.first == UInt8(ascii: "{") { return (.json, false) }
+            let cells = try CSVScanner.fields(of: line).map(\.trimmingSpaces)
+            let names = cells.map { $0.lowercased() }
+            if names.contains(where: DeviceRow.isTokenName) {
+                try checkHeading(names)
+                return (.columns(names), true)
+            }
+            guard cells.count == 1 else {
+                guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
+                throw UsageError(
+                    "the heading of a CSV list must name a column token or device-token (found "
+                        + found(cells) + ")"
+                )
+            }
+            if let separator = [";", "\t"].first(where: { names[0].contains($0) }) {
+                let name = separator == ";" ? "semicolons" : "tabs"
+                throw UsageError("the columns of a CSV list must be separated by commas (found \(name))")
+            }
+            return (.plain, false)
+        }
+
+        /// Checks the names of columns; a column without a name may have no values.
+        private static func checkHeading(_ names: [String]) throws(UsageError) {
+            var seen: Set<String> = []
+            for name in names where !name.isEmpty {
+                guard DeviceRow.isTokenName(name) || NotificationOptions.overridableNames.contains(name) else {
+                    throw UsageError(
+                        "the heading has the column \"\(name.prefix(40))\", which is not an option that can differ"
+                            + " between devices"
+                    )
+                }
+                guard seen.insert(DeviceRow.isTokenName(name) ? "token" : name).inserted else {
+                    throw UsageError("the heading has the column \"\(name)\" twice")
+                }
+            }
+        }
+
+        /// Whether lines of this format may specify the content of a push.
+        var canHaveContent: Bool {
+            switch self {
+            case .plain: false
+            case .columns(let names): names.contains(where: NotificationOptions.contentNames.contains)
+            case .json: true
+            }
+        }
+
+        /// Returns the first cells of a line for an error, with tokens shortened: a list without a heading may have
+        /// some there.
+        private static func found(_ cells: [String]) -> String {
+            let names = cells.prefix(8).map { cell -> String in
+                if cell.count > 8, let token = try? DeviceToken(hex: cell) { return "\(token)" }
+                return cell.count > 24 ? "\(cell.prefix(24))…" : cell
+            }
+            return names.joined(separator: ", ") + (cells.count > names.count ? ", …" : "")
+        }
+    }
+
+    /// Parses a line.
+    ///
+    /// - Throws: ``UsageError`` that describes the error.
+    init(_ line: ArraySlice<UInt8>, _ format: Format) throws(UsageError) {
+        guard DeviceRow.isText(line) else { throw UsageError("is not valid UTF-8") }
+        switch format {
+        case .plain: try self.init([("token", String(decoding: line, as: UTF8.self))], place: "")
+        case .columns(let names):
+            let cells = try CSVScanner.fields(of: line)
+            guard cells.count == names.count else {
+                throw UsageError("has \(cells.count) columns, but the heading has \(names.count)")
+            }
+            try self.init(zip(names, cells).filter { !$1.isEmpty || DeviceRow.isTokenName($0) }, place: "column ")
+        case .json: try self.init(DeviceRow.members(of: line), place: "field ")
+        }
+    }
+
+    private init(_ fields: [(name: String, value: String)], place: String) throws(UsageError) {
+        self.place = place
+        guard let token = fields.first(where: { DeviceRow.isTokenName($0.name) }) else {
+            throw UsageError("has no token")
+        }
+        do throws(UsageError) {
+            self.token = try DeviceToken(argument: token.value.trimmingSpaces)
+        } catch {
+            throw place.isEmpty ? error : UsageError("\(place)\(token.name): \(error)")
+        }
+        overrides = fields.filter { !DeviceRow.isTokenName($0.name) }
+            .map { Override(name: $0.name, value: $0.value) }
+    }
+
+    private static func isText(_ line: ArraySlice<UInt8>) -> Bool {
+        String(validating: line, as: UTF8.self) != nil
+    }
+
+    private static func isTokenName(_ name: String) -> Bool {
+        name == "token" || name == "device-token"
+    }
+
+    private static func members(of line: ArraySlice<UInt8>) throws(UsageError) -> [(name: String, value: String)] {
+        guard let members = try JSONValue(Array(line)).members else { throw UsageError("must be a JSON object") }
+        return members.map { member in
+            (member.name, member.value.stringValue ?? String(decoding: member.value.encoded(), as: UTF8.self))
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Martlet
+import MartletCommands
+import MartletTransport
+
+/// The options that select the server, and the credentials for it.
+struct ServerOptions: Sendable {
+    /// Apple's two environments.
+    enum Environment: String, CaseIterable, ArgumentValue {
+        case production
+        case development
+    }
+
+    private var environment: Environment
+    private var host: APNsEndpoint?
+    private var authorities: InputFile?
+    private var isWithoutRetries: Bool
+    private var key: KeyOptions
+    private var certificate: CertificateOptions
+
+    static let declared = Group(
+        Option("--environment", "Apple's environment", default: Environment.development),
+        Option<APNsEndpoint?>("--host", "Server other than Apple's; http://host:port for HTTP/2 without TLS"),
+        Option<InputFile?>("--ca", "Certificates to trust in addition to the system's, PEM"),
+        Flag("--no-retry", "Send each push once, without retries"),
+        KeyOptions.declared,
+        CertificateOptions.declared
+    ) {
+        ServerOptions(
+            environment: $0,
+            host: $1,
+            authorities: $2,
+            isWithoutRetries: $3,
+            key: $4,
+            certificate: $5
+        )
+    }
+
+    /// Whether the server is Apple's.
+    var isApple: Bool { host == nil }
+
+    /// Whether connections use TLS.
+    var isEncrypted: Bool { host?.isEncrypted ?? true }
+
+    /// Whether a client certificate authenticates the client in place of provider tokens.
+    var hasCertificate: Bool { certificate.isGiven }
+
+    /// Whether provider tokens are signed with a generated key, which only a simulator accepts.
+    var hasFreshKey: Bool { !hasCertificate && !key.hasFile }
+
+    /// Creates a client for the server.
+    ///
+    /// - Parameters:
+    ///   - checksBeforeSending: Whether pushes that APNs would refuse are not sent.
+    ///   - isSending: Whether pushes will be sent; describing pushes needs no key.
+    /// - Returns: The client.
+    /// - Throws: ``UsageError``, ``CredentialError`` or ``APNsError`` if the credentials are missing or cannot be used.
+    func client(checksBeforeSending: Bool = true, isSending: Bool = true) throws -> PushClient {
+        let apple: APNsEndpoint = environment == .production ? .production : .development
+        var configuration = PushClient.Configuration(checksBeforeSending: checksBeforeSending)
+        configuration.additionalAuthorities = try additionalAuthorities()
+        if isWithoutRetries { configuration.allowsRetries = false }
+        return try PushClient(
+            host ?? apple,
+            authentication: authentication(isSending: isSending),
+            configuration: configuration
+        )
+    }
+
+    /// Reads the certificates of `--ca`.
+    func additionalAuthorities() throws(UsageError) -> String? {
+        try authorities?.certificates()
+    }
+
+    /// Returns the credentials that the options specify.
+    ///
+    /// - Parameter isSending: Whether pushes will be sent; describing pushes needs no key.
+    /// - Returns: The credentials.
+    /// - Throws: ``CredentialError`` if the credentials are missing or cannot be used.
+    func authentication(isSending: Bool = true) throws(CredentialError) -> Authentication {
+        if let certificate = try certificate.certificate() {
+            guard key.isEmpty else {
+                throw CredentialError(
+                    "--certificate and --key exclude each other: give one of them",
+                    advice: "Remove one of them."
+                )
+            }
+            return .certificate(certificate)
+        }
+        guard !isApple || !isSending || key.hasFile else {
+            throw .missing(
+                "--key or --certificate is missing: Apple accepts only pushes that are signed with your team's .p8 "
+                    + "key, or come with a client certificate"
+            )
+        }
+        return .token(try key.signingKey(isRequired: false))
+    }
+
+    /// Calls `body` with a client, and closes the client.
+    ///
+    /// - Parameters:
+    ///   - checksBeforeSending: Whether pushes that APNs would refuse are not sent.
+    ///   - body: Sends the pushes.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, with a hint if the options are the likely cause.
+    func withClient<Result>(
+        checksBeforeSending: Bool = true,
+        _ body: (PushClient) async throws -> Result
+    ) async throws -> Result {
+        let client = try client(checksBeforeSending: checksBeforeSending)
+        do {
+            let result = try await body(client)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            if let error = error as? APNsError, let hint = hint(for: error) {
+                throw ServerError(cause: error, hint: hint)
+            }
+            throw error
+        }
+    }
+
+    /// Returns advice for an error that other options may prevent; nil for other errors.
+    func hint(for error: APNsError) -> String? {
+        guard let host else { return nil }
+        let address = "\(host.host.contains(":") ? "[\(host.host)]" : host.host):\(host.port)"
+        switch error.code {
+        case .certificateRejected where host.isLoopback && authorities == nil:
+            return #"to trust a simulator on this machine, give --ca "$(martlet ca path)""#
+        case .connectionFailed where error.isTLSFailure,
+            .connectionLost where host.isEncrypted && error.outcome == .neverSent:
+            return "if the server does not use TLS, give --host http://\(address)"
+        case .connectionLost where !host.isEncrypted:
+            return "if the server uses TLS, give --host \(address) without http://"
+        default: return nil
+        }
+    }
+}
+
+/// A failure to send, with advice about the options.
+struct ServerError: Error, CustomStringConvertible {
+    let cause: APNsError
+    let hint: String
+
+    var description: String { "\(cause); \(hint)" }
+}
+
+extension APNsEndpoint {
+    /// Whether the host is a loopback address.
+    var isLoopback: Bool { host == "localhost" || SocketAddress(literal: host, port: 0)?.isLoopback == true }
+}

@@ -1,0 +1,215 @@
+import Martlet
+import MartletCommands
+import MartletSimulator
+import MartletTransport
+
+extension Command {
+    /// Runs a simulator until a signal stops it.
+    static let simulate = Command(
+        "simulate",
+        "Run a simulator of Apple's push servers, and print each push that it receives",
+        examples: [
+            "simulate", "simulate --port 0 --inbox-port 0 --ca-directory /tmp/martlet",
+            "simulate --h2c --environment production --data pushes.sqlite",
+            "simulate --fault flaky --fault slow --seed 7",
+            "simulate --listen 0.0.0.0 --port 443 --name apns --ca-directory /certificates",
+        ],
+        Option<UInt16>(
+            "--port",
+            "Port for pushes; 0 for any free one. Unless it is 0, the port of --channel-port is opened, too",
+            default: 2197
+        ),
+        Option<UInt16?>(
+            "--channel-port",
+            "Port for the management of channels; by default Apple's, 2195 for development and 2196 for production, "
+                + "or none with --port 0"
+        ),
+        Option<UInt16>("--inbox-port", "Port of the HTTP interface; 0 for any free one", default: 8197),
+        Option("--listen", "IP address to listen on; 0.0.0.0 for all", default: ListenHost.loopback),
+        Option(
+            "--environment",
+            "Apple's environment to simulate",
+            default: SimulatedAPNs.Environment.development
+        ),
+        AuthorityOptions.declared,
+        Option<UInt32>(
+            "--streams-before-token",
+            "Streams that a connection may open before its first valid provider token; Apple allows 1, and load "
+                + "generators that do not wait for the first answer need more",
+            default: 1
+        ),
+        InboxOptions.declared,
+        Option<[Leniency]>("--lenient", "Rule of Apple's to relax"),
+        Option<[Fault.Preset]>("--fault", "Fault to inject"),
+        Option<Int64?>("--seed", "Seed of the faults; the same seed reproduces the same faults"),
+        Flag("--h2c", "Use HTTP/2 without TLS"),
+        Flag("--quiet", "Do not print pushes"),
+        ReleaseOptions.declared,
+        OutputFormat.declared
+    ) {
+        port,
+        channelPort,
+        inboxPort,
+        host,
+        environment,
+        authority,
+        streams,
+        inbox,
+        lenient,
+        presets,
+        seed,
+        isClear,
+        isQuiet,
+        release,
+        output in
+        guard streams > 0 else {
+            throw UsageError("--streams-before-token must be at least 1: without a stream no token can be sent")
+        }
+        let warning = release.warning(for: host)
+        let release = try release.release(in: environment)
+        let apns = try await start(
+            SimulatedAPNs.Configuration(
+                host: host.address,
+                port: port,
+                channelPort: channelPort ?? (port == 0 ? nil : environment.channelPort),
+                inboxPort: inboxPort,
+                isEncrypted: !isClear,
+                environment: environment,
+                keptPushes: Int(inbox.keptPushes),
+                keptTime: .seconds(Int64(inbox.keptDays) * 86_400),
+                dataFile: inbox.dataFile,
+                streamsBeforeToken: streams,
+                leniency: lenient.reduce([]) { $0.union($1) },
+                faults: presets.flatMap(\.faults),
+                seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
+                authority: isClear ? nil : authority.authority(),
+                names: authority.names,
+                release: release
+            )
+        )
+        let recipes = await apns.recipes
+        let addresses = await apns.addresses
+        if let warning { Terminal.errors.write("martlet: \(warning)\n") }
+        output.write(json: addresses, text: recipes.text)
+        let printer = Task {
+            guard !isQuiet else { return }
+            for await push in await apns.arrivals() { output.write(json: push.json, text: line(for: push)) }
+        }
+        let refusals = Task {
+            guard !isQuiet else { return }
+            for await streams in await apns.refusedStreams() {
+                output.write(json: streams.json, text: line(for: streams))
+            }
+        }
+        let complainer = Task {
+            for await trouble in await apns.troubles() { Terminal.errors.write("martlet: \(trouble)\n") }
+        }
+        let unreadable = await apns.unreadablePushes
+        if unreadable > 0 {
+            Terminal.errors.write("martlet: \(unreadable) pushes of an earlier run cannot be read\n")
+        }
+        try await TerminationSignal.received()
+        printer.cancel()
+        refusals.cancel()
+        complainer.cancel()
+        await apns.stop()
+        await release?.client.close()
+        if let trouble = await apns.archiveProblem { throw trouble }
+    }
+
+    /// Starts a simulator.
+    ///
+    /// - Throws: ``ListenerError`` that names the option of an address or port that cannot be listened on, and
+    ///   ``UsageError`` for files that cannot be used.
+    private static func start(_ configuration: SimulatedAPNs.Configuration) async throws -> SimulatedAPNs {
+        do throws(SimulatorError) {
+            return try await SimulatedAPNs.start(configuration)
+        } catch {
+            guard let listener = error.listener else { throw UsageError("\(error)") }
+            let option =
+                switch listener {
+                case .host: "--listen"
+                case .pushes: "--port"
+                case .channels: "--channel-port"
+                case .inbox: "--inbox-port"
+                }
+            throw ListenerError(description: "\(error) (\(option))")
+        }
+    }
+
+    private static func line(for streams: RefusedStreams) -> String {
+        let word = Terminal.output.styled("refused", .bad)
+        return "\(word)  \(streams.count) streams of connection \(streams.connection): it had as many open as allowed\n"
+    }
+
+    private static func line(for push: ReceivedPush) -> String {
+        let status = Terminal.output.styled("\(push.status)", push.status == 200 ? .good : .bad)
+        let token =
+            push.channel.map { "channel \($0)" } ?? (try? DeviceToken(hex: push.deviceToken))?.description
+            ?? "(no token)"
+        let facts = [
+            status, push.headers.pushType ?? "-", push.headers.topic ?? "-", token, "\(push.payload.count) bytes",
+            push.reason?.rawValue ?? "",
+        ]
+        let findings = push.findings.map { "      \($0.severity.rawValue): \($0.place): \($0.message)\n" }
+        return facts.filter { !$0.isEmpty }.joined(separator: "  ") + "\n" + findings.joined()
+    }
+}
+
+/// The options for the storage of received pushes.
+struct InboxOptions: Sendable {
+    var keptPushes: UInt32
+    var keptDays: UInt16
+    var dataFile: String?
+
+    static let declared = Group(
+        Option<UInt32>("--keep", "Number of pushes to store", default: 1_000),
+        Option<UInt16>("--keep-days", "Days to store a push", default: 7),
+        Option<FilePath?>(
+            "--data",
+            "SQLite file for pushes and channels; by default they are stored in memory",
+            variable: "MARTLET_SIMULATOR_DATA"
+        )
+    ) { InboxOptions(keptPushes: $0, keptDays: $1, dataFile: $2?.path) }
+}
+
+extension SimulatedAPNs.Environment: ArgumentValue {
+    /// The port of Apple's channel management server in this environment.
+    fileprivate var channelPort: UInt16? {
+        switch self {
+        case .development: APNsEndpoint.development.channels?.port
+        case .production: APNsEndpoint.production.channels?.port
+        }
+    }
+}
+
+extension Leniency: ArgumentValue {
+    /// Parses one of the rules.
+    init(argument: String) throws(UsageError) {
+        guard let rule = Leniency.names.first(where: { $0.name == argument }) else { throw Leniency.noChoice(argument) }
+        self = rule.leniency
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "rule" }
+    /// Part of `ArgumentValue`.
+    static var choices: [String] { names.map(\.name) }
+}
+
+extension Fault.Preset: ArgumentValue {
+    /// Parses one of the presets.
+    init(argument: String) throws(UsageError) {
+        guard let preset = Fault.presets.first(where: { $0.name == argument }) else {
+            let known = Fault.presets.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
+            throw UsageError("must be one of the following (found \"\(argument)\"):\n\(known)")
+        }
+        self = preset
+    }
+
+    /// Part of `ArgumentValue`.
+    static var valueName: String { "fault" }
+    /// Part of `ArgumentValue`.
+    static var choices: [String] { Fault.presets.map(\.name) }
+    /// Part of `ArgumentValue`.
+    static var choiceSummaries: [String] { Fault.presets.map(\.summary) }
+}

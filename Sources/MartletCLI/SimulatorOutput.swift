@@ -1,0 +1,44 @@
+import Martlet
+import MartletSimulator
+
+/// An error for an address or port that cannot be listened on, with the option that changes it.
+struct ListenerError: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension SimulatedAPNs {
+    /// The ports as JSON.
+    var addresses: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("state", "running"), .init("port", .number(JSONNumber(Int64(port)))),
+        ]
+        if let channelPort { members.append(.init("channel-port", .number(JSONNumber(Int64(channelPort))))) }
+        if let inboxPort { members.append(.init("inbox-port", .number(JSONNumber(Int64(inboxPort))))) }
+        return .object(members)
+    }
+}
+
+extension RefusedStreams {
+    /// The refused streams as JSON.
+    var json: JSONValue {
+        ["connection": .number(JSONNumber(connection)), "streams-refused": .number(JSONNumber(count))]
+    }
+}
+
+extension ReceivedPush {
+    /// The push as JSON, without its payload, which the HTTP interface returns.
+    var json: JSONValue {
+        let texts = [
+            ("device-token", channel == nil ? deviceToken : nil), ("channel", channel?.rawValue),
+            ("push-type", headers.pushType), ("topic", headers.topic), ("reason", reason?.rawValue),
+        ]
+        let findings = findings.map { finding -> JSONValue in
+            ["rule": .string(finding.rule), "place": .string("\(finding.place)"), "message": .string(finding.message)]
+        }
+        return .object(
+            [.init("status", .number(JSONNumber(status)))]
+                + texts.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } }
+                + [.init("bytes", .number(JSONNumber(payload.count))), .init("findings", .array(findings))]
+        )
+    }
+}

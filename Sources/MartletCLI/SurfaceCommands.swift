@@ -1,0 +1,147 @@
+import LiveSurfaces
+import MartletCommands
+import MartletCore
+
+extension Command {
+    /// Validates snapshots.
+    static let surfaceValidate = Command(
+        "surface validate",
+        "Validate snapshots of surfaces, and print every error; exit 2 when a file cannot be read or is not JSON",
+        examples: ["surface validate order.json", "surface example widget | martlet surface validate -"],
+        Argument<[InputFile]>("file", "Snapshot, JSON; - for standard input"),
+        Option<InputFile?>("--categories", "The app's notification categories, JSON"),
+        OutputFormat.declared
+    ) { files, categories, output in
+        let categories = try NotificationCategories(file: categories)
+        var status = ExitStatus.success
+        for file in files {
+            let bytes: [UInt8]
+            do throws(UsageError) {
+                bytes = try file.snapshot()
+            } catch {
+                status = .usage
+                report(error, file, output)
+                continue
+            }
+            let verdict = Result { () throws(SurfaceError) in
+                try SurfaceSnapshot(parsing: bytes, categories: categories)
+            }
+            if case .failure(let error) = verdict { status = max(status, error.isUnreadable ? .usage : .failure) }
+            output.write(json: json(of: verdict, file), text: text(of: verdict, file))
+        }
+        if status != .success { throw CommandFailure(status) }
+    }
+
+    /// Prints the projections of snapshots.
+    static let surfaceProject = Command(
+        "surface project",
+        "Print the projections of a snapshot: content states, entries and payloads",
+        examples: ["surface project order.json"],
+        Argument<[InputFile]>("file", "Snapshot, JSON; - for standard input"),
+        Option<InputFile?>("--categories", "The app's notification categories, JSON"),
+        OutputFormat.declared
+    ) { files, categories, output in
+        let categories = try NotificationCategories(file: categories)
+        for file in files {
+            let members = try SurfaceSnapshot(file: file, categories: categories).projections
+            let texts = members.map { member in
+                "\(file.path): \(member.name), \(member.value.encoded().count) bytes\n\(member.value.line)"
+            }
+            output.write(json: .object(members), text: texts.joined())
+        }
+    }
+
+    /// Migrates snapshots of older versions.
+    static let surfaceMigrate = Command(
+        "surface migrate",
+        "Print snapshots of any version as snapshots of the current version, one per line",
+        examples: ["surface migrate old.json > new.json"],
+        Argument<[InputFile]>("file", "Snapshot of version 1 or later, JSON; - for standard input"),
+        Option<String?>(
+            "--updated-at",
+            "Date for a snapshot of version 1 that has none, such as 2026-05-12T18:31:00.000Z"
+        ),
+        Option<InputFile?>("--categories", "The app's notification categories, JSON"),
+        OutputFormat.declared
+    ) { files, updatedAt, categories, output in
+        let categories = try NotificationCategories(file: categories)
+        for file in files {
+            let bytes = try file.snapshot()
+            do throws(SurfaceError) {
+                let migrated = try SurfaceSnapshot.parse(
+                    anyVersion: bytes,
+                    updatedAt: updatedAt.map(SurfaceDate.init(rawValue:)),
+                    categories: categories
+                )
+                let warning = migrated.warning.map { [JSONValue.Member("warning", .string($0))] } ?? []
+                let snapshot = migrated.snapshot.json
+                output.write(json: .object([.init("snapshot", snapshot)] + warning), text: snapshot.line)
+                guard !output.isJSON, let warning = migrated.warning else { continue }
+                Terminal.errors.write("\(file.path): \(warning)\n")
+            } catch {
+                throw UsageError("\(file.label): \(error)")
+            }
+        }
+    }
+
+    /// Prints the JSON Schema of snapshots.
+    static let surfaceSchema = Command(
+        "surface schema",
+        "Print the JSON Schema of snapshots",
+        examples: ["surface schema > surface.schema.json"],
+        Option<InputFile?>("--categories", "The app's notification categories, JSON"),
+        OutputFormat.declared
+    ) { categories, _ in
+        Terminal.output.write(SurfaceSchema.document(categories: try NotificationCategories(file: categories)).line)
+    }
+
+    /// Prints an example of a snapshot.
+    static let surfaceExample = Command(
+        "surface example",
+        "Print an example of a snapshot",
+        examples: ["surface example liveActivity > order.json"],
+        Argument<SurfaceKind>("kind", "Kind of surface"),
+        OutputFormat.declared
+    ) { kind, _ in
+        Terminal.output.write(SurfaceSnapshot.example(of: kind).json.line)
+    }
+
+    /// Reports a file that cannot be read; the remaining files are still validated.
+    private static func report(_ error: UsageError, _ file: InputFile, _ output: OutputFormat) {
+        guard output.isJSON else { return Terminal.errors.write("martlet surface validate: \(error)\n") }
+        let members: JSONValue = [
+            "file": .string(file.path), "valid": false, "error": "usage", "message": .string("\(error)"),
+        ]
+        Terminal.output.write(members.line)
+    }
+
+    private static func text(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> String {
+        switch verdict {
+        case .success(let snapshot): "\(file.path): a valid snapshot of the kind \(snapshot.kind.rawValue)\n"
+        case .failure(let error): error.issues.map { "\(file.path): \($0)\n" }.joined()
+        }
+    }
+
+    private static func json(of verdict: Result<SurfaceSnapshot, SurfaceError>, _ file: InputFile) -> JSONValue {
+        var members: [JSONValue.Member] = [.init("file", .string(file.path))]
+        switch verdict {
+        case .success(let snapshot):
+            members += [.init("valid", true), .init("kind", .string(snapshot.kind.rawValue))]
+        case .failure(let error):
+            let issues = error.issues.map { issue -> JSONValue in
+                [
+                    "path": .array(issue.path.map(JSONValue.string)), "code": .string(issue.code.rawValue),
+                    "message": .string(issue.message),
+                ]
+            }
+            members += [.init("valid", false), .init("issues", .array(issues))]
+            if error.isUnreadable { members += [.init("error", "usage"), .init("message", .string("\(error)"))] }
+        }
+        return .object(members)
+    }
+}
+
+extension SurfaceError {
+    /// Whether the snapshot is not valid JSON.
+    fileprivate var isUnreadable: Bool { issues.contains { $0.code == .invalidJSON } }
+}

@@ -1,0 +1,69 @@
+package import MartletCore
+package import MartletTransport
+
+/// A problem that an HTTP interface reports in the format of RFC 9457.
+package struct APIProblem: Error {
+    /// The HTTP status.
+    package var status: Int
+    /// The problem, as a sentence without the final full stop.
+    package var detail: String
+    /// The location of the problem in the body, as a JSON Pointer (RFC 6901); nil when it is not in the body.
+    package var pointer: String?
+    /// The delay in seconds before a retry; nil when a retry would not help.
+    package var retryAfter: Int?
+
+    /// Creates a problem from its parts.
+    package init(_ status: Int, _ detail: String, at pointer: String? = nil, retryAfter: Int? = nil) {
+        self.status = status
+        self.detail = detail
+        self.pointer = pointer
+        self.retryAfter = retryAfter
+    }
+
+    /// The problem as JSON.
+    package var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("status", .number(JSONNumber(status))), .init("detail", .string(detail)),
+        ]
+        // A line of a batch response has no header fields, so the delay is also part of the JSON.
+        if let retryAfter { members.append(.init("retry-after", .number(JSONNumber(retryAfter)))) }
+        if let pointer {
+            members.append(.init("errors", [["pointer": .string(pointer), "detail": .string(detail)]]))
+        }
+        return .object(members)
+    }
+
+    /// The problem as an answer of a handler.
+    package var answer: HTTP1Answer { .whole(response) }
+
+    /// The problem as an HTTP response.
+    package var response: HTTPResponse {
+        var fields: HTTPFields = ["content-type": "application/problem+json", "cache-control": "no-store"]
+        if let retryAfter { fields.append("retry-after", String(retryAfter)) }
+        return HTTPResponse(status: status, fields: fields, body: json.encoded())
+    }
+}
+
+extension HTTP1Answer {
+    /// A response without a body, status 204.
+    package static let done = HTTP1Answer.whole(HTTPResponse(status: 204))
+
+    /// Returns a response with plain text.
+    package static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8")
+        -> HTTP1Answer
+    {
+        .bytes(Array(text.utf8), status: status, type: type)
+    }
+
+    /// Returns a response with JSON.
+    package static func json(_ value: JSONValue, status: Int = 200, type: String = "application/json") -> HTTP1Answer {
+        .bytes(value.encoded(), status: status, type: type)
+    }
+
+    /// Returns a response with bytes.
+    package static func bytes(_ bytes: [UInt8], status: Int = 200, type: String) -> HTTP1Answer {
+        .whole(
+            HTTPResponse(status: status, fields: ["content-type": type, "cache-control": "no-store"], body: bytes)
+        )
+    }
+}

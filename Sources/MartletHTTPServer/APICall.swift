@@ -1,0 +1,138 @@
+package import MartletCore
+package import MartletTransport
+
+/// A request to an HTTP interface, with its route.
+package struct APICall<Service: Sendable>: Sendable {
+    /// The service that answers the request.
+    package let service: Service
+    /// The values of the placeholders in the path, by name.
+    package let arguments: [String: String]
+    private let query: [(name: String, value: String)]
+    /// The request's fields.
+    package let fields: HTTPFields
+    /// The request's body; empty when it is in ``stream``.
+    package let body: [UInt8]
+    /// The body, for a route that reads it while it arrives; nil when it is in ``body``.
+    package let stream: HTTP1Body?
+
+    init(
+        _ request: HTTPRequest,
+        _ stream: HTTP1Body?,
+        _ route: Route<Service>,
+        arguments: [String: String],
+        _ service: Service
+    ) throws(APIProblem) {
+        self.service = service
+        self.arguments = arguments
+        query = request.query
+        fields = request.fields
+        body = request.body
+        self.stream = stream
+        var seen: Set<String> = []
+        for (name, _) in query {
+            let parameters = route.parameters.filter { $0.place == .query }
+            guard parameters.contains(where: { $0.name == name }) else {
+                let known = parameters.map(\.name).joined(separator: ", ")
+                throw APIProblem(400, "unknown parameter \(name); known: \(known.isEmpty ? "none" : known)")
+            }
+            guard seen.insert(name).inserted else { throw APIProblem(400, "the parameter \(name) is there twice") }
+        }
+    }
+
+    /// Returns the text of a query parameter; nil when it is missing.
+    package func text(_ name: String) -> String? {
+        query.first { $0.name == name }?.value
+    }
+
+    /// Returns a whole number within bounds from a query parameter, or the default when it is missing.
+    package func number(_ name: String, _ range: ClosedRange<Int>, default standard: Int) throws(APIProblem) -> Int {
+        guard let text = text(name) else { return standard }
+        guard let number = Int(text), String(number) == text, range.contains(number) else {
+            let bounds =
+                range.upperBound == .max ? "\(range.lowerBound) on" : "\(range.lowerBound) to \(range.upperBound)"
+            throw APIProblem(400, "\(name) must be a number from \(bounds), not \(text)")
+        }
+        return number
+    }
+
+    /// Returns a Boolean from a query parameter; false when it is missing.
+    package func flag(_ name: String) throws(APIProblem) -> Bool {
+        switch text(name) {
+        case nil, "false": false
+        case "true": true
+        case let text?: throw APIProblem(400, "\(name) must be true or false, not \(text)")
+        }
+    }
+
+    /// Returns the device token in the path.
+    package func deviceToken() throws(APIProblem) -> DeviceToken {
+        let name = arguments["token"] ?? ""
+        do throws(DeviceTokenError) {
+            return try DeviceToken(hex: name)
+        } catch {
+            throw APIProblem(400, "\(error)")
+        }
+    }
+
+    /// Returns the body as JSON.
+    package func json() throws(APIProblem) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONReader.read(body)
+        } catch {
+            throw APIProblem(400, "the body is not valid JSON: \(error)")
+        }
+    }
+
+    /// Returns the body as a JSON object, which may only have these members.
+    package func object(of names: [String]) throws(APIProblem) -> JSONValue {
+        let value = try json()
+        guard let members = value.members else { throw APIProblem(400, "the body must be a JSON object") }
+        if let unknown = members.first(where: { !names.contains($0.name) }) {
+            throw APIProblem(400, "unknown member \(unknown.name); known: " + names.joined(separator: ", "))
+        }
+        return value
+    }
+}
+
+/// Access to the members of request bodies.
+extension JSONValue {
+    /// Returns a list; empty when the member is missing.
+    package func list(_ name: String) throws(APIProblem) -> [JSONValue] {
+        guard let value = self[name] else { return [] }
+        guard let elements = value.elements else { throw APIProblem(400, "\(name) must be a list") }
+        return elements
+    }
+
+    /// Returns a list of strings; empty when the member is missing.
+    package func texts(_ name: String) throws(APIProblem) -> [String] {
+        let elements = try list(name)
+        let texts = elements.compactMap(\.stringValue)
+        guard texts.count == elements.count else { throw APIProblem(400, "\(name) must be texts") }
+        return texts
+    }
+
+    /// Returns a string; nil when the member is missing.
+    package func text(_ name: String) throws(APIProblem) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let text = value.stringValue else { throw APIProblem(400, "\(name) must be a text") }
+        return text
+    }
+
+    /// Returns a whole number within bounds; nil when the member is missing.
+    package func number(_ name: String, _ range: ClosedRange<Int>) throws(APIProblem) -> Int? {
+        guard let value = self[name] else { return nil }
+        guard let number = value.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
+            throw APIProblem(400, "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Returns a Boolean; nil when the member is missing.
+    package func flag(_ name: String) throws(APIProblem) -> Bool? {
+        switch self[name] {
+        case nil: return nil
+        case .bool(let value)?: return value
+        default: throw APIProblem(400, "\(name) must be true or false")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import MartletTransport
+
+extension HTTP1Connection {
+    /// The callbacks to the owner of a connection.
+    struct Owner {
+        /// Decides about a request by its head.
+        var admit: (HTTPRequest) -> HTTP1Admission
+        /// Reserves memory for a piece of a body; returns false when the limit is reached.
+        var reserve: (Int) -> Bool
+        /// Releases memory reserved with `reserve`.
+        var release: (Int) -> Void
+        /// Receives a request, to be answered with ``HTTP1Connection/answer(_:)``.
+        ///
+        /// The body of a streamed request is read with ``HTTP1Connection/readBody(_:)``.
+        var received: (HTTPRequest, _ isStreamed: Bool) -> Void
+        /// Called when the client closes the connection or stops reading while its request is handled.
+        var clientLeft: () -> Void
+        /// Called when a response has been written and the connection waits for the next request.
+        var answered: () -> Void
+        /// Called when the connection is closed, as the last callback.
+        var closed: () -> Void
+    }
+}
+
+/// Streamed bodies, which the owner reads while they arrive.
+extension HTTP1Connection {
+    /// Reads the next piece of a streamed body; nil at its end.
+    func readBody(_ reader: @escaping (Result<[UInt8]?, HTTP1Body.Broken>) -> Void) {
+        bodyReader = reader
+        lastMoved = loop.now
+        passBody()
+        parse()
+        watch()
+    }
+
+    /// Passes the received part of a streamed body to its reader.
+    func passBody() {
+        guard let reader = bodyReader else { return }
+        let piece = body
+        switch incoming {
+        case _ where !piece.isEmpty:
+            dropBody()
+            bodyReader = nil
+            reader(.success(piece))
+        case .arriving: break
+        case .broken:
+            bodyReader = nil
+            reader(.failure(HTTP1Body.Broken()))
+        case .none, .complete:
+            bodyReader = nil
+            reader(.success(nil))
+        }
+    }
+
+    /// Marks a streamed body as incomplete: the rest will not arrive.
+    func breakBody() {
+        guard case .arriving = incoming else { return }
+        incoming = .broken
+        passBody()
+    }
+
+    func dropBody() {
+        owner?.release(body.count)
+        body = []
+    }
+}
+
+extension HTTPResponse {
+    /// Creates a response in plain text.
+    init(status: Int, text: String) {
+        self.init(
+            status: status,
+            fields: ["content-type": "text/plain; charset=utf-8"],
+            body: Array((text + "\n").utf8)
+        )
+    }
+}

@@ -1,0 +1,449 @@
+internal import MartletTransport
+
+/// A client's connection to an HTTP/1.1 server, used only on its loop.
+///
+/// It reads one request at a time, passes it to its owner and writes the response. While the owner handles a request,
+/// the connection reads a limited amount ahead, which is how it detects that the client has closed the connection.
+final class HTTP1Connection {
+    /// The phases of a connection.
+    private enum State {
+        /// Reading a request, or waiting for one.
+        case reading
+        /// The owner has the request.
+        case handling
+        /// The pieces of the response are written as they become available.
+        case streaming(isChunked: Bool)
+        /// The response is complete but not fully written.
+        case finishing
+        /// The response is written and further input is discarded, because closing a socket with unread input makes the
+        /// kernel discard unsent output (RFC 9112 §9.6).
+        case draining
+        case closed
+    }
+
+    /// The phases of a body that the owner reads while it arrives.
+    enum Incoming {
+        /// There is no such body, or it has been read to its end.
+        case none
+        case arriving
+        case complete
+        case broken
+    }
+
+    /// The maximum number of bytes read ahead of the request that is being handled.
+    private static let readAhead = 64 * 1024
+    /// The number of bytes of pending output from which on ``write(_:then:)`` waits.
+    private static let outputRoom = 64 * 1024
+    /// The same while the request's body is arriving: many clients read nothing before they have sent everything.
+    private static let outputRoomAhead = 16 << 20
+    /// The time within which a client has to close the connection after the last response.
+    private static let drainingTime = Duration.seconds(2)
+    /// The time for which a streamed body may pause before a full server may close its connection.
+    private static let longestPause = Duration.seconds(1)
+    /// The maximum number of consecutive reads before other connections are served.
+    private static let readsPerTurn = 4
+
+    let loop: EventLoop
+    private let peer: String
+    private let transport: Transport
+    private let limits: HTTP1Listener.Limits
+    private let clock: () -> String
+    private var watcher: SocketWatcher?
+    var owner: Owner?
+    private var state = State.reading
+    private var parser = HTTP1RequestParser()
+
+    /// The request whose body is being read.
+    private var head: HTTP1RequestHead?
+    var body: [UInt8] = []
+    /// The progress of a body that the owner reads while it arrives.
+    var incoming = Incoming.none
+    /// Receives the next piece of such a body when it is available.
+    var bodyReader: ((Result<[UInt8]?, HTTP1Body.Broken>) -> Void)?
+    /// The connection options of the request that is being answered.
+    private var keepsAlive = false
+    private var isHTTP10 = false
+    /// Whether the server takes no further requests.
+    private var isEnding = false
+    private var isHEAD = false
+    private var hasClientLeft = false
+    private var isParsing = false
+
+    private var output: [UInt8] = []
+    private var written = 0
+    /// Called when there is capacity for more output, or the connection is closed.
+    private var whenRoom: (() -> Void)?
+
+    /// The start of the request, of its response, or of the wait for the next request.
+    private var phaseBegan: MonotonicTime
+    /// The last time at which bytes were received or sent.
+    var lastMoved: MonotonicTime
+
+    init(
+        _ socket: Reference<Socket>,
+        from peer: SocketAddress,
+        limits: HTTP1Listener.Limits,
+        clock: @escaping () -> String,
+        on loop: EventLoop
+    ) throws(WireError) {
+        self.loop = loop
+        self.limits = limits
+        self.clock = clock
+        self.peer = peer.description
+        transport = try Transport(socket, tls: nil, peerName: peer.description)
+        phaseBegan = loop.now
+        lastMoved = phaseBegan
+        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
+    }
+
+    /// Starts reading.
+    func start(for owner: Owner) {
+        self.owner = owner
+        watch()
+        read()
+    }
+
+    /// The time since which the server has been waiting for the client, so that the connection can be closed in favor
+    /// of another client; nil while a request is answered.
+    ///
+    /// A streamed body counts after a pause of ``longestPause``, so that a batch that is still arriving is not
+    /// interrupted.
+    var idleSince: MonotonicTime? {
+        switch state {
+        case .reading: phaseBegan
+        case .draining: .zero
+        case .handling, .streaming:
+            bodyReader != nil && loop.now >= lastMoved.advanced(by: HTTP1Connection.longestPause) ? lastMoved : nil
+        case .finishing, .closed: nil
+        }
+    }
+
+    /// The bytes of an arriving body that is not streamed.
+    var arrivedByteCount: Int {
+        if case .reading = state { body.count } else { 0 }
+    }
+
+    /// Rejects a request whose body is still arriving, to free memory for other requests.
+    func refuseForRoom() {
+        refuse(.noRoom)
+    }
+
+    /// Answers the request that the owner received.
+    func answer(_ response: HTTPResponse) {
+        guard case .handling = state else { return }
+        write(response)
+    }
+
+    /// Starts a response whose body follows with ``write(_:then:)`` and ends with ``finish()``.
+    func begin(_ fields: HTTPFields) {
+        guard case .handling = state else { return }
+        if isHTTP10 { keepsAlive = false }
+        append(status: 200, fields, isHTTP10 ? .close : .chunked)
+        enter(.streaming(isChunked: !isHTTP10))
+        flush()
+    }
+
+    /// Writes a piece of the body and calls `then` when there is capacity for another; immediately when the client has
+    /// gone.
+    func write(_ piece: [UInt8], then: @escaping () -> Void) {
+        guard case .streaming(let isChunked) = state else { return then() }
+        if !piece.isEmpty {
+            if isChunked { output += Array("\(String(piece.count, radix: 16))\r\n".utf8) }
+            output += piece
+            if isChunked { output += Array("\r\n".utf8) }
+        }
+        whenRoom = then
+        flush()
+    }
+
+    /// Ends a streamed response.
+    func finish() {
+        guard case .streaming(let isChunked) = state else { return }
+        if isChunked { output += Array("0\r\n\r\n".utf8) }
+        enter(.finishing)
+        flush()
+    }
+
+    /// Closes after the requests that have arrived are answered.
+    func closeInOrder() {
+        isEnding = true
+        keepsAlive = false
+        // A request that the client has sent may still be unread.
+        read()
+        if case .reading = state, head == nil { close() }
+    }
+
+    /// Closes the connection immediately.
+    func close() {
+        if case .closed = state { return }
+        state = .closed
+        watcher?.close()
+        watcher = nil
+        breakBody()
+        dropBody()
+        output = []
+        whenRoom.take()?()
+        let owner = owner.take()
+        owner?.closed()
+    }
+
+    /// Closes the connection if its client has exceeded a time limit.
+    func checkTime() {
+        let now = loop.now
+        let idle = Duration.seconds(limits.idleSeconds)
+        let isStill = now >= lastMoved.advanced(by: idle)
+        let isOverdue = now >= phaseBegan.advanced(by: idle + .seconds(limits.requestSeconds))
+        switch state {
+        case .reading where head == nil && parser.isBetweenRequests:
+            if isStill { close() }
+        case .reading:
+            if isStill || isOverdue { refuse(HTTP1Violation(408, "The request took too long to arrive.")) }
+        case .closed: break
+        case .handling:
+            if bodyReader != nil, isStill { clientBroke() }
+        case .streaming:
+            if bodyReader != nil || written < output.count, isStill { clientBroke() }
+        case .finishing:
+            if isStill || isOverdue { close() }
+        case .draining:
+            if now >= phaseBegan.advanced(by: HTTP1Connection.drainingTime) { close() }
+        }
+    }
+
+    private func enter(_ state: State) {
+        self.state = state
+        phaseBegan = loop.now
+        lastMoved = phaseBegan
+    }
+
+    // MARK: Reading
+
+    private func becameReady(_ ready: SocketWatcher.Readiness) {
+        if ready.contains(.writable) { flush() }
+        if ready.contains(.readable) { read() }
+    }
+
+    /// Whether there is capacity for more input.
+    private var mayRead: Bool {
+        switch state {
+        case .reading, .draining: true
+        case .handling, .streaming, .finishing:
+            !hasClientLeft && parser.unreadByteCount + body.count < HTTP1Connection.readAhead
+        case .closed: false
+        }
+    }
+
+    func watch() {
+        var interest: SocketWatcher.Readiness = mayRead ? .readable : []
+        if written < output.count { interest.insert(.writable) }
+        watcher?.wait(for: interest)
+    }
+
+    private func read() {
+        for _ in 0..<HTTP1Connection.readsPerTurn where mayRead {
+            var count = 0
+            let outcome = unsafe transport.fill(loop.readBuffer, &count)
+            if count > 0 {
+                lastMoved = loop.now
+                if case .draining = state {
+                } else {
+                    if parser.isBetweenRequests, head == nil, case .reading = state { phaseBegan = lastMoved }
+                    unsafe parser.append(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
+                    parse()
+                }
+            }
+            switch outcome {
+            case .moved: continue
+            case .mustWait: return watch()
+            case .ended: return inputEnded()
+            case .failed: return clientBroke()
+            }
+        }
+        watch()
+    }
+
+    /// Handles the end of the client's input; the client may still read a response.
+    private func inputEnded() {
+        switch state {
+        case .reading, .draining: close()
+        case .handling, .streaming:
+            hasClientLeft = true
+            keepsAlive = false
+            breakBody()
+            watch()
+            owner?.clientLeft()
+        case .finishing:
+            hasClientLeft = true
+            keepsAlive = false
+            watch()
+        case .closed: break
+        }
+    }
+
+    /// Closes a connection whose client has closed it, stopped reading or violated HTTP/1.1 while it was answered.
+    private func clientBroke() {
+        owner?.clientLeft()
+        close()
+    }
+
+    /// Parses the received bytes until a request is complete or more input is needed.
+    func parse() {
+        // An immediate response would call this method recursively.
+        guard !isParsing else { return }
+        isParsing = true
+        defer { isParsing = false }
+        do throws(HTTP1Violation) {
+            while isReadyForEvent, let event = try parser.next() {
+                switch event {
+                case .head(let head): try began(head)
+                case .body(let piece): try take(piece)
+                case .end: ended()
+                }
+            }
+        } catch {
+            if case .reading = state { refuse(error) } else { clientBroke() }
+        }
+    }
+
+    private var isReadyForEvent: Bool {
+        switch (state, incoming) {
+        case (.reading, _): true
+        case (.handling, .arriving), (.streaming, .arriving): body.count < HTTP1Connection.readAhead
+        default: false
+        }
+    }
+
+    private func began(_ head: HTTP1RequestHead) throws(HTTP1Violation) {
+        var head = head
+        head.request.peer = peer
+        self.head = head
+        keepsAlive = head.keepsAlive && !isEnding
+        isHTTP10 = head.isHTTP10
+        isHEAD = head.request.method == "HEAD"
+        switch owner?.admit(head.request) {
+        case .answer(let response):
+            // The body of such a request is not read, so the next request cannot be found.
+            if head.bodyLength != .known(0) { keepsAlive = false }
+            self.head = nil
+            return write(response)
+        case .whole, nil:
+            if case .known(let length) = head.bodyLength, length > limits.bodyBytes { throw tooLong }
+            askForBody(of: head)
+        case .streamed:
+            askForBody(of: head)
+            incoming = .arriving
+            self.head = nil
+            enter(.handling)
+            owner?.received(head.request, true)
+        }
+    }
+
+    private func askForBody(of head: HTTP1RequestHead) {
+        guard head.expectsContinue else { return }
+        output += Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        flush()
+    }
+
+    private var tooLong: HTTP1Violation {
+        HTTP1Violation(413, "The body is longer than the \(limits.bodyBytes) bytes allowed here.")
+    }
+
+    private func take(_ piece: [UInt8]) throws(HTTP1Violation) {
+        if case .reading = state, body.count + piece.count > limits.bodyBytes { throw tooLong }
+        guard owner?.reserve(piece.count) ?? false else { throw .noRoom }
+        body += piece
+        passBody()
+    }
+
+    private func ended() {
+        if case .arriving = incoming {
+            incoming = .complete
+            passBody()
+        } else if var request = head.take()?.request {
+            request.body = body
+            enter(.handling)
+            owner?.received(request, false)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Rejects the received request and closes the connection, because the start of the next request is unknown.
+    private func refuse(_ violation: HTTP1Violation) {
+        keepsAlive = false
+        head = nil
+        var response = HTTPResponse(status: violation.status, text: violation.message)
+        if violation.status == 503 { response.fields.append("retry-after", "1") }
+        write(response)
+    }
+
+    private func write(_ response: HTTPResponse) {
+        let canCarry = HTTP1ResponseHead.canCarry(response)
+        let response = canCarry ? response : HTTPResponse(status: 500, text: "The answer cannot be sent.")
+        if case .arriving = incoming { keepsAlive = false }
+        let hasNoBody = response.status == 204 || response.status == 304
+        append(status: response.status, response.fields, hasNoBody ? .none : .length(response.body.count))
+        if !isHEAD, !hasNoBody { output += response.body }
+        if case .none = incoming { dropBody() }
+        enter(.finishing)
+        flush()
+    }
+
+    private func append(status: Int, _ fields: HTTPFields, _ framing: HTTP1ResponseHead.Framing) {
+        let head = HTTP1ResponseHead(
+            status: status,
+            fields: fields,
+            framing: framing,
+            keepsAlive: keepsAlive,
+            isHTTP10: isHTTP10,
+            date: clock()
+        )
+        output += head.bytes
+    }
+
+    private var outputRoom: Int {
+        if case .arriving = incoming { HTTP1Connection.outputRoomAhead } else { HTTP1Connection.outputRoom }
+    }
+
+    private func flush() {
+        while written < output.count {
+            switch unsafe output[written...].withUnsafeBytes({ unsafe transport.write($0) }) {
+            case .moved(let count):
+                written += count
+                lastMoved = loop.now
+            case .mustWait:
+                if written > output.count / 2 {
+                    output.removeFirst(written)
+                    written = 0
+                }
+                if output.count - written < outputRoom { whenRoom.take()?() }
+                return watch()
+            case .ended, .failed:
+                return clientBroke()
+            }
+        }
+        output.removeAll(keepingCapacity: output.capacity <= 4 * HTTP1Connection.outputRoom)
+        written = 0
+        if case .finishing = state { answered() }
+        whenRoom.take()?()
+        watch()
+    }
+
+    /// Handles the end of a response.
+    private func answered() {
+        output = []
+        // The unread rest of a body must not be parsed as the next request.
+        if case .arriving = incoming { keepsAlive = false }
+        incoming = .none
+        dropBody()
+        guard keepsAlive else {
+            transport.closeWriting()
+            enter(.draining)
+            if hasClientLeft { close() }
+            return
+        }
+        enter(.reading)
+        owner?.answered()
+        parse()
+    }
+}

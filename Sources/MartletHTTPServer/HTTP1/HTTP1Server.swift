@@ -1,0 +1,256 @@
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The connections of an ``HTTP1Listener`` and the tasks that handle their requests.
+actor HTTP1Server {
+    /// The interval between checks for timed-out clients.
+    private static let patrolInterval = Duration.seconds(1)
+
+    /// A connection and the task that handles its current request.
+    private struct Client {
+        let connection: HTTP1Connection
+        /// The client's address without its port.
+        let host: String
+        var task: Task<Void, Never>?
+        /// The number of requests so far, so that a late response is not written for another request.
+        var request = 0
+    }
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    nonisolated let port: UInt16
+
+    /// The socket that is listened on; nil once the server stops, so that further clients are refused.
+    private var listeningSocket: ListeningSocket<Int>?
+    private let limits: HTTP1Listener.Limits
+    private let admission: @Sendable (HTTPRequest) -> HTTP1Admission
+    private let handler: HTTP1Listener.Handler
+    private var patrol: LoopTimer?
+    private var clients: [Int: Client] = [:]
+    private var nextClient = 0
+    private var bodyBytes = 0
+    private var isClosing = false
+    private var isStopping = false
+    private var whenClosed: [CheckedContinuation<Void, Never>] = []
+    private var date = (second: Int64(-1), text: "")
+
+    /// Binds the address; connections are accepted after ``start()``.
+    init(
+        host: String,
+        port: UInt16,
+        limits: HTTP1Listener.Limits,
+        admission: @escaping @Sendable (HTTPRequest) -> HTTP1Admission,
+        handler: @escaping HTTP1Listener.Handler
+    ) throws(WireError) {
+        loop = try EventLoop()
+        let socket = try ListeningSocket<Int>(host: host, port: port, limit: limits.connections, on: loop)
+        self.port = socket.port
+        listeningSocket = socket
+        self.limits = limits
+        self.admission = admission
+        self.handler = handler
+    }
+
+    /// Starts accepting connections.
+    func start() {
+        guard !isStopping else { return }
+        try? listeningSocket?.start(
+            ListeningSocket.Connections(
+                count: { [unowned self] in clients.count },
+                idle: { [unowned self] in idleConnections },
+                isIdle: { [unowned self] id in clients[id]?.connection.idleSince != nil },
+                close: { [unowned self] id in clients[id]?.connection.close() },
+                serve: { [unowned self] socket, peer in assumeIsolated { $0.serve(socket, from: peer) } }
+            )
+        )
+        schedulePatrol()
+    }
+
+    /// Stops accepting, answers the requests that are being handled with 503, and closes all connections.
+    func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        closeSocket()
+        patrol?.cancel()
+        for client in clients.values {
+            client.task?.cancel()
+            client.connection.closeInOrder()
+            client.connection.answer(.unavailable)
+            client.connection.close()
+        }
+        allClosed()
+        loop.shutdown()
+    }
+
+    /// Stops accepting, and closes each connection when its request has been answered, at the latest after `limit`.
+    func stop(within limit: Duration) async {
+        guard !isStopping else { return }
+        listeningSocket?.acceptWaiting()
+        isClosing = true
+        closeSocket()
+        for client in clients.values { client.connection.closeInOrder() }
+        if !clients.isEmpty {
+            let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.allClosed() } }
+            await withCheckedContinuation { whenClosed.append($0) }
+            timer.cancel()
+        }
+        stop()
+    }
+
+    private func closeSocket() {
+        listeningSocket?.stop()
+        listeningSocket = nil
+    }
+
+    private func allClosed() {
+        for continuation in whenClosed { continuation.resume() }
+        whenClosed = []
+    }
+
+    // MARK: Connections
+
+    private var idleConnections: [ConnectionSlots<Int>.Idle] {
+        clients.compactMap { id, client in
+            client.connection.idleSince.map { ConnectionSlots.Idle(id: id, host: client.host, since: $0) }
+        }
+    }
+
+    private func serve(_ socket: Reference<Socket>, from peer: SocketAddress) {
+        let id = nextClient
+        nextClient += 1
+        guard
+            let connection = try? HTTP1Connection(
+                socket,
+                from: peer,
+                limits: limits,
+                clock: { [weak self] in self?.assumeIsolated { $0.dateText() } ?? "" },
+                on: loop
+            )
+        else { return }
+        clients[id] = Client(connection: connection, host: peer.host)
+        let admission = admission
+        connection.start(
+            for: HTTP1Connection.Owner(
+                admit: { admission($0) },
+                reserve: { [weak self] count in self?.assumeIsolated { $0.reserve(count, for: id) } ?? false },
+                release: { [weak self] count in self?.assumeIsolated { $0.bodyBytes -= count } },
+                received: { [weak self] request, isStreamed in
+                    self?.assumeIsolated { $0.handle(request, isStreamed: isStreamed, of: id) }
+                },
+                clientLeft: { [weak self] in self?.assumeIsolated { $0.clients[id]?.task?.cancel() } },
+                answered: { [weak self] in self?.assumeIsolated { $0.answered(id) } },
+                closed: { [weak self] in self?.assumeIsolated { $0.closed(id) } }
+            )
+        )
+    }
+
+    private func answered(_ id: Int) {
+        clients[id]?.task = nil
+    }
+
+    private func closed(_ id: Int) {
+        clients.removeValue(forKey: id)?.task?.cancel()
+        listeningSocket?.connectionClosed()
+        if isClosing, clients.isEmpty { allClosed() }
+    }
+
+    /// Reserves memory for a piece of a client's body.
+    ///
+    /// When the limit is reached, longer bodies that are still arriving are rejected to free memory.
+    private func reserve(_ count: Int, for id: Int) -> Bool {
+        guard let connection = clients[id]?.connection else { return false }
+        while bodyBytes + count > limits.bodyBytesTogether {
+            let longest = clients.values.map(\.connection).max { $0.arrivedByteCount < $1.arrivedByteCount }
+            guard let longest, longest.arrivedByteCount > connection.body.count + count else { return false }
+            longest.refuseForRoom()
+        }
+        bodyBytes += count
+        return true
+    }
+
+    private func schedulePatrol() {
+        patrol = loop.schedule(after: HTTP1Server.patrolInterval) { [weak self] in
+            self?.assumeIsolated { server in
+                for client in server.clients.values { client.connection.checkTime() }
+                server.schedulePatrol()
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    private func handle(_ request: HTTPRequest, isStreamed: Bool, of id: Int) {
+        clients[id]?.request += 1
+        guard let number = clients[id]?.request else { return }
+        let handler = handler
+        let body = HTTP1Body { [weak self] () async throws(HTTP1Body.Broken) in
+            guard isStreamed else { return nil }
+            guard let self else { throw HTTP1Body.Broken() }
+            return try await self.readBody(id, number)
+        }
+        clients[id]?.task = Task { [weak self] in
+            let answer = await handler(request, body)
+            switch answer {
+            case .whole(let response): await self?.answer(id, number, response)
+            case .pieces(let fields, let pieces):
+                guard await self?.begin(id, number, fields) ?? false else { return }
+                for await piece in pieces {
+                    guard await self?.write(id, number, piece) ?? false else { return }
+                }
+                await self?.finish(id, number)
+            }
+        }
+    }
+
+    /// Returns the connection of a request; nil when it is closed or handles a later request.
+    private func connection(_ id: Int, _ number: Int) -> HTTP1Connection? {
+        guard let client = clients[id], client.request == number else { return nil }
+        return client.connection
+    }
+
+    private func readBody(_ id: Int, _ number: Int) async throws(HTTP1Body.Broken) -> [UInt8]? {
+        guard let connection = connection(id, number) else { throw HTTP1Body.Broken() }
+        return try await withCheckedContinuation { continuation in
+            connection.readBody { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    private func answer(_ id: Int, _ number: Int, _ response: HTTPResponse) {
+        connection(id, number)?.answer(response)
+    }
+
+    private func begin(_ id: Int, _ number: Int, _ fields: HTTPFields) -> Bool {
+        connection(id, number)?.begin(fields)
+        return connection(id, number) != nil
+    }
+
+    /// Writes a piece and returns when there is capacity for another; returns false when the client has disconnected.
+    private func write(_ id: Int, _ number: Int, _ piece: [UInt8]) async -> Bool {
+        guard let connection = connection(id, number) else { return false }
+        await withCheckedContinuation { continuation in connection.write(piece) { continuation.resume() } }
+        return self.connection(id, number) != nil
+    }
+
+    private func finish(_ id: Int, _ number: Int) {
+        connection(id, number)?.finish()
+    }
+
+    /// Returns the value of the `date` field, formatted once per second.
+    private func dateText() -> String {
+        let second = Int64(Date().timeIntervalSince1970)
+        if second != date.second { date = (second, HTTPDate.text(secondsSince1970: second)) }
+        return date.text
+    }
+}
+
+extension HTTPResponse {
+    /// The response to requests that are being handled when the listener stops.
+    fileprivate static var unavailable: HTTPResponse {
+        HTTPResponse(status: 503, text: "The server is stopping.")
+    }
+}

@@ -1,0 +1,161 @@
+internal import MartletCore
+
+/// The OpenAPI 3.1 description of an interface, generated from its routes.
+///
+/// Source: https://spec.openapis.org/oas/v3.1.1.
+struct OpenAPI<Service: Sendable> {
+    let title: String
+    let summary: String
+    let schemas: JSONValue
+    let routes: [Route<Service>]
+
+    /// The OpenAPI document.
+    var document: JSONValue {
+        var paths: [JSONValue.Member] = []
+        for route in routes {
+            let operation = JSONValue.Member(route.method.lowercased(), self.operation(route))
+            if let index = paths.firstIndex(where: { $0.name == route.path }) {
+                paths[index].value = .object((paths[index].value.members ?? []) + [operation])
+            } else {
+                paths.append(JSONValue.Member(route.path, .object([operation])))
+            }
+        }
+        var components: [JSONValue.Member] = [
+            .init("schemas", .object([.init("Problem", OpenAPI.problemSchema)] + (schemas.members ?? []))),
+            .init("responses", .object(problemStatuses.map { .init("Problem\($0)", OpenAPI.problem($0)) })),
+        ]
+        if routes.contains(where: { $0.access != .anyone }) {
+            components.append(.init("securitySchemes", ["key": ["type": "http", "scheme": "bearer"]]))
+        }
+        return [
+            "openapi": "3.1.0",
+            "info": [
+                "title": .string(title), "description": .string(summary), "version": .string(MartletVersion.current),
+            ],
+            "paths": .object(paths), "components": .object(components),
+        ]
+    }
+
+    private var problemStatuses: [Int] { Set(routes.flatMap(problems)).sorted() }
+
+    private func problems(of route: Route<Service>) -> [Int] {
+        var statuses = Set(route.problems)
+        if route.access != .anyone { statuses.insert(401) }
+        if case .scope = route.access { statuses.insert(403) }
+        if route.body != nil { statuses.formUnion([400, 413]) }
+        // No route has a path that is too long.
+        if !RoutePath(route.path).placeholders.isEmpty { statuses.insert(404) }
+        // Every route rejects unknown query parameters.
+        statuses.insert(400)
+        return statuses.sorted()
+    }
+
+    private func operation(_ route: Route<Service>) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("operationId", .string(name(of: route))), .init("summary", .string(route.summary)),
+        ]
+        switch route.access {
+        case .anyone: members.append(.init("security", []))
+        case .key: members.append(.init("security", [["key": []]]))
+        case .scope(let scope):
+            members.append(.init("description", .string("Needs a key with the scope `\(scope)`.")))
+            members.append(.init("security", [["key": [.string(scope)]]]))
+        }
+        let declared = route.parameters
+        let inPath = RoutePath(route.path).placeholders.map { name in
+            declared.first { $0.place == .path && $0.name == name }
+                ?? RouteParameter(.path, name: name, summary: "Part of the path")
+        }
+        let parameters = inPath + declared.filter { $0.place != .path }
+        if !parameters.isEmpty { members.append(.init("parameters", .array(parameters.map(parameter)))) }
+        if let body = route.body { members.append(.init("requestBody", self.body(body))) }
+        let answers = route.answers.map { JSONValue.Member(String($0.status), answer($0)) }
+        let problems = problems(of: route).map { status in
+            JSONValue.Member(String(status), ["$ref": .string("#/components/responses/Problem\(status)")])
+        }
+        members.append(.init("responses", .object(answers + problems)))
+        return .object(members)
+    }
+
+    /// Returns a name for generated code: the method and the words of the path.
+    private func name(of route: Route<Service>) -> String {
+        let words = route.path.split { !$0.isLetter && !$0.isNumber }
+        return ([route.method.lowercased()[...]] + words).joined(separator: "_")
+    }
+
+    private func parameter(_ parameter: RouteParameter) -> JSONValue {
+        [
+            "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
+            "description": .string(parameter.summary), "required": .bool(parameter.isRequired),
+            "schema": parameter.schema,
+        ]
+    }
+
+    private func body(_ body: RouteBody) -> JSONValue {
+        var content: [JSONValue.Member] = [.init("schema", body.schema)]
+        if !body.examples.isEmpty {
+            content.append(.init("examples", .object(body.examples.map { .init($0.name, ["value": $0.value]) })))
+        }
+        return ["required": .bool(body.isRequired), "content": .object([.init(body.type, .object(content))])]
+    }
+
+    private func answer(_ answer: RouteAnswer) -> JSONValue {
+        var members: [JSONValue.Member] = [.init("description", .string(answer.summary))]
+        if !answer.fields.isEmpty {
+            let fields = answer.fields.map { field in
+                JSONValue.Member(field.name, ["description": .string(field.summary), "schema": ["type": "string"]])
+            }
+            members.append(.init("headers", .object(fields)))
+        }
+        if let type = answer.type {
+            let schema: [JSONValue.Member] = answer.schema.map { [.init("schema", $0)] } ?? []
+            members.append(.init("content", .object([.init(type, .object(schema))])))
+        }
+        return .object(members)
+    }
+
+    private static var problemSchema: JSONValue {
+        let error: JSONValue = [
+            "type": "object", "required": ["pointer", "detail"],
+            "properties": [
+                "pointer": ["type": "string", "description": "JSON pointer (RFC 6901) to the member of the body"],
+                "detail": ["type": "string"],
+            ],
+        ]
+        return [
+            "type": "object", "description": "A problem as RFC 9457 has it", "required": ["status", "detail"],
+            "properties": [
+                "status": ["type": "integer", "description": "The HTTP status, also of one line of a batch"],
+                "detail": ["type": "string", "description": "What is wrong, and what to do"],
+                "retry-after": ["type": "integer", "minimum": 0, "description": "Seconds to wait before a retry"],
+                "errors": ["type": "array", "items": error],
+            ],
+        ]
+    }
+
+    private static func problem(_ status: Int) -> JSONValue {
+        let description =
+            switch status {
+            case 400: "The request breaks a rule, which the problem names"
+            case 401: "No valid key was given"
+            case 403: "The key does not allow it"
+            case 404: "There is no such thing"
+            case 409: "The state of the push does not allow it, or the request is ambiguous"
+            case 410: "The device token is no longer registered"
+            case 413: "The body is too long"
+            case 422: "Another push has the same identifier"
+            case 429: "Too many requests"
+            case 501: "Not available over this connection"
+            case 502: "Apple did not answer, or answered with an error"
+            case 503: "Not possible at the moment: retry after the time given"
+            default: "A problem"
+            }
+        var members: [JSONValue.Member] = [.init("description", .string(description))]
+        if status == 503 || status == 429 {
+            let field: JSONValue = ["description": "Seconds to wait before a retry", "schema": ["type": "integer"]]
+            members.append(.init("headers", ["retry-after": field]))
+        }
+        members.append(.init("content", ["application/problem+json": ["schema": .schema("Problem")]]))
+        return .object(members)
+    }
+}

@@ -1,0 +1,97 @@
+package import MartletCore
+package import MartletTransport
+
+/// The routes of an HTTP interface.
+package struct RouteTable<Service: Sendable>: Sendable {
+    /// The number of bytes that the path of a route may have.
+    private static var longestPath: Int { 2_048 }
+
+    private let title: String
+    private let summary: String
+    private let schemas: JSONValue
+    private let routes: [Route<Service>]
+    /// The paths of the routes, in their order.
+    private let paths: [RoutePath]
+
+    /// Creates a table of routes.
+    ///
+    /// - Parameters:
+    ///   - title: The title of the interface's description.
+    ///   - summary: The purpose of the interface, and the common properties of its requests, in Markdown.
+    ///   - schemas: An object with the JSON Schemas that routes refer to, by name.
+    ///   - routes: The routes.
+    package init(title: String, summary: String = "", schemas: JSONValue = [:], _ routes: [Route<Service>]) {
+        self.title = title
+        self.summary = summary
+        self.schemas = schemas
+        self.routes = routes
+        paths = routes.map { RoutePath($0.path) }
+    }
+
+    /// Returns whether a request is for a route that requires no credentials.
+    package func isOpen(_ request: HTTPRequest) -> Bool {
+        best(among: routes(at: request.path), for: request)?.0.access == .anyone
+    }
+
+    /// Returns the path of the request's route, with braces, and the values of its placeholders; nil without a route.
+    package func match(of request: HTTPRequest) -> (path: String, arguments: [String: String])? {
+        best(among: routes(at: request.path), for: request).map { ($0.0.path, $0.arguments) }
+    }
+
+    /// Returns whether any route has the path of a request, for any method.
+    package func hasPath(of request: HTTPRequest) -> Bool { !routes(at: request.path).isEmpty }
+
+    /// Returns whether the request's route reads the body while it arrives.
+    package func streamsBody(of request: HTTPRequest) -> Bool {
+        best(among: routes(at: request.path), for: request)?.0.streamsBody ?? false
+    }
+
+    private typealias Match = (Route<Service>, arguments: [String: String])
+
+    private func routes(at path: String) -> [Match] {
+        guard path.utf8.count <= RouteTable.longestPath else { return [] }
+        let parts = path[...].utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return zip(routes, paths).compactMap { route, path in path.arguments(of: parts).map { (route, $0) } }
+    }
+
+    private func best(among matches: [Match], for request: HTTPRequest) -> Match? {
+        let method = request.method == "HEAD" ? "GET" : request.method
+        // A path without placeholders takes precedence over one with placeholders.
+        return matches.filter { $0.0.method == method }.min { $0.arguments.count < $1.arguments.count }
+    }
+
+    /// Answers a request with its route.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - service: The service that answers the request.
+    ///   - stream: The body, for a route that reads it while it arrives; nil when it is in the request.
+    /// - Returns: The answer.
+    package func answer(_ request: HTTPRequest, _ service: Service, stream: HTTP1Body? = nil) async -> HTTP1Answer {
+        let path = request.path
+        let here = routes(at: path)
+        guard path.utf8.count <= RouteTable.longestPath else {
+            return APIProblem(404, "there is nothing at a path of more than \(RouteTable.longestPath) bytes").answer
+        }
+        guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
+        guard let (route, arguments) = best(among: here, for: request) else {
+            let methods = Set(here.map(\.0.method)).sorted().joined(separator: ", ")
+            var response = APIProblem(405, "\(path) only answers to \(methods)").response
+            response.fields.append("allow", methods)
+            return .whole(response)
+        }
+        do throws(APIProblem) {
+            let answer = try await route.answer(try APICall(request, stream, route, arguments: arguments, service))
+            // For HEAD, a response with a streamed body is reduced to its fields, because the body may never end.
+            guard request.method == "HEAD", case .pieces(let fields, _) = answer else { return answer }
+            return .whole(HTTPResponse(status: 200, fields: fields))
+        } catch {
+            return error.answer
+        }
+    }
+
+    /// The OpenAPI 3.1 description of the interface.
+    package var openAPI: JSONValue {
+        OpenAPI(title: title, summary: summary, schemas: schemas, routes: routes).document
+    }
+}

@@ -1,0 +1,201 @@
+package import MartletCore
+
+/// A store for accepted pushes until each of them has ended, and for their outcomes until these are deleted.
+///
+/// The module `MartletOutbox` stores the relay's pushes. It has one protocol and its implementations. It handles
+/// pushes, their order and their outcomes, and contains no HTTP and nothing about connections to Apple.
+///
+/// A store guarantees:
+///
+/// - A push is on disk when ``accept(_:at:)`` returns.
+/// - Each accepted push ends in exactly one ``Outcome``, even after crashes. Its row exists until then, and it is
+///   claimed again after a restart.
+/// - At most one push of an ``OutboxPush/orderKey`` can be claimed at a time, the one that was accepted first; the
+///   others wait behind it. A scheduled push joins the queue when it is due.
+/// - A claimed push is not claimed again until it is settled, the store is opened again or, in a shared store, the
+///   lease of its node expires. A push that may have been claimed when a process ended without ``close(isInOrder:)`` is
+///   counted in its ``ClaimedPush/unknownTries``.
+///
+/// Times are milliseconds since 1970 and are passed in by the caller. Methods can be called concurrently; a store
+/// combines concurrent changes into one commit.
+package protocol OutboxStore: Sendable {
+    /// Stores pushes.
+    ///
+    /// - Parameters:
+    ///   - pushes: The pushes, in order of arrival.
+    ///   - now: The time.
+    /// - Returns: One answer for each push, in the same order. The accepted pushes are on disk.
+    /// - Throws: ``OutboxError``; none of the pushes is stored then.
+    func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance]
+
+    /// Claims the due pushes of a lane that have not been claimed.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - urgency: The urgency of the pushes.
+    ///   - limit: The maximum number of pushes.
+    ///   - now: The time.
+    /// - Returns: The pushes, longest waiting first.
+    /// - Throws: ``OutboxError``; no push is claimed then.
+    func claim(
+        _ lane: Lane,
+        _ urgency: Urgency,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> Claim
+
+    /// Stores the results of claimed pushes in one transaction.
+    ///
+    /// - Parameters:
+    ///   - settlements: The results.
+    ///   - now: The time.
+    /// - Throws: ``OutboxError``; the pushes stay claimed then, and can be settled again.
+    func settle(_ settlements: [Settlement], at now: Int64) async throws(OutboxError)
+
+    /// Cancels a push that has not been claimed.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier of the push.
+    ///   - app: The app.
+    ///   - now: The time.
+    /// - Returns: The status of the push afterwards; nil for an unknown push.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> PushStatus?
+
+    /// Returns the status of a push; nil for an unknown push or a deleted outcome.
+    func status(of id: APNsID, of app: String) async throws(OutboxError) -> PushStatus?
+
+    /// Ends pushes that have expired and are not claimed.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - limit: The maximum number of pushes, so that other calls need not wait for long.
+    /// - Returns: The expired pushes. When there are as many as the limit, more may be left.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func expire(at now: Int64, limit: Int) async throws(OutboxError) -> [PushStatus]
+
+    /// Deletes the outcomes of pushes that ended before a time.
+    ///
+    /// - Parameters:
+    ///   - time: The time.
+    ///   - limit: The maximum number of outcomes, so that other calls need not wait for long.
+    /// - Returns: The number of deleted outcomes. When it is the limit, more may be left.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func forgetOutcomes(before time: Int64, limit: Int) async throws(OutboxError) -> Int
+
+    /// Returns the waiting pushes of each lane.
+    func backlog() async throws(OutboxError) -> [Backlog]
+
+    /// Returns the tokens that Apple has reported as unregistered, in the order of the reports.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - cursor: Only tokens after this cursor; 0 for all.
+    ///   - limit: The maximum number of tokens.
+    /// - Returns: The tokens.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func deadTokens(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [DeadToken]
+
+    /// Deletes the record of an unregistered token, because the device has registered again.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - app: The app.
+    /// - Returns: Whether the token was recorded as unregistered.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func revive(_ token: DeviceToken, of app: String) async throws(OutboxError) -> Bool
+
+    /// Returns the lanes that operators have paused, in no particular order.
+    func pauses() async throws(OutboxError) -> [LanePause]
+
+    /// Stores that an operator has paused a lane; a lane that is already paused keeps its first pause.
+    ///
+    /// The pushes of the lane can still be claimed: a relay that knows of the pause claims none.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - caller: The name of the caller that pauses it.
+    ///   - now: The time.
+    /// - Returns: The stored pause.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func pause(_ lane: Lane, by caller: String, at now: Int64) async throws(OutboxError) -> LanePause
+
+    /// Removes the pause of a lane.
+    ///
+    /// - Parameter lane: The lane.
+    /// - Returns: Whether the lane was paused.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func resume(_ lane: Lane) async throws(OutboxError) -> Bool
+
+    /// Cancels unclaimed pushes of a lane, including scheduled pushes and pushes behind others.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - last: ``PurgedPushes/last`` of the previous step; nil in the first step.
+    ///   - limit: The maximum number of pushes, so that other calls need not wait for long.
+    ///   - now: The time.
+    /// - Returns: The cancelled pushes.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) async throws(OutboxError) -> PurgedPushes
+
+    /// Returns the pushes to a device token that have not ended, and the dead letters to it, oldest first.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - app: The app.
+    ///   - cursor: Only pushes after this ``FoundPush/number``; 0 for all.
+    ///   - limit: The maximum number of pushes.
+    /// - Returns: The pushes.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func pushes(
+        to token: DeviceToken,
+        of app: String,
+        after cursor: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [FoundPush]
+
+    /// Returns the dead letter with an identifier; nil when there is none.
+    func deadLetter(_ id: APNsID, of app: String) async throws(OutboxError) -> DeadLetter?
+
+    /// Returns the pushes that were abandoned after too many attempts, newest first.
+    func deadLetters(of app: String, limit: Int) async throws(OutboxError) -> [DeadLetter]
+
+    /// Moves dead letters back to the queue, as if they had been accepted now.
+    ///
+    /// - Parameters:
+    ///   - ids: The identifiers; nil for all dead letters of the app.
+    ///   - app: The app.
+    ///   - now: The time.
+    /// - Returns: The number of pushes.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int
+
+    /// Returns the position of a reader in a feed; 0 for a reader that has read nothing.
+    ///
+    /// - Parameter reader: The name of the reader.
+    /// - Returns: The cursor that was set last.
+    /// - Throws: ``OutboxError`` when it cannot be read.
+    func cursor(of reader: String) async throws(OutboxError) -> Int64
+
+    /// Stores the position of a reader in a feed.
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor.
+    ///   - reader: The name of the reader.
+    /// - Throws: ``OutboxError``; the stored position is unchanged then.
+    func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
+
+    /// The measurements since the store was opened.
+    var measures: OutboxMeasures { get async }
+
+    /// Commits the changes under way and closes the store.
+    ///
+    /// - Parameter isInOrder: Whether every sent push has been answered. Otherwise the claimed pushes are marked as
+    ///   possibly sent when they are claimed again.
+    func close(isInOrder: Bool) async
+}
+
+extension OutboxStore {
+    /// Empty measurements, for stores without a disk.
+    package var measures: OutboxMeasures { get async { OutboxMeasures() } }
+}

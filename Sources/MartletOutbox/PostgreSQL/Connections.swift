@@ -1,0 +1,27 @@
+internal import MartletTransport
+
+/// The connections of an outbox and the event loops that serve them, both closed by its `deinit`.
+///
+/// A separate class because the `deinit` of an actor may not access values that are not `Sendable`, and an
+/// `isolated deinit` needs macOS 15.4 and fails in the optimizer of Swift 6.3.1 ("circular reference").
+final class Connections {
+    /// The event loop of the outbox and its connections.
+    let loop: EventLoop
+    /// The event loop on which connections are opened, which may block for as long as a server does not answer.
+    let connecting: EventLoop
+    /// The open connections.
+    var links: [PostgreSQLOutbox.Purpose: Link] = [:]
+
+    init() throws(WireError) {
+        loop = try EventLoop()
+        connecting = try EventLoop()
+    }
+
+    deinit {
+        // Unchecked because nothing else refers to the links by now, so they can move to their loop.
+        nonisolated(unsafe) let links = Array(links.values)
+        loop.execute { for link in unsafe links { link.close() } }
+        loop.shutdown()
+        connecting.shutdown()
+    }
+}

@@ -1,0 +1,285 @@
+internal import MartletCore
+internal import MartletPostgreSQL
+internal import MartletSQLite
+internal import MartletTransport
+
+/// A migration of an outbox from a file into a database: waiting pushes, outcomes, dead letters, paused lanes,
+/// unregistered tokens and the positions of webhooks in the feed.
+///
+/// Each batch is stored in the database before it is deleted from the file, and rows that the database has already are
+/// left unchanged. An interrupted migration can therefore be started again. No relay may use the file meanwhile; relays
+/// may use the database.
+package actor OutboxMove {
+    /// The number of rows moved so far.
+    package struct Account: Sendable, Hashable {
+        /// The number of waiting pushes and dead letters.
+        package var pushes = 0
+        /// The number of outcomes.
+        package var outcomes = 0
+        /// The number of unregistered tokens.
+        package var deadTokens = 0
+
+        /// Creates counts of zero.
+        package init() {}
+    }
+
+    /// The number of rows in one batch.
+    private static let batch = 500
+
+    private nonisolated let loop: EventLoop
+    /// The executor of the actor, required by `Actor`.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private let database: PostgreSQLOutbox
+    private let file: OutboxDatabase
+    private var account = Account()
+
+    /// Opens the file and the database.
+    ///
+    /// - Parameters:
+    ///   - file: The path of the file.
+    ///   - address: The address of the database, which must have its tables.
+    /// - Throws: ``OutboxError``, of kind `.inUse` while a relay uses the file.
+    package init(from file: String, to address: String) async throws(OutboxError) {
+        database = try await PostgreSQLOutbox(address: address, options: .init(name: "move"))
+        do {
+            loop = try EventLoop()
+            self.file = try OutboxDatabase(file: file, options: SQLiteOutbox.Options(), mustExist: true)
+        } catch let error as SQLiteError {
+            await database.close(isInOrder: true)
+            throw OutboxError(error, "the outbox \(file) cannot be used")
+        } catch {
+            throw OutboxError(.unavailable, "\(error)")
+        }
+    }
+
+    deinit {
+        loop.shutdown()
+    }
+
+    /// Moves all rows.
+    ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - progress: A callback after each batch.
+    /// - Returns: The number of rows moved.
+    /// - Throws: ``OutboxError``; rows that have been moved stay in the database.
+    package func run(
+        at now: Int64,
+        progress: @Sendable (Account) -> Void = { _ in }
+    ) async throws(OutboxError) -> Account {
+        try await moveDeadTokens()
+        // Before the pushes, so that no relay sends pushes of a paused lane.
+        try await movePauses()
+        // Before the pushes, so that every dead letter has its outcome.
+        while try await moveOutcomes() { progress(account) }
+        while try await movePushes(at: now) { progress(account) }
+        await database.close(isInOrder: true)
+        return account
+    }
+
+    private func movePushes(at now: Int64) async throws(OutboxError) -> Bool {
+        let rows = try reading { (file) throws(SQLiteError) in
+            let statement = try file.connection.prepare(
+                """
+                SELECT \(OutboxStatements.pushColumns), fingerprint FROM push ORDER BY number
+                LIMIT \(OutboxMove.batch)
+                """
+            )
+            var rows: [MovingPush] = []
+            while try statement.step() {
+                rows.append(MovingPush(statement, app: file.name(of: statement.integer(at: 1)), at: now))
+            }
+            return rows
+        }
+        guard let last = rows.last else { return false }
+        var apps: [Int64] = []
+        for row in rows { apps.append(try await database.number(of: row.push.lane.app)) }
+        try await database.adopt(rows, apps: apps)
+        try writing("DELETE FROM push WHERE number <= ?", last.number)
+        account.pushes += rows.count
+        return true
+    }
+
+    private func moveOutcomes() async throws(OutboxError) -> Bool {
+        // Oldest first, by the time of the end, which both stores have.
+        let rows = try reading { (file) throws(SQLiteError) in
+            let statement = try file.connection.prepare(
+                """
+                SELECT apns_id, app, environment, state, status, reason, unique_id, unregistered_at, attempts,
+                    unknown_tries, fingerprint, accepted_at, ended_at
+                FROM outcome ORDER BY ended_at LIMIT \(OutboxMove.batch)
+                """
+            )
+            var rows: [MovingOutcome] = []
+            while try statement.step() {
+                rows.append(MovingOutcome(statement, app: file.name(of: statement.integer(at: 1))))
+            }
+            return rows
+        }
+        guard !rows.isEmpty else { return false }
+        var apps: [Int64] = []
+        for row in rows { apps.append(try await database.number(of: row.app)) }
+        try await database.adopt(rows, apps: apps)
+        for row in rows {
+            try writing("DELETE FROM outcome WHERE apns_id = ? AND app = ?", row.id, row.appInFile)
+        }
+        account.outcomes += rows.count
+        return true
+    }
+
+    private func moveDeadTokens() async throws(OutboxError) {
+        let (tokens, readers) = try reading { (file) throws(SQLiteError) in
+            let statement = try file.connection.prepare(
+                "SELECT cursor, token, since, learnt_at, reason, app FROM dead_token ORDER BY cursor"
+            )
+            var tokens: [(app: String, token: DeadToken)] = []
+            while try statement.step() {
+                guard let token = DeadToken(statement) else { continue }
+                tokens.append((file.name(of: statement.integer(at: 5)), token))
+            }
+            let names = try file.connection.prepare("SELECT name, cursor FROM reader WHERE name LIKE 'webhook %'")
+            var readers: [(name: String, cursor: Int64)] = []
+            while try names.step() { readers.append((names.text(at: 0), names.integer(at: 1))) }
+            return (tokens, readers)
+        }
+        guard !tokens.isEmpty || !readers.isEmpty else { return }
+        var apps: [Int64] = []
+        for (app, _) in tokens { apps.append(try await database.number(of: app)) }
+        try await database.adopt(tokens.map(\.token), apps: apps, readers)
+        try writing("DELETE FROM dead_token")
+        try writing("DELETE FROM reader")
+        account.deadTokens += tokens.count
+    }
+
+    private func movePauses() async throws(OutboxError) {
+        let pauses = try reading { (file) throws(SQLiteError) in try file.pauses() }
+        for pause in pauses { _ = try await database.pause(pause.lane, by: pause.caller, at: pause.since) }
+        try writing("DELETE FROM lane_pause")
+    }
+
+    private func reading<Value>(_ body: (OutboxDatabase) throws(SQLiteError) -> Value) throws(OutboxError) -> Value {
+        do throws(SQLiteError) {
+            return try body(file)
+        } catch {
+            throw OutboxError(error, "the file cannot be read")
+        }
+    }
+
+    private func writing<each Value: Bindable>(_ sql: String, _ values: repeat each Value) throws(OutboxError) {
+        do throws(SQLiteError) {
+            try file.connection.prepare(sql).run(with: repeat each values)
+        } catch {
+            throw OutboxError(error, "what was moved cannot be taken from the file")
+        }
+    }
+}
+
+/// A push that is moved from a file into a database.
+struct MovingPush: Sendable {
+    var number: Int64
+    var push: OutboxPush
+    var fingerprint: [UInt8]?
+    var acceptedAt: Int64
+    var readyAt: Int64?
+    /// The position in the database's queue (`martlet.queue.line`); nil for a dead letter.
+    var line: Int64?
+    var attempts: Int
+    var unknownTries: Int
+
+    fileprivate init(_ row: borrowing Statement, app: String, at now: Int64) {
+        let due = DuePush(row, lane: Lane(app: app, environment: PushEnvironment(row, at: 2)))
+        number = due.claimed.number
+        push = due.claimed.push
+        fingerprint = row.optionalBlob(at: 22)
+        acceptedAt = due.claimed.acceptedAt
+        attempts = due.claimed.attempts
+        unknownTries = due.claimed.unknownTries
+        let readyAt = row.optionalInteger(at: 20)
+        // Pushes that are in line are lined up again in the database, in their order.
+        line = due.isInLine || push.orderKey == nil && readyAt != nil ? 0 : readyAt == nil ? nil : -1
+        self.readyAt = line == nil ? nil : readyAt ?? now
+    }
+}
+
+/// An outcome that is moved from a file into a database.
+struct MovingOutcome: Sendable {
+    var id: [UInt8]
+    var app: String
+    var appInFile: Int64
+    var environment: PushEnvironment
+    var outcome: Outcome
+    var fingerprint: [UInt8]?
+    var acceptedAt: Int64
+    var endedAt: Int64
+
+    fileprivate init(_ row: borrowing Statement, app: String) {
+        id = row.blob(at: 0)
+        self.app = app
+        appInFile = row.integer(at: 1)
+        environment = PushEnvironment(row, at: 2)
+        outcome = Outcome(row)
+        fingerprint = row.optionalBlob(at: 10)
+        acceptedAt = row.integer(at: 11)
+        endedAt = row.integer(at: 12)
+    }
+}
+
+extension PostgreSQLOutbox {
+    fileprivate func adopt(_ rows: [MovingPush], apps: [Int64]) async throws(OutboxError) {
+        let pushes = rows.map(\.push)
+        let places = pushes.map(\.destination.columns)
+        try await inquire(
+            .accepting,
+            "SELECT martlet.adopt_pushes(\(Self.places(22)))",
+            [
+                .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
+                .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
+                .byteLists(rows.map(\.fingerprint)), .texts(places.map(\.token)), .texts(places.map(\.channel)),
+                .texts(places.map(\.bundle)), .texts(pushes.map(\.headers.pushType)),
+                .texts(pushes.map(\.headers.topic)), .texts(pushes.map(\.headers.priority)),
+                .texts(pushes.map(\.headers.expiration)), .texts(pushes.map(\.headers.collapseID)),
+                .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
+                .integers(pushes.map(\.expiresAt)), .integers(rows.map(\.acceptedAt)),
+                .integers(rows.map(\.readyAt)), .integers(rows.map(\.line)),
+                .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
+                .byteLists(pushes.map(\.payload)),
+            ]
+        ) { _ in }
+    }
+
+    fileprivate func adopt(_ rows: [MovingOutcome], apps: [Int64]) async throws(OutboxError) {
+        let outcomes = rows.map(\.outcome)
+        try await inquire(
+            .accepting,
+            "SELECT martlet.adopt_outcomes(\(Self.places(13)))",
+            [
+                .identifiers(rows.map(\.id)), .integers(apps), .flags(rows.map(\.environment.isProduction)),
+                .texts(outcomes.map(\.state.rawValue)), .integers(outcomes.map { $0.status.map(Int64.init) }),
+                .texts(outcomes.map(\.reason)), .texts(outcomes.map(\.uniqueID)),
+                .integers(outcomes.map(\.unregisteredAt)), .integers(outcomes.map { Int64($0.attempts) }),
+                .integers(outcomes.map { Int64($0.unknownTries) }), .byteLists(rows.map(\.fingerprint)),
+                .integers(rows.map(\.acceptedAt)), .integers(rows.map(\.endedAt)),
+            ]
+        ) { _ in }
+    }
+
+    fileprivate func adopt(
+        _ tokens: [DeadToken],
+        apps: [Int64],
+        _ readers: [(name: String, cursor: Int64)]
+    ) async throws(OutboxError) {
+        try await inquire(
+            .accepting,
+            "SELECT martlet.adopt_dead_tokens(\(Self.places(8)))",
+            [
+                .integers(apps), .texts(tokens.map(\.token.hex)), .integers(tokens.map(\.cursor)),
+                .integers(tokens.map(\.since)), .integers(tokens.map(\.learntAt)), .texts(tokens.map(\.reason)),
+                .texts(readers.map(\.name)), .integers(readers.map(\.cursor)),
+            ]
+        ) { _ in }
+    }
+
+    /// Returns a list of parameters for a statement: `$1, $2` and so on.
+    static func places(_ count: Int) -> String { (1...count).map { "$\($0)" }.joined(separator: ", ") }
+}

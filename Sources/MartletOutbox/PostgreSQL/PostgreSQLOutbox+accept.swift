@@ -1,0 +1,120 @@
+internal import MartletCore
+internal import MartletPostgreSQL
+internal import MartletTransport
+
+/// Accepting pushes.
+extension PostgreSQLOutbox {
+    /// The pushes that one call has submitted.
+    struct AcceptPiece {
+        var pushes: [OutboxPush]
+        var now: Int64
+        var continuation: CheckedContinuation<Result<[Acceptance], OutboxError>, Never>
+    }
+
+    /// A push with the number of its app.
+    private struct Entry {
+        var push: OutboxPush
+        var app: Int64
+    }
+
+    package func accept(_ pushes: [OutboxPush], at now: Int64) async throws(OutboxError) -> [Acceptance] {
+        for app in Set(pushes.map(\.lane.app)) { _ = try await number(of: app) }
+        guard !isClosed else { throw OutboxError(.closed, "the outbox is closed") }
+        return try await withCheckedContinuation { continuation in
+            if accepting.add(AcceptPiece(pushes: pushes, now: now, continuation: continuation)) {
+                // The callers that are already queued run first, and join the same commit.
+                loop.atEndOfTurn { [self] in assumeIsolated { $0.acceptNext() } }
+            }
+        }.get()
+    }
+
+    private func acceptNext() {
+        guard let pieces = accepting.next() else { return }
+        Task {
+            await accept(pieces)
+            acceptNext()
+        }
+    }
+
+    private func accept(_ pieces: [AcceptPiece]) async {
+        let entries = pieces.flatMap { piece in
+            piece.pushes.map { Entry(push: $0, app: number(ofKnown: $0.lane.app) ?? 0) }
+        }
+        noteTime(pieces.last?.now ?? 0)
+        let room = max(0, min(entries.count, options.limit - count))
+        let start = ContinuousClock.now
+        let result: Result<[Acceptance], OutboxError>
+        do throws(OutboxError) {
+            result = .success(try await accept(entries[..<room], at: pieces.last?.now ?? 0))
+        } catch {
+            result = .failure(error)
+        }
+        measures.commitTimes.observe(ContinuousClock.now - start)
+        measures.commitSizes.observe(Double(room))
+        var place = 0
+        for piece in pieces {
+            let places = place..<place + piece.pushes.count
+            place = places.upperBound
+            piece.continuation.resume(
+                returning: result.map { answers in places.map { $0 < room ? answers[$0] : .full } }
+            )
+        }
+    }
+
+    private func accept(_ entries: ArraySlice<Entry>, at now: Int64) async throws(OutboxError) -> [Acceptance] {
+        guard !entries.isEmpty else { return [] }
+        let tokens = entries.map(\.push)
+        let exceptions = try await inquire(.accepting, Self.acceptQuestion, parameters(entries, at: now)) { rows in
+            rows.all.map { row in (Int(row.integer(at: 0)) - 1, Acceptance(row, tokens)) }
+        }
+        var answers = [Acceptance](repeating: .accepted, count: entries.count)
+        for (place, answer) in exceptions { answers[place] = answer }
+        count += answers.count { $0 == .accepted }
+        // Later pushes may have been claimed while these were stored.
+        notePushes(due: now)
+        return answers
+    }
+
+    private static let acceptQuestion =
+        "SELECT * FROM martlet.accept(\(places(19)))"
+
+    private func parameters(_ entries: ArraySlice<Entry>, at now: Int64) -> [Parameter] {
+        let pushes = entries.map(\.push)
+        let columns = pushes.map(\.destination.columns)
+        return [
+            .integer(now), .integers(entries.map(\.app)), .flags(pushes.map(\.lane.environment.isProduction)),
+            .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
+            .byteLists(pushes.map(\.fingerprint)), .texts(columns.map(\.token)), .texts(columns.map(\.channel)),
+            .texts(columns.map(\.bundle)), .texts(pushes.map(\.headers.pushType)),
+            .texts(pushes.map(\.headers.topic)), .texts(pushes.map(\.headers.priority)),
+            .texts(pushes.map(\.headers.expiration)), .texts(pushes.map(\.headers.collapseID)),
+            .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
+            .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
+            .byteLists(pushes.map(\.payload)),
+        ]
+    }
+}
+
+extension Acceptance {
+    /// Reads a row of `martlet.accept`, which describes a push that was not stored.
+    fileprivate init(_ row: Row, _ pushes: [OutboxPush]) {
+        let push = pushes[Int(row.integer(at: 0)) - 1]
+        if let isSame = row.optionalInteger(at: 1) {
+            let status = PushStatus(row, from: 2, app: push.lane.app)
+            self = isSame != 0 ? status.map(Acceptance.duplicate) ?? .full : .conflict
+        } else if let cursor = row.optionalInteger(at: 14), case .device(let token) = push.destination {
+            self = .suppressed(
+                DeadToken(
+                    cursor: cursor,
+                    token: token,
+                    since: row.optionalInteger(at: 15),
+                    learntAt: row.integer(at: 16),
+                    reason: row.text(at: 17)
+                )
+            )
+        } else {
+            // The push existed a moment ago and has been deleted since, so the caller can try again.
+            self = .full
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import MartletCore
+internal import MartletPostgreSQL
+
+extension Parameter {
+    /// Returns a parameter for the identifier of a push.
+    static func identifier(_ id: APNsID) -> Parameter { .identifier(id.bytes) }
+}
+
+extension PushEnvironment {
+    /// Whether the environment is production, as stored in the database.
+    var isProduction: Bool { self == .production }
+
+    init(isProduction: Bool) {
+        self = isProduction ? .production : .development
+    }
+}
+
+extension PushStatus {
+    /// Reads the columns of `martlet.known`; nil when the row has no identifier.
+    init?(_ row: Row, from column: Int, app: String) {
+        guard let id = row.optionalBytes(at: column).flatMap({ APNsID(bytes: $0) }) else { return nil }
+        let place: Place =
+            if let endedAt = row.optionalInteger(at: column + 4) {
+                .ended(Outcome(row, from: column + 5), at: endedAt)
+            } else {
+                row.flag(at: column + 3) ? .inFlight : .accepted
+            }
+        let lane = Lane(app: app, environment: PushEnvironment(isProduction: row.flag(at: column + 1)))
+        self.init(id: id, lane: lane, acceptedAt: row.integer(at: column + 2), place: place)
+    }
+}
+
+extension Outcome {
+    /// Reads seven columns: state, status, reason, unique identifier, time of unregistration, attempts, attempts
+    /// without an answer.
+    init(_ row: Row, from column: Int) {
+        self.init(
+            State(rawValue: row.text(at: column)) ?? .dead,
+            status: row.optionalInteger(at: column + 1).map { Int($0) },
+            reason: row.optionalText(at: column + 2),
+            uniqueID: row.optionalText(at: column + 3),
+            unregisteredAt: row.optionalInteger(at: column + 4),
+            attempts: Int(row.integer(at: column + 5)),
+            unknownTries: Int(row.integer(at: column + 6))
+        )
+    }
+}
+
+extension ClaimedPush {
+    /// Reads the columns of `martlet.claim`.
+    init(_ row: Row, lane: Lane) {
+        let destination: PushDestination =
+            if let token = row.optionalText(at: 6).flatMap({ try? DeviceToken(hex: $0) }) {
+                .device(token)
+            } else {
+                .channel(ChannelID(row.text(at: 7)), bundle: row.text(at: 8))
+            }
+        let push = OutboxPush(
+            lane: lane,
+            id: APNsID(bytes: row.bytes(at: 4)) ?? APNsID(randomBits: (0, 0)),
+            destination: destination,
+            headers: PushHeaders(
+                pushType: row.optionalText(at: 9),
+                expiration: row.optionalText(at: 12),
+                priority: row.optionalText(at: 11),
+                topic: row.optionalText(at: 10),
+                collapseID: row.optionalText(at: 13)
+            ),
+            payload: row.bytes(at: 18),
+            expiresAt: row.optionalInteger(at: 16),
+            orderKey: row.optionalText(at: 15),
+            traceParent: row.optionalText(at: 14)
+        )
+        self.init(
+            number: row.integer(at: 0),
+            push: push,
+            acceptedAt: row.integer(at: 17),
+            attempts: Int(row.integer(at: 2)),
+            unknownTries: Int(row.integer(at: 3))
+        )
+    }
+}
+
+extension DeadToken {
+    /// Reads five columns: cursor, token, time of unregistration, time of the report, reason.
+    init?(_ row: Row) {
+        guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
+        self.init(
+            cursor: row.integer(at: 0),
+            token: token,
+            since: row.optionalInteger(at: 2),
+            learntAt: row.integer(at: 3),
+            reason: row.text(at: 4)
+        )
+    }
+}

@@ -1,0 +1,100 @@
+internal import MartletCore
+internal import MartletSQLite
+
+extension OutboxDatabase {
+    /// Stores the results of claimed pushes.
+    func settle(_ settlements: [Settlement], at now: Int64) throws(SQLiteError) {
+        for settlement in settlements {
+            switch settlement.change {
+            case .ended(let outcome):
+                try end(settlement.number, outcome, isTokenDead: settlement.isTokenDead, at: now)
+            case .postponed(let until, let attempts, let unknownTries):
+                try postpone(settlement.number, until: until, attempts: attempts, unknownTries: unknownTries)
+            }
+        }
+    }
+
+    private func postpone(
+        _ number: Int64,
+        until time: Int64,
+        attempts: Int,
+        unknownTries: Int
+    ) throws(SQLiteError) {
+        guard let place = try place(of: number) else { return }
+        try statements.postpone.run(with: time, Int64(attempts), Int64(unknownTries), number)
+        known.claimed.remove(number)
+        lookAt(number, time, on: place.shelf)
+    }
+
+    /// Ends a push, and makes the next push with its order key due.
+    func end(_ number: Int64, _ outcome: Outcome, isTokenDead: Bool = false, at now: Int64) throws(SQLiteError) {
+        guard let place = try place(of: number) else { return }
+        try statements.end.run(
+            with: outcome.state.rawValue,
+            outcome.status.map(Int64.init),
+            outcome.reason,
+            outcome.uniqueID,
+            outcome.unregisteredAt,
+            Int64(outcome.attempts),
+            Int64(outcome.unknownTries),
+            now,
+            number
+        )
+        known.claimed.remove(number)
+        known.counts[lane(of: place.shelf), default: 1] -= 1
+        // The row of a dead letter is kept, so that the push can be sent again on request.
+        if outcome.state == .dead {
+            try statements.rest.run(with: number)
+        } else {
+            try statements.remove.run(with: number)
+        }
+        if let key = place.orderKey, place.isFirstInLine { try letNextGo(place.shelf, key, at: now) }
+        if isTokenDead, let token = place.token {
+            try remember(deadToken: token, place.shelf.app, outcome, at: now)
+        }
+    }
+
+    private func letNextGo(_ shelf: Shelf, _ key: String, at now: Int64) throws(SQLiteError) {
+        try statements.firstInLine.bind(shelf.app, shelf.environment.rawValue, key)
+        defer { statements.firstInLine.reset() }
+        guard try statements.firstInLine.step() else { return }
+        let number = statements.firstInLine.integer(at: 0)
+        let urgency = Urgency(statements.firstInLine, at: 1)
+        let next = Shelf(app: shelf.app, environment: shelf.environment, urgency: urgency)
+        try statements.queue.run(with: Int64(1), now, number)
+        lookAt(number, now, on: next)
+    }
+
+    private func remember(
+        deadToken token: String,
+        _ app: Int64,
+        _ outcome: Outcome,
+        at now: Int64
+    ) throws(SQLiteError) {
+        try statements.addDeadToken.run(with: app, token, outcome.unregisteredAt, now, outcome.reason ?? "")
+        known.hasDeadTokens = true
+    }
+
+    /// The position of a row in the queue.
+    private struct Place {
+        var shelf: Shelf
+        var orderKey: String?
+        var token: String?
+        /// Whether the push is the first of its order key; a push behind others has no due time.
+        var isFirstInLine: Bool
+
+        init(_ row: borrowing Statement) {
+            shelf = Shelf(row, from: 0)
+            orderKey = row.optionalText(at: 3)
+            token = row.optionalText(at: 4)
+            isFirstInLine = row.integer(at: 5) != 0
+        }
+    }
+
+    private func place(of number: Int64) throws(SQLiteError) -> Place? {
+        try statements.place.bind(number)
+        defer { statements.place.reset() }
+        guard try statements.place.step() else { return nil }
+        return Place(statements.place)
+    }
+}

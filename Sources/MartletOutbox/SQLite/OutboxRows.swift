@@ -1,0 +1,114 @@
+internal import MartletCore
+internal import MartletSQLite
+
+/// A due push with the values that only the outbox needs.
+struct DuePush {
+    var claimed: ClaimedPush
+    var isInLine: Bool
+    var readyAt: Int64
+
+    /// Reads the current row of a statement with ``OutboxStatements/pushColumns``.
+    init(_ row: borrowing Statement, lane: Lane) {
+        let push = OutboxPush(
+            lane: lane,
+            id: APNsID(bytes: row.blob(at: 3)) ?? APNsID(randomBits: (0, 0)),
+            destination: PushDestination(row, from: 4),
+            headers: PushHeaders(
+                pushType: row.optionalText(at: 7),
+                expiration: row.optionalText(at: 10),
+                priority: row.optionalText(at: 9),
+                topic: row.optionalText(at: 8),
+                collapseID: row.optionalText(at: 11)
+            ),
+            payload: row.blob(at: 13),
+            expiresAt: row.optionalInteger(at: 15),
+            orderKey: row.optionalText(at: 14),
+            traceParent: row.optionalText(at: 12)
+        )
+        claimed = ClaimedPush(
+            number: row.integer(at: 0),
+            push: push,
+            acceptedAt: row.integer(at: 16),
+            attempts: Int(row.integer(at: 17)),
+            unknownTries: Int(row.integer(at: 18))
+        )
+        isInLine = row.integer(at: 19) != 0
+        readyAt = row.integer(at: 20)
+    }
+}
+
+extension PushDestination {
+    /// The columns of a destination: token, channel and bundle identifier.
+    var columns: (token: String?, channel: String?, bundle: String?) {
+        switch self {
+        case .device(let token): (token.hex, nil, nil)
+        case .channel(let channel, let bundle): (nil, channel.rawValue, bundle)
+        }
+    }
+
+    fileprivate init(_ row: borrowing Statement, from column: Int) {
+        if let token = try? DeviceToken(hex: row.text(at: column)) {
+            self = .device(token)
+        } else {
+            self = .channel(ChannelID(row.text(at: column + 1)), bundle: row.text(at: column + 2))
+        }
+    }
+}
+
+extension OutboxDatabase.Shelf {
+    /// Reads three columns: app, environment, urgency.
+    init(_ row: borrowing Statement, from column: Int) {
+        self.init(
+            app: row.integer(at: column),
+            environment: PushEnvironment(row, at: column + 1),
+            urgency: Urgency(row, at: column + 2)
+        )
+    }
+}
+
+extension PushEnvironment {
+    init(_ row: borrowing Statement, at column: Int) {
+        self = PushEnvironment(rawValue: row.text(at: column)) ?? .production
+    }
+}
+
+extension Urgency {
+    init(_ row: borrowing Statement, at column: Int) {
+        self = Urgency(rawValue: Int(row.integer(at: column))) ?? .immediate
+    }
+}
+
+extension Outcome {
+    /// Reads the current row of a statement of outcomes.
+    init(_ row: borrowing Statement) {
+        self.init(
+            State(rawValue: row.text(at: 3)) ?? .dead,
+            status: row.optionalInteger(at: 4).map { Int($0) },
+            reason: row.optionalText(at: 5),
+            uniqueID: row.optionalText(at: 6),
+            unregisteredAt: row.optionalInteger(at: 7),
+            attempts: Int(row.integer(at: 8)),
+            unknownTries: Int(row.integer(at: 9))
+        )
+    }
+}
+
+extension DeadToken {
+    /// Reads the current row of a statement of unregistered tokens.
+    init?(_ row: borrowing Statement) {
+        guard let token = try? DeviceToken(hex: row.text(at: 1)) else { return nil }
+        self.init(
+            cursor: row.integer(at: 0),
+            token: token,
+            since: row.optionalInteger(at: 2),
+            learntAt: row.integer(at: 3),
+            reason: row.text(at: 4)
+        )
+    }
+}
+
+extension Statement {
+    func optionalText(at column: Int) -> String? { isNull(at: column) ? nil : text(at: column) }
+    func optionalBlob(at column: Int) -> [UInt8]? { isNull(at: column) ? nil : blob(at: column) }
+    func optionalInteger(at column: Int) -> Int64? { isNull(at: column) ? nil : integer(at: column) }
+}

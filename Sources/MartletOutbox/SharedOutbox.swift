@@ -1,0 +1,137 @@
+package import MartletCore
+
+/// An outbox that several processes share.
+///
+/// Each process is a node and learns of the others through the outbox.
+package protocol SharedOutbox: OutboxStore {
+    /// The events that other processes and the database cause; for one reader.
+    var news: AsyncStream<OutboxNews> { get }
+
+    /// Returns the registered nodes, longest registered first.
+    func nodes() async throws(OutboxError) -> [OutboxNode]
+
+    /// Asks a node to finish its work and shut down.
+    ///
+    /// - Parameter number: The number of the node.
+    /// - Returns: Whether the node is registered.
+    /// - Throws: ``OutboxError``; the node has not been asked then.
+    func askToDrain(_ number: Int64) async throws(OutboxError) -> Bool
+
+    /// Publishes data about this node for the other nodes, with the next heartbeat.
+    ///
+    /// - Parameter facts: The data as JSON.
+    func publish(_ facts: String) async
+
+    /// Finds those of some pushes that have ended, on any node.
+    ///
+    /// - Parameter pushes: The pushes by app and identifier.
+    /// - Returns: The statuses of those that have ended.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func ended(among pushes: [(app: String, id: APNsID)]) async throws(OutboxError) -> [PushStatus]
+
+    /// Returns the provider token that all nodes use for a key; nil when there is none yet.
+    func sharedToken(of key: SharedToken.Key) async throws(OutboxError) -> SharedToken?
+
+    /// Replaces the provider token that all nodes use for a key, unless another node has replaced it already.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - key: The key that signed it.
+    ///   - old: The time of issue of the token that it replaces; nil when there was none.
+    /// - Returns: The token that all nodes use now.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func share(
+        _ token: SharedToken,
+        of key: SharedToken.Key,
+        inPlaceOf old: Int64?
+    ) async throws(OutboxError) -> SharedToken
+}
+
+/// An event of a shared outbox that other processes or the database cause.
+package enum OutboxNews: Sendable, Hashable {
+    /// A push of a lane is due.
+    case arrived(Lane, Urgency)
+    /// This process has lost its claims: another node may send the pushes that it has not settled.
+    case claimsLost
+    /// The number of nodes, and whether this one is the leader, which performs the work of a single node.
+    case fleet(nodes: Int, leads: Bool)
+    /// A connection to the database was lost.
+    case unreachable(OutboxError)
+    /// An operator has asked this process to shut down.
+    case drainAsked
+}
+
+/// A process that shares an outbox.
+package struct OutboxNode: Sendable, Hashable {
+    /// The number, which increases with each registration; the lowest is the leader's.
+    package var number: Int64
+    /// The name for operators.
+    package var name: String
+    /// The version of Martlet that it runs.
+    package var version: String
+    /// The time of registration, in milliseconds since 1970.
+    package var startedAt: Int64
+    /// The time since its last heartbeat, in milliseconds.
+    package var silence: Int64
+    /// Whether it has been asked to shut down.
+    package var isToDrain: Bool
+    /// Whether it is this process.
+    package var isOwn: Bool
+    /// The data that it has published, as JSON.
+    package var facts: String
+
+    /// Creates a node.
+    package init(
+        number: Int64,
+        name: String,
+        version: String,
+        startedAt: Int64,
+        silence: Int64,
+        isToDrain: Bool,
+        isOwn: Bool,
+        facts: String
+    ) {
+        self.number = number
+        self.name = name
+        self.version = version
+        self.startedAt = startedAt
+        self.silence = silence
+        self.isToDrain = isToDrain
+        self.isOwn = isOwn
+        self.facts = facts
+    }
+}
+
+/// A provider token that all nodes use.
+package struct SharedToken: Sendable, Hashable {
+    /// The key that signs a token.
+    package struct Key: Sendable, Hashable {
+        /// The team's identifier.
+        package var teamID: String
+        /// The key's identifier.
+        package var keyID: String
+        /// The SHA-256 of the public key, since a key file can be replaced while the identifier stays the same.
+        package var fingerprint: String
+
+        /// Creates a key.
+        package init(teamID: String, keyID: String, fingerprint: String) {
+            self.teamID = teamID
+            self.keyID = keyID
+            self.fingerprint = fingerprint
+        }
+
+        /// The text that identifies the key within its team: its identifier and its fingerprint.
+        package var name: String { keyID + " " + fingerprint }
+    }
+
+    /// The token's text, a JSON Web Token.
+    package var text: [UInt8]
+    /// The time of issue, in seconds since 1970.
+    package var issuedAt: Int64
+
+    /// Creates a shared token.
+    package init(text: [UInt8], issuedAt: Int64) {
+        self.text = text
+        self.issuedAt = issuedAt
+    }
+}

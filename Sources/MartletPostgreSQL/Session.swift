@@ -1,0 +1,204 @@
+internal import CMartletPostgreSQL
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A connection to PostgreSQL, closed when the object is destroyed.
+///
+/// The module `MartletPostgreSQL` stores rows that several machines share, through libpq, and contains all unsafe
+/// pointers that this needs. It handles statements, parameters and rows and contains no application logic. It blocks
+/// only in
+/// ``init(_:name:)`` and ``execute(_:within:)``. Afterwards the owner of a session monitors its ``descriptor`` and
+/// calls ``receive()`` and ``flush()``.
+///
+/// After ``beginPipeline()`` statements are sent one after the other without waiting for their results, each in a
+/// transaction of its own (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A session belongs to one
+/// actor or task. The compiler enforces this: it is not `Sendable`.
+package final class Session {
+    /// The result of a statement.
+    package enum Answer {
+        /// The statement succeeded.
+        case rows(Rows)
+        /// The statement failed and changed nothing.
+        case failed(PostgreSQLError)
+    }
+
+    private let connection: OpaquePointer
+    /// The result of the current statement, until the server reports that the statement is complete.
+    private var answer: Answer?
+    /// The number of statements whose results have not been returned.
+    package private(set) var openQuestions = 0
+
+    /// Connects and waits for the connection: for each host at most `connect_timeout`, three seconds by default.
+    ///
+    /// - Parameters:
+    ///   - address: A connection string of libpq, `postgresql://…` or `host=… dbname=…`, with any number of hosts.
+    ///   - name: The application name that the server shows for the connection.
+    /// - Throws: ``PostgreSQLError``, with the hosts that were tried and the error of each.
+    package init(_ address: String, name: String) throws(PostgreSQLError) {
+        let words = [
+            "dbname": address, "fallback_application_name": name, "client_encoding": "UTF8",
+            // A host that has disappeared is noticed within half a minute.
+            "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
+        ]
+        let defaults = address.contains("connect_timeout") ? [:] : ["connect_timeout": "3"]
+        // The address comes last, so its settings take precedence.
+        let all = defaults.sorted { $0.key < $1.key } + words.sorted { $0.key > $1.key }
+        var keys = all.map { UnsafePointer(strdup($0.key)) }
+        var values = all.map { UnsafePointer(strdup($0.value)) }
+        defer { for word in keys + values { free(UnsafeMutablePointer(mutating: word)) } }
+        keys.append(nil)
+        values.append(nil)
+        guard let connection = PQconnectdbParams(keys, values, 1) else {
+            throw .disconnected("there is no memory for a connection")
+        }
+        self.connection = connection
+        guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(Session.message(connection)) }
+        // The server's notices are ignored; libpq would print them.
+        PQsetNoticeReceiver(connection, { _, _ in }, nil)
+    }
+
+    /// Returns whether a text has the form of a connection string of libpq.
+    package static func isAddress(_ text: String) -> Bool {
+        guard let options = PQconninfoParse(text, nil) else { return false }
+        PQconninfoFree(options)
+        return true
+    }
+
+    deinit {
+        PQfinish(connection)
+    }
+
+    /// The process identifier of the server for this connection; 0 behind poolers that do not report it.
+    package var serverProcess: Int64 { Int64(PQbackendPID(connection)) }
+
+    /// The socket to monitor for input and output.
+    package var descriptor: CInt { PQsocket(connection) }
+
+    /// Runs a script in one transaction and waits for its end.
+    ///
+    /// Must be called before ``beginPipeline()``.
+    ///
+    /// - Parameters:
+    ///   - script: The statements.
+    ///   - limit: The maximum time.
+    /// - Throws: ``PostgreSQLError``, of kind `.noAnswer` when the time is exceeded; the script may have run then.
+    package func execute(_ script: String, within limit: Duration) throws(PostgreSQLError) {
+        let end = ContinuousClock.now + limit
+        guard PQsendQuery(connection, script) == 1 else { throw .disconnected(Session.message(connection)) }
+        var error: PostgreSQLError?
+        while true {
+            while PQisBusy(connection) == 1 {
+                let left = CInt(clamping: Int64((end - .now) / .milliseconds(1)))
+                var socket = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                guard left > 0, poll(&socket, 1, left) >= 0 || errno == EINTR else { throw .noAnswer(for: limit) }
+                if socket.revents != 0 { try receive() }
+            }
+            guard let result = PQgetResult(connection) else { break }
+            let status = PQresultStatus(result)
+            if status != PGRES_COMMAND_OK, status != PGRES_TUPLES_OK { error = error ?? failure(result) }
+            PQclear(result)
+        }
+        if let error { throw error }
+    }
+
+    /// Enters pipeline mode and makes the connection non-blocking.
+    package func beginPipeline() throws(PostgreSQLError) {
+        guard PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 else {
+            throw .disconnected(Session.message(connection))
+        }
+    }
+
+    /// Sends a statement, which is a transaction of its own; part of it may wait for ``flush()``.
+    ///
+    /// - Parameters:
+    ///   - sql: One statement with `$1` and so on for its parameters.
+    ///   - parameters: The values of the parameters.
+    /// - Throws: ``PostgreSQLError`` of kind `.disconnected`.
+    package func ask(_ sql: String, _ parameters: [Parameter]) throws(PostgreSQLError) {
+        var types: [Oid] = []
+        var bytes: [UInt8] = []
+        var places: [Range<Int>?] = []
+        for parameter in parameters {
+            types.append(parameter.type)
+            let start = bytes.count
+            places.append(parameter.write(to: &bytes) ? start..<bytes.count : nil)
+        }
+        // An empty value needs an address, because a null pointer means NULL.
+        bytes.append(0)
+        let formats = [CInt](repeating: 1, count: parameters.count)
+        let lengths = places.map { CInt($0?.count ?? 0) }
+        let status = bytes.withUnsafeBytes { bytes in
+            let values = places.map { place in
+                place.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
+            }
+            return PQsendQueryParams(connection, sql, CInt(places.count), types, values, lengths, formats, 1)
+        }
+        guard status == 1, PQpipelineSync(connection) == 1 else { throw .disconnected(Session.message(connection)) }
+        openQuestions += 1
+    }
+
+    /// Writes buffered output as far as the socket accepts it.
+    ///
+    /// - Returns: Whether output remains that must be flushed when the socket is writable.
+    package func flush() throws(PostgreSQLError) -> Bool {
+        let status = PQflush(connection)
+        guard status >= 0 else { throw .disconnected(Session.message(connection)) }
+        return status == 1
+    }
+
+    /// Reads the input that has arrived.
+    package func receive() throws(PostgreSQLError) {
+        guard PQconsumeInput(connection) == 1 else { throw .disconnected(Session.message(connection)) }
+    }
+
+    /// Returns the next complete result, in the order of the statements; nil when more input is needed.
+    package func nextAnswer() throws(PostgreSQLError) -> Answer? {
+        while openQuestions > 0, PQisBusy(connection) == 0 {
+            // Nil ends the results of each statement.
+            guard let result = PQgetResult(connection) else {
+                guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(Session.message(connection)) }
+                continue
+            }
+            switch PQresultStatus(result) {
+            case PGRES_PIPELINE_SYNC:
+                PQclear(result)
+                openQuestions -= 1
+                defer { answer = nil }
+                return answer ?? .failed(.disconnected("the server has not answered"))
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+                answer = .rows(Rows(adopting: result))
+            default:
+                answer = .failed(failure(result))
+                PQclear(result)
+            }
+        }
+        return nil
+    }
+
+    /// Returns the next notification on a channel that this session listens to (`LISTEN`): the channel and the payload.
+    package func nextNotice() -> (channel: String, text: String)? {
+        guard let notice = PQnotifies(connection) else { return nil }
+        defer { PQfreemem(notice) }
+        return (String(cString: notice.pointee.relname), String(cString: notice.pointee.extra))
+    }
+
+    private func failure(_ result: OpaquePointer?) -> PostgreSQLError {
+        guard let state = PQresultErrorField(result, CInt(UInt8(ascii: "C"))) else {
+            return .disconnected(Session.message(connection))
+        }
+        let message = PQresultErrorField(result, CInt(UInt8(ascii: "M"))).map { String(cString: $0) }
+        return PostgreSQLError(state: String(cString: state), message ?? "the server refused")
+    }
+
+    /// The error message of libpq in one line.
+    private static func message(_ connection: OpaquePointer) -> String {
+        let lines = String(cString: PQerrorMessage(connection)).split(whereSeparator: \.isNewline).map { line in
+            line.drop(while: \.isWhitespace)
+        }
+        return lines.isEmpty ? "the connection was lost" : lines.joined(separator: "; ")
+    }
+}

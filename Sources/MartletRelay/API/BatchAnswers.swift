@@ -1,0 +1,126 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+
+/// The answers to a batch, one line for each of its lines, once the outbox has stored its pushes.
+///
+/// A batch is read while it arrives, as fast as its pushes are stored, so its length takes no memory. The pushes that
+/// wait for the disk at a time are those of ``together`` destinations, or of one line that has more.
+struct BatchAnswers: AsyncSequence, Sendable {
+    /// The number of destinations from which on no further line is added to the pushes that are stored together.
+    private static let together = 2_000
+    /// The maximum time that pushes wait for capacity that other pushes use.
+    private static let patience = Duration.seconds(30)
+
+    private let call: RelayAPI.Call
+    private let desk: OrderDesk
+    /// The batch's place among the open batches of its caller, held until this value is released.
+    private let place: OpenBatch
+
+    init(_ call: RelayAPI.Call, _ desk: OrderDesk, _ place: OpenBatch) {
+        self.call = call
+        self.desk = desk
+        self.place = place
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(batch: self) }
+
+    /// An iterator that handles a group of lines at a time.
+    struct Iterator: AsyncIteratorProtocol {
+        private let batch: BatchAnswers
+        private var desk: OrderDesk
+        private var lines: LineReader
+        private var lineNumber = 0
+        private var hasEnded = false
+
+        fileprivate init(batch: BatchAnswers) {
+            self.batch = batch
+            desk = batch.desk
+            lines = LineReader(batch.call.body, batch.call.stream)
+        }
+
+        mutating func next() async -> [UInt8]? {
+            guard !hasEnded else { return nil }
+            do throws(LineReader.Failure) {
+                var part = Part()
+                while part.pushes.count < BatchAnswers.together, let line = try await lines.next(after: part.count) {
+                    part.add(line, number: lineNumber, to: &desk)
+                    lineNumber += 1
+                }
+                guard part.count > 0 else { return nil }
+                guard batch.maySend else {
+                    hasEnded = true
+                    return part.refusals
+                }
+                return await batch.answers(to: part, &desk)
+            } catch {
+                hasEnded = true
+                return error.problem.map { $0.json.encoded() + [UInt8(ascii: "\n")] }
+            }
+        }
+    }
+
+    /// Lines whose pushes are stored together.
+    fileprivate struct Part {
+        var pushes: [OutboxPush] = []
+        /// The range of the pushes of each line, or the error in the line.
+        var lines: [Result<Range<Int>, APIProblem>] = []
+
+        var count: Int { lines.count }
+
+        /// The answers to a caller that is no longer permitted to send.
+        var refusals: [UInt8] {
+            let problem = APIProblem(403, "this key may not send any more").json.encoded() + [UInt8(ascii: "\n")]
+            return Array(repeatElement(problem, count: count).joined())
+        }
+
+        mutating func add(_ line: [UInt8], number: Int, to desk: inout OrderDesk) {
+            do throws(APIProblem) {
+                let made = try desk.pushes(of: try PushOrder(try RelayAPI.json(of: line)), line: number)
+                lines.append(.success(pushes.count..<pushes.count + made.count))
+                pushes += made
+            } catch {
+                lines.append(.failure(error))
+            }
+        }
+    }
+
+    /// Whether the caller may still send: a reload may have removed it, or its credentials have expired.
+    private var maySend: Bool {
+        let service = call.service
+        return service.relay.callers.mayStillSend(service.caller)
+            && service.caller.refusal(at: service.relay.now / 1_000) == nil
+    }
+
+    private func answers(to part: Part, _ desk: inout OrderDesk) async -> [UInt8] {
+        let service = call.service
+        let (results, acceptedAt) = await service.relay.accept(
+            part.pushes,
+            from: service.caller,
+            waitingForRoom: BatchAnswers.patience
+        )
+        desk.now = service.relay.now
+        var bytes: [UInt8] = []
+        for line in part.lines {
+            switch line {
+            case .success(let range):
+                let answers = range.map { PushAnswer(results[$0], part.pushes[$0], at: acceptedAt).json }
+                bytes += (answers.count == 1 ? answers[0] : ["pushes": .array(answers)]).encoded()
+            case .failure(let problem): bytes += problem.json.encoded()
+            }
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
+    }
+}
+
+extension RelayAPI {
+    /// Parses a line of a batch.
+    static func json(of line: [UInt8]) throws(APIProblem) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONReader.read(line)
+        } catch {
+            throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletServer
+internal import MartletTransport
+
+extension RelayAPI {
+    /// The names of administrative requests in the audit log, by method and path.
+    ///
+    /// Cancelling does not need the scope `manage`. It is audited because the relay does not store the sender of a
+    /// push, so the push may be that of another caller.
+    static let auditedActions = [
+        "DELETE /v1/pushes/{id}": "cancel",
+        "POST /v1/apps/{app}/channels": "create-channel",
+        "DELETE /v1/apps/{app}/channels": "delete-channel",
+        "DELETE /v1/apps/{app}/dead-tokens/{token}": "accept-token",
+        "GET /v1/apps/{app}/dead-letters/{id}": "show-dead-letter",
+        "POST /v1/apps/{app}/dead-letters:requeue": "requeue",
+        "POST /v1/apps/{app}/lanes/{environment}/pause": "pause",
+        "POST /v1/apps/{app}/lanes/{environment}/resume": "resume",
+        "POST /v1/apps/{app}/lanes/{environment}/purge": "purge",
+        "POST /v1/drain": "drain",
+        "POST /v1/nodes/{node}/drain": "drain",
+        "POST /v1/backup": "backup",
+    ]
+
+    /// Returns the audit entry of an answered request; nil for a request that is not administrative.
+    static func auditEntry(
+        of request: HTTPRequest,
+        _ match: (path: String, arguments: [String: String])?,
+        from caller: Callers.Caller,
+        peer: String?,
+        answer: HTTP1Answer
+    ) -> AuditEntry? {
+        guard let match, case .whole(let response) = answer,
+            let action = auditedActions["\(request.method) \(match.path)"]
+        else { return nil }
+        let json = (try? JSONReader.read(response.body)) ?? .null
+        let arguments = match.arguments
+        var entry = AuditEntry(
+            caller: caller.name,
+            action: action,
+            isDone: (200..<300).contains(response.status)
+        )
+        entry.app = arguments["app"] ?? json["app"]?.stringValue
+        entry.environment =
+            arguments["environment"] ?? json["environment"]?.stringValue
+            ?? request.query.first { $0.name == "environment" }?.value
+        let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
+        let id = arguments["id"].flatMap { try? APNsID($0) }?.description
+        entry.target = id ?? arguments["node"] ?? token ?? requeuedIDs(in: request)
+        entry.count = (json["purged"] ?? json["requeued"])?.integerValue
+        entry.peer = peer
+        entry.status = response.status
+        return entry
+    }
+}
+
+extension RelayAPI {
+    /// The maximum number of identifiers in an audit entry.
+    private static let targetLimit = 10
+
+    /// Returns the first identifiers of the dead letters that a request names; nil for a request that names none.
+    private static func requeuedIDs(in request: HTTPRequest) -> String? {
+        guard request.path.hasSuffix("/dead-letters:requeue"), let json = try? JSONReader.read(request.body) else {
+            return nil
+        }
+        let ids = (json["ids"]?.elements ?? []).compactMap { $0.stringValue.flatMap { try? APNsID($0) }?.description }
+        return ids.isEmpty ? nil : ids.prefix(targetLimit).joined(separator: " ")
+    }
+}
+
+extension AuditEntry {
+    /// Creates the entry of a request over the APNs protocol that changes channels.
+    init(_ request: APNsRequest, _ lane: Lane, from caller: Callers.Caller, peer: String, _ response: APNsResponse) {
+        self.init(
+            caller: caller.name,
+            action: request.method == "DELETE" ? "delete-channel" : "create-channel",
+            isDone: (200..<300).contains(response.status)
+        )
+        app = lane.app
+        environment = lane.environment.rawValue
+        self.peer = peer
+        status = response.status
+    }
+}

@@ -1,0 +1,134 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    private static let places = [
+        RouteParameter(
+            name: "environment",
+            summary: "Apple's environment; the app's first by default",
+            schema: ["enum": ["production", "development"]]
+        ),
+        RouteParameter(name: "bundle-id", summary: "The app's first by default"),
+    ]
+    private static let problems = [404, 429, 502, 503]
+
+    /// Routes for broadcast channels, which Apple stores: every request is forwarded to Apple immediately.
+    static let channelRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/channels",
+            summary: "The broadcast channels of an app",
+            access: .scope("read"),
+            parameters: places,
+            answers: [RouteAnswer(200, "The channels", .schema("Channels"))],
+            problems: problems
+        ) { (call) throws(APIProblem) in
+            let channels = try await channels(call, .read)
+            let all = try await appleCall { () throws(APNsError) in try await channels.list() }
+            return .json(["channels": .array(all.map { .string($0.rawValue) })])
+        },
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/channels",
+            summary: "Creates a channel; message-storage-policy is 0 to store nothing and 1 for the most recent push",
+            access: .scope("manage"),
+            parameters: places,
+            body: RouteBody(
+                [
+                    "type": "object", "additionalProperties": false,
+                    "properties": ["message-storage-policy": ["enum": [0, 1], "default": 0]],
+                ],
+                isRequired: false
+            ),
+            answers: [
+                RouteAnswer(
+                    201,
+                    "The channel",
+                    ["type": "object", "required": ["channel"], "properties": ["channel": ["type": "string"]]]
+                )
+            ],
+            problems: problems
+        ) { (call) throws(APIProblem) in
+            let channels = try await channels(call, .manage)
+            let storage = try storage(call)
+            let channel = try await appleCall { () throws(APNsError) in try await channels.create(storing: storage) }
+            return .json(["channel": .string(channel.rawValue)], status: 201)
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/apps/{app}/channels",
+            summary: "Deletes a channel",
+            access: .scope("manage"),
+            parameters: places + [
+                RouteParameter(
+                    name: "channel",
+                    summary: "The channel, percent-encoded",
+                    schema: ["type": "string", "minLength": 1],
+                    isRequired: true
+                )
+            ],
+            answers: [RouteAnswer(204, "The channel is deleted", type: nil)],
+            problems: problems
+        ) { (call) throws(APIProblem) in
+            let channels = try await channels(call, .manage)
+            guard let channel = call.text("channel"), !channel.isEmpty else {
+                throw APIProblem(400, "channel is missing")
+            }
+            try await appleCall { () throws(APNsError) in try await channels.delete(ChannelID(channel)) }
+            return .done
+        },
+    ]
+
+    /// Returns the channels of the app in the path.
+    private static func channels(
+        _ call: Call,
+        _ scope: RelayConfiguration.Caller.Scope
+    ) async throws(APIProblem) -> Channels {
+        let name = call.arguments["app"] ?? ""
+        try call.service.demand(scope, of: name)
+        let environment = try call.text("environment").map { (text) throws(APIProblem) in
+            guard let environment = PushEnvironment(rawValue: text) else {
+                throw APIProblem(400, "environment is production or development, not \(text)")
+            }
+            return environment
+        }
+        return try await call.service.relay.channels(of: name, environment, bundleID: call.text("bundle-id"))
+    }
+
+    private static func storage(_ call: Call) throws(APIProblem) -> ChannelStorage {
+        guard !call.body.isEmpty else { return .nothing }
+        let policy = try call.object(of: ["message-storage-policy"]).number("message-storage-policy", 0...1)
+        return policy == 1 ? .mostRecent : .nothing
+    }
+
+    /// Returns Apple's answer, or throws the reason for its failure.
+    private static func appleCall<Value>(
+        _ body: () async throws(APNsError) -> Value
+    ) async throws(APIProblem) -> Value {
+        do throws(APNsError) {
+            return try await body()
+        } catch {
+            throw APIProblem(error.outcome == .answered ? error.status ?? 502 : 502, "\(error)")
+        }
+    }
+}
+
+extension PushRelay {
+    /// Returns the channels of an app, in an environment and with a bundle identifier.
+    fileprivate func channels(
+        of name: String,
+        _ environment: PushEnvironment?,
+        bundleID: String?
+    ) throws(APIProblem) -> Channels {
+        guard let app = configuration.apps.first(where: { $0.name == name }),
+            let client = clients[Lane(app: name, environment: environment ?? app.environments[0])]?.client
+        else { throw APIProblem(404, "\(name) is not sent to \(environment?.rawValue ?? "Apple")") }
+        guard bundleID.map(app.bundleIDs.contains) ?? true else {
+            throw APIProblem(404, "\(name) has no bundle identifier \(bundleID ?? "")")
+        }
+        return client.channels(of: Topic(bundleID ?? app.bundleIDs[0]))
+    }
+}

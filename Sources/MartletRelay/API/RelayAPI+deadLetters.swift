@@ -1,0 +1,130 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension RelayAPI {
+    /// Routes for abandoned pushes.
+    static let deadLetterRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/dead-letters",
+            summary: "Abandoned pushes, newest first; without their payloads",
+            access: .scope("manage"),
+            parameters: [limit],
+            answers: [RouteAnswer(200, "The pushes", .schema("DeadLetters"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.manage, of: app)
+            let limit = try call.number("limit", 1...1_000, default: 100)
+            let letters = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.deadLetters(of: app, limit: limit)
+            }
+            return .json(["dead-letters": .array(letters.map { .object($0.members) })])
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/dead-letters/{id}",
+            summary: "An abandoned push with its device token and payload, which are personal data",
+            access: .scope("manage"),
+            parameters: [
+                RouteParameter(
+                    .path,
+                    name: "id",
+                    summary: "The identifier of the push",
+                    schema: .schema("PushID")
+                )
+            ],
+            answers: [RouteAnswer(200, "The push", .schema("DeadLetter"))],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.manage, of: app)
+            let text = call.arguments["id"] ?? ""
+            guard let id = try? APNsID(text) else {
+                throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
+            }
+            let letter = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.deadLetter(id, of: app)
+            }
+            guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
+            return .json(.object(letter.members + letter.push.members))
+        },
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/dead-letters:requeue",
+            summary: "Sends abandoned pushes again: those of ids, or all",
+            access: .scope("manage"),
+            body: RouteBody(
+                [
+                    "type": "object", "additionalProperties": false,
+                    "properties": ["ids": ["type": "array", "items": .schema("PushID")]],
+                ],
+                isRequired: false
+            ),
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The number of pushes",
+                    ["type": "object", "required": ["requeued"], "properties": ["requeued": ["type": "integer"]]]
+                )
+            ],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.manage, of: app)
+            let ids = try requeued(call)
+            let count = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.requeueDeadLetters(ids, of: app)
+            }
+            return .json(["requeued": .number(JSONNumber(count))])
+        },
+    ]
+
+    private static func requeued(_ call: Call) throws(APIProblem) -> [APNsID]? {
+        guard !call.body.isEmpty else { return nil }
+        return try call.object(of: ["ids"]).texts("ids").map { (text) throws(APIProblem) in
+            guard let id = try? APNsID(text) else { throw APIProblem(400, "\(text) is no identifier", at: "/ids") }
+            return id
+        }
+    }
+}
+
+extension DeadLetter {
+    /// The push without its content.
+    fileprivate var members: [JSONValue.Member] {
+        PushStatus(id: push.id, lane: push.lane, acceptedAt: acceptedAt, place: .ended(outcome, at: endedAt)).json
+            .members ?? []
+    }
+}
+
+extension OutboxPush {
+    /// The destination, headers and payload, named as in a request; header values are as the client sent them.
+    fileprivate var members: [JSONValue.Member] {
+        let destination: [JSONValue.Member] =
+            switch self.destination {
+            case .device(let token): [.init("to", .string(token.hex))]
+            case .channel(let channel, let bundle):
+                [.init("channel", .string(channel.rawValue)), .init("bundle-id", .string(bundle))]
+            }
+        let fields = [
+            ("push-type", headers.pushType), ("topic", headers.topic), ("priority", headers.priority),
+            ("expiration", headers.expiration), ("collapse-id", headers.collapseID),
+        ]
+        let headers = fields.compactMap { name, value in value.map { JSONValue.Member(name, .string($0)) } }
+        return destination + headers + [content]
+    }
+
+    /// The payload as JSON, or in base64 if it is not valid JSON.
+    private var content: JSONValue.Member {
+        if let json = try? JSONReader.read(payload) { return .init("payload", json) }
+        return .init("payload-base64", .string(Data(payload).base64EncodedString()))
+    }
+}

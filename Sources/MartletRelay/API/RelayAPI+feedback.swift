@@ -1,0 +1,102 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    static let limit = RouteParameter(
+        name: "limit",
+        summary: "The most that one answer holds",
+        schema: ["type": "integer", "minimum": 1, "maximum": 1_000, "default": 100]
+    )
+
+    /// Routes for feedback: the outcomes of pushes, and unregistered tokens.
+    static let feedbackRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/v1/events",
+            summary: "The outcomes of pushes from now on, as server-sent events; over HTTP/1.1 only",
+            access: .scope("read"),
+            parameters: [
+                RouteParameter(
+                    .header,
+                    name: "Last-Event-ID",
+                    summary: "The last event that the client has seen: the stream begins after it"
+                )
+            ],
+            answers: [
+                RouteAnswer(
+                    200,
+                    "Events `outcome` with a PushStatus, and `gap` where events were missed",
+                    ["type": "string"],
+                    type: "text/event-stream"
+                )
+            ],
+            problems: [429, 501, 503]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            let lastID = call.fields["last-event-id"]
+            let events = try await call.service.relay.listen(for: call.service.caller, after: lastID)
+            return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/dead-tokens",
+            summary: "Unregistered device tokens, oldest discovery first",
+            access: .scope("read"),
+            parameters: [
+                RouteParameter(
+                    name: "after",
+                    summary: "Only tokens after this cursor; 0 for all",
+                    schema: ["type": "integer", "minimum": 0, "maximum": .number(JSONNumber(Int.max)), "default": 0]
+                ), limit,
+            ],
+            answers: [RouteAnswer(200, "The tokens", .schema("DeadTokens"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.read, of: app)
+            let after = try call.number("after", 0 ... .max, default: 0)
+            let limit = try call.number("limit", 1...1_000, default: 100)
+            let tokens = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.deadTokens(of: app, after: Int64(after), limit: limit)
+            }
+            let cursor = tokens.last?.cursor ?? Int64(after)
+            return .json([
+                "dead-tokens": .array(tokens.map(\.json)), "cursor": .number(JSONNumber(cursor)),
+            ])
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/apps/{app}/dead-tokens/{token}",
+            summary: "Accepts pushes for a token again, since its device has registered again",
+            access: .scope("manage"),
+            parameters: [
+                RouteParameter(.path, name: "token", summary: "The device token", schema: .schema("DeviceToken"))
+            ],
+            answers: [RouteAnswer(204, "The token gets pushes again", type: nil)],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let app = call.arguments["app"] ?? ""
+            try call.service.demand(.manage, of: app)
+            let token = try call.deviceToken()
+            let wasDead = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.outbox.revive(token, of: app)
+            }
+            guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
+            return .done
+        },
+    ]
+}
+
+extension DeadToken {
+    /// The token as the API returns it.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
+            .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(learntAt))),
+        ]
+        if let since { members.append(.init("since", .number(JSONNumber(since)))) }
+        return .object(members)
+    }
+}

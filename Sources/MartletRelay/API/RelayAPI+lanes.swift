@@ -1,0 +1,85 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    private static let environment = RouteParameter(
+        .path,
+        name: "environment",
+        summary: "Apple's environment",
+        schema: ["enum": ["production", "development"]]
+    )
+
+    /// Routes for lanes: each is an app in one of Apple's environments.
+    static let laneRoutes: [Route] = [
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/lanes/{environment}/pause",
+            summary: "Stops sending the pushes of a lane; further ones are still accepted and stored",
+            access: .scope("manage"),
+            parameters: [environment],
+            answers: [RouteAnswer(200, "The lane is paused", .schema("ManualPause"))],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let lane = try await lane(of: call)
+            let pause = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.pause(lane, by: call.service.caller.name)
+            }
+            return .json(pause.json)
+        },
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/lanes/{environment}/resume",
+            summary: "Sends the pushes of a paused lane again",
+            access: .scope("manage"),
+            parameters: [environment],
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The lane is not paused any more, or was not",
+                    ["type": "object", "required": ["resumed"], "properties": ["resumed": ["type": "boolean"]]]
+                )
+            ],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let lane = try await lane(of: call)
+            let wasPaused = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.resume(lane)
+            }
+            return .json(["resumed": .bool(wasPaused)])
+        },
+        Route(
+            method: "POST",
+            path: "/v1/apps/{app}/lanes/{environment}/purge",
+            summary: "Cancels the waiting pushes of a lane, scheduled ones too, until the client closes the connection",
+            access: .scope("manage"),
+            parameters: [environment],
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The number of cancelled pushes",
+                    ["type": "object", "required": ["purged"], "properties": ["purged": ["type": "integer"]]]
+                )
+            ],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let lane = try await lane(of: call)
+            let count = try await outboxCall { () throws(OutboxError) in try await call.service.relay.purge(lane) }
+            return .json(["purged": .whole(count)])
+        },
+    ]
+
+    /// Returns the lane in the path, which the caller must be permitted to manage.
+    private static func lane(of call: Call) async throws(APIProblem) -> Lane {
+        let app = call.arguments["app"] ?? ""
+        try call.service.demand(.manage, of: app)
+        let name = call.arguments["environment"] ?? ""
+        let lanes = await call.service.relay.lanes(of: [app])
+        guard let lane = lanes.first(where: { $0.environment.rawValue == name }) else {
+            let known = lanes.map(\.environment.rawValue).joined(separator: ", ")
+            throw APIProblem(404, "\(app) has no lane \(name); known: \(known.isEmpty ? "none" : known)")
+        }
+        return lane
+    }
+}

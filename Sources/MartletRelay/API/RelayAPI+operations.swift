@@ -1,0 +1,172 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    /// Returns the answer about the relay's health, which needs no key; nil for another path or method.
+    ///
+    /// The method runs on the listener's loop, and waits neither for the relay nor for other callers.
+    func health(_ request: HTTPRequest) -> HTTPResponse? {
+        guard request.method == "GET" || request.method == "HEAD" else { return nil }
+        switch request.path {
+        case "/livez": return RelayAPI.liveness(of: relay)
+        case "/readyz":
+            let isVerbose = request.query.contains { $0.name == "verbose" && $0.value != "false" }
+            guard isVerbose else { return RelayAPI.readiness(of: relay, naming: nil) }
+            // Names of apps are shown to a client with an API key for them.
+            let caller = relay.currentCaller(request.fields["authorization"])
+            let apps = caller.flatMap { $0.scopes.contains(.read) ? $0.apps : nil } ?? []
+            return RelayAPI.readiness(of: relay, naming: apps)
+        default: return nil
+        }
+    }
+
+    private static func liveness(of relay: PushRelay) -> HTTPResponse {
+        let isAlive = relay.health.isAlive()
+        return text(isAlive ? "ok" : "the relay's loop does not answer", status: isAlive ? 200 : 503)
+    }
+
+    /// Returns the answer about readiness, with a line for each condition and for each lane of the given apps; nil for
+    /// a summary only.
+    private static func readiness(of relay: PushRelay, naming apps: Set<String>?) -> HTTPResponse {
+        let report = relay.health.isAlive() ? relay.health.report : unknownHealth
+        let status = report.problem == nil ? 200 : 503
+        guard let apps else { return text(report.problem ?? "ok", status: status) }
+        let lines = report.lines + report.lanes.filter { apps.contains($0.app) }.map(\.line)
+        return text(lines.joined(separator: "\n"), status: status)
+    }
+
+    private static let unknownHealth = HealthBoard.Report(problem: "the relay's loop does not answer")
+
+    private static func text(_ text: String, status: Int) -> HTTPResponse {
+        HTTPResponse(
+            status: status,
+            fields: ["content-type": "text/plain; charset=utf-8", "cache-control": "no-store"],
+            body: Array((text + "\n").utf8)
+        )
+    }
+
+    /// The routes for health, for probes without a key.
+    static let healthRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/livez",
+            summary: "Whether the relay's loop runs",
+            answers: [RouteAnswer(200, "It runs", ["type": "string"], type: plainText)] + unhealthy
+        ) { call in .whole(liveness(of: call.service.relay)) },
+        Route(
+            method: "GET",
+            path: "/readyz",
+            summary: "Whether the relay accepts pushes",
+            parameters: [
+                RouteParameter(
+                    name: "verbose",
+                    summary: "A line for each check; with a key of scope read also for each app of the key"
+                )
+            ],
+            answers: [RouteAnswer(200, "It accepts pushes", ["type": "string"], type: plainText)] + unhealthy
+        ) { call in
+            let caller = call.service.caller
+            let apps = caller.scopes.contains(.read) ? caller.apps : []
+            let isVerbose = call.text("verbose").map { $0 != "false" } ?? false
+            return .whole(readiness(of: call.service.relay, naming: isVerbose ? apps : nil))
+        },
+    ]
+
+    private static let plainText = "text/plain"
+    private static let unhealthy = [
+        RouteAnswer(503, "It does not; the text says why", ["type": "string"], type: plainText)
+    ]
+
+    /// The routes for state, metrics, backup and shutdown.
+    static let operationRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/metrics",
+            summary: "Metrics of the key's apps in Prometheus' text format",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The metrics", ["type": "string"], type: plainText)]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            let text = await call.service.relay.metrics(of: call.service.caller.apps).exposition
+            return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
+        },
+        Route(
+            method: "GET",
+            path: "/v1/status",
+            summary: "The state of the relay: lanes, apps, storage, version",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The state", .schema("Status"))]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            return .json(await call.service.relay.status(of: call.service.caller.apps))
+        },
+        Route(
+            method: "GET",
+            path: "/v1/status/history",
+            summary: "The state of the lanes in the last hour, a sample every ten seconds",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The samples, oldest first", .schema("History"))]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            return .json(await call.service.relay.history(of: call.service.caller.apps))
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps",
+            summary: "The key's apps, as they are configured",
+            access: .scope("read"),
+            answers: [RouteAnswer(200, "The apps", .schema("Apps"))]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            let apps = await call.service.relay.appList(call.service.caller.apps)
+            return .json(["apps": .array(apps)])
+        },
+        Route(
+            method: "POST",
+            path: "/v1/drain",
+            summary: "Shuts the relay down after what is in flight; needs a key for all its apps",
+            access: .scope("manage"),
+            answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))]
+        ) { (call) throws(APIProblem) in
+            try await call.service.demandAll()
+            await call.service.relay.askToDrain(by: call.service.caller.name)
+            return .json(["state": "draining"], status: 202)
+        },
+        Route(
+            method: "POST",
+            path: "/v1/backup",
+            summary: "Copies the relay's file, while it is in use, to a file beside it; needs a key for all its apps",
+            access: .scope("manage"),
+            answers: [RouteAnswer(200, "The copy is complete", .schema("Backup"))],
+            problems: [409, 503]
+        ) { (call) throws(APIProblem) in
+            try await call.service.demandAll()
+            let file = try await outboxCall { () throws(OutboxError) in try await call.service.relay.backUp() }
+            guard let file else {
+                throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
+            }
+            return .json(["file": .string(file)])
+        },
+        Route(
+            method: "POST",
+            path: "/v1/nodes/{node}/drain",
+            summary: "Shuts down one of the relays that share a database; needs a key for all apps",
+            access: .scope("manage"),
+            parameters: [
+                RouteParameter(.path, name: "node", summary: "The relay's number", schema: ["type": "integer"])
+            ],
+            answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            try await call.service.demandAll()
+            let name = call.arguments["node"] ?? ""
+            let isThere = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.askToDrain(node: Int64(name) ?? 0)
+            }
+            guard isThere else { throw APIProblem(404, "there is no relay \(name)") }
+            return .json(["state": "draining"], status: 202)
+        },
+    ]
+}

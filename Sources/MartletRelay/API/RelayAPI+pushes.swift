@@ -1,0 +1,256 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    private static let wait = RouteParameter(
+        name: "wait",
+        summary: "Seconds to wait for the outcome, as in 5 or 5s; 60 at most",
+        schema: ["type": "string", "pattern": "^(60|[1-5]?[0-9])s?$"]
+    )
+    private static let pushID = RouteParameter(
+        .path,
+        name: "id",
+        summary: "The identifier of the push",
+        schema: .schema("PushID")
+    )
+    private static let app = RouteParameter(
+        name: "app",
+        summary: "The app of the push; needed when pushes of several of the key's apps have the identifier"
+    )
+    private static let requestFields = [
+        RouteParameter(
+            .header,
+            name: "Idempotency-Key",
+            summary: "Text from which the push's identifier is made: a repeated request with the same key is one push"
+        ),
+        RouteParameter(.header, name: "traceparent", summary: "W3C trace context that the push's spans belong to"),
+    ]
+    private static let orderExamples: [JSONValue.Member] = [
+        .init("alert", ["to": "5d3a6a1c8f9a42d6", "payload": ["aps": ["alert": "Order ready"]]]),
+        .init(
+            "scheduled",
+            [
+                "app": "orders", "to": ["5d3a6a1c8f9a42d6", "8f9a42d65d3a6a1c"], "collapse-id": "order-42",
+                "not-before": 1_790_000_000, "payload": ["aps": ["alert": "Your table is free"]],
+            ]
+        ),
+    ]
+
+    /// The routes that accept, show and cancel pushes.
+    static let pushRoutes: [Route] = [
+        Route(
+            method: "POST",
+            path: "/v1/pushes",
+            summary: "Accepts a push for one device, many or a channel",
+            access: .scope("send"),
+            parameters: [wait] + requestFields,
+            body: RouteBody(.schema("PushRequest"), examples: orderExamples),
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The push has its outcome",
+                    .schema("PushStatus"),
+                    fields: [("location", "The path of the push")]
+                ),
+                RouteAnswer(
+                    202,
+                    "The push is stored, or with several tokens one at least",
+                    .schema("PushAnswer"),
+                    fields: [("location", "The path of the push; missing with several tokens")]
+                ),
+            ],
+            problems: [410, 422, 429, 503]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.send)
+            var desk = try await call.service.relay.desk(for: call)
+            let pushes = try desk.pushes(of: try PushOrder(try call.json()))
+            let caller = call.service.caller
+            let time = try call.waitingTime()
+            let (answers, acceptedAt) = await call.service.relay.accept(pushes, from: caller)
+            let statuses = try await call.service.relay.statuses(
+                of: pushes,
+                answers,
+                storedAt: acceptedAt,
+                for: caller,
+                waiting: time
+            )
+            guard let first = statuses.first, statuses.count == 1 else {
+                if case .problem(let problem)? = statuses.first(where: { !$0.isKept }),
+                    !statuses.contains(where: \.isKept)
+                {
+                    throw problem
+                }
+                return .json(["pushes": .array(statuses.map(\.json))], status: 202)
+            }
+            let body = first.json
+            if case .problem(let problem) = first { throw problem }
+            let fields: HTTPFields = [
+                "content-type": "application/json", "location": "/v1/pushes/\(pushes[0].id)",
+            ]
+            return .whole(HTTPResponse(status: first.hasEnded ? 200 : 202, fields: fields, body: body.encoded()))
+        },
+        Route(
+            method: "POST",
+            path: "/v1/pushes:batch",
+            summary: "Accepts pushes, a line of JSON each, and answers with a line for each",
+            access: .scope("send"),
+            parameters: requestFields,
+            body: RouteBody(
+                ["type": "string", "description": "Lines with a PushRequest each"],
+                type: "application/x-ndjson",
+                examples: [
+                    .init(
+                        "two pushes",
+                        .string(
+                            #"{"to":"5d3a6a1c8f9a42d6","payload":{"aps":{"alert":"Hi"}}}"# + "\n"
+                                + #"{"to":"8f9a42d65d3a6a1c","payload":{"aps":{"alert":"Ho"}}}"# + "\n"
+                        )
+                    )
+                ]
+            ),
+            answers: [
+                RouteAnswer(
+                    200,
+                    "Lines with a PushAnswer or a Problem each, in the order of the request",
+                    ["type": "string"],
+                    type: "application/x-ndjson"
+                )
+            ],
+            problems: [429, 503],
+            streamsBody: true
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.send)
+            let desk = try await call.service.relay.desk(for: call)
+            let place = try await call.service.relay.openBatch(for: call.service.caller)
+            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, desk, place))
+        },
+        Route(
+            method: "GET",
+            path: "/v1/pushes/{id}",
+            summary: "The status of a push",
+            access: .scope("read"),
+            parameters: [pushID, app, wait],
+            answers: [RouteAnswer(200, "The status", .schema("PushStatus"))],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.read)
+            let time = try call.waitingTime()
+            let known = try await find(call)
+            guard !known.hasEnded, let time else { return .json(known.json) }
+            let caller = call.service.caller
+            _ = await call.service.relay.end(of: known.id, of: known.lane.app, for: caller, within: time)
+            return .json(try await find(call).json)
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/pushes/{id}",
+            summary: "Cancels a push that has not been sent",
+            access: .scope("send"),
+            parameters: [pushID, app],
+            answers: [
+                RouteAnswer(200, "The push is cancelled", .schema("PushStatus")),
+                RouteAnswer(409, "The push is being sent or has ended: its status", .schema("PushStatus")),
+            ],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            try call.service.demand(.send)
+            let known = try await find(call)
+            let status = try await outboxCall { () throws(OutboxError) in
+                try await call.service.relay.cancel(known.id, of: known.lane.app)
+            }
+            guard let status else { throw APIProblem(404, "the push has been forgotten") }
+            guard case .ended(let outcome, _) = status.place, outcome.state == .cancelled else {
+                return .json(status.json, status: 409)
+            }
+            return .json(status.json)
+        },
+    ]
+
+    /// Returns the push in the path among the caller's apps; identifiers are unique only within an app.
+    private static func find(_ call: Call) async throws(APIProblem) -> PushStatus {
+        let text = call.arguments["id"] ?? ""
+        guard let id = try? APNsID(text) else {
+            throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
+        }
+        var apps = call.service.caller.apps
+        if let app = call.text("app") {
+            guard apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
+            apps = [app]
+        }
+        let found = try await statuses(of: id, in: apps, call)
+        guard let first = found.first else { throw APIProblem(404, "there is no push \(id), or it has been forgotten") }
+        guard found.count == 1 else {
+            let names = found.map(\.lane.app).joined(separator: ", ")
+            throw APIProblem(400, "pushes of several apps have this identifier (\(names)): add ?app= and one of them")
+        }
+        return first
+    }
+
+    /// Returns the result of a call to the outbox; an error of the outbox becomes a problem with status 503.
+    static func outboxCall<Value>(
+        _ body: () async throws(OutboxError) -> Value
+    ) async throws(APIProblem) -> Value {
+        do throws(OutboxError) {
+            return try await body()
+        } catch {
+            throw APIProblem(503, "\(error)", retryAfter: 5)
+        }
+    }
+}
+
+/// The answer to one push of a request.
+enum PushAnswer {
+    case status(PushStatus)
+    case problem(APIProblem)
+
+    var json: JSONValue {
+        switch self {
+        case .status(let status): status.json
+        case .problem(let problem): problem.json
+        }
+    }
+
+    var hasEnded: Bool {
+        if case .status(let status) = self { status.hasEnded } else { true }
+    }
+
+    /// Whether the push is, or was, in the outbox.
+    var isKept: Bool {
+        if case .status = self { true } else { false }
+    }
+
+    /// Creates the answer to a push from the result of the outbox.
+    init(_ result: Result<Acceptance, OutboxError>, _ push: OutboxPush, at now: Int64) {
+        switch result {
+        case .success(.accepted):
+            self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: now, place: .accepted))
+        case .success(.duplicate(let status)): self = .status(status)
+        case .success(.conflict):
+            self = .problem(APIProblem(422, "another push has the identifier \(push.id)", at: "/id"))
+        case .success(.suppressed(let dead)):
+            self = .problem(
+                APIProblem(
+                    410,
+                    "Apple has called this token dead (\(dead.reason)): register the device again",
+                    at: "/to"
+                )
+            )
+        case .success(.full): self = .problem(APIProblem(503, "too many pushes wait already", retryAfter: 30))
+        case .failure(let error): self = .problem(APIProblem(503, "\(error)", retryAfter: 5))
+        }
+    }
+}
+
+extension APICall<RelayAPI.Desk> {
+    /// Returns the time that the caller wants to wait for the outcome; nil for none.
+    func waitingTime() throws(APIProblem) -> Duration? {
+        guard let text = text("wait") else { return nil }
+        let digits = text.hasSuffix("s") ? text.dropLast() : text[...]
+        guard let seconds = Int(digits), String(seconds) == digits, (0...60).contains(seconds) else {
+            throw APIProblem(400, "wait must be 0 to 60 seconds, as in 5 or 5s (found \"\(text)\")")
+        }
+        return .seconds(seconds)
+    }
+}

@@ -1,0 +1,249 @@
+internal import MartletCore
+
+extension RelayAPI {
+    /// The JSON Schemas that the routes refer to, by name.
+    ///
+    /// They are null when the text is not valid JSON, which a test rules out.
+    static let schemas = (try? JSONReader.read(Array(schemaText.utf8))) ?? .null
+
+    private static let schemaText = #"""
+        {
+          "PushRequest": {
+            "type": "object",
+            "description": "A push: one content for one device, for up to 10000 devices, or for a broadcast channel",
+            "additionalProperties": false,
+            "properties": {
+              "app": {"type": "string", "minLength": 1,
+                "description": "The app's name; needed when the key is for several apps and bundle-id is missing"},
+              "environment": {"enum": ["production", "development"],
+                "description": "Apple's environment; the first of the app by default"},
+              "to": {"description": "A device token, or a list of them",
+                "oneOf": [
+                  {"$ref": "#/components/schemas/DeviceToken"},
+                  {"type": "array", "minItems": 1, "maxItems": 10000,
+                    "items": {"$ref": "#/components/schemas/DeviceToken"}}
+                ]},
+              "channel": {"type": "string", "minLength": 1, "description": "A broadcast channel, as Apple named it"},
+              "bundle-id": {"type": "string", "minLength": 1,
+                "description": "The bundle identifier, without a suffix; the first of the app by default"},
+              "push-type": {
+                "enum": ["accessory", "alert", "background", "complication", "controls", "fileprovider", "liveactivity",
+                  "location", "mdm", "pushtotalk", "voip", "widgets"],
+                "description": "alert by default, liveactivity for a channel. Not with snapshot"},
+              "priority": {"enum": [1, 5, 10], "description": "apns-priority. Not with snapshot"},
+              "expiration": {"type": "integer", "minimum": 0, "maximum": 99999999999,
+                "description": "apns-expiration, in seconds since 1970; 0 for a single attempt"},
+              "collapse-id": {"type": "string", "minLength": 1, "maxLength": 64,
+                "pattern": "^[^\\x00-\\x20\\x7f]([^\\x00-\\x08\\x0a-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$",
+                "description": "apns-collapse-id, of at most 64 bytes in UTF-8"},
+              "id": {"$ref": "#/components/schemas/PushID"},
+              "not-before": {"type": "integer", "minimum": 0, "maximum": 99999999999,
+                "description": "The earliest time to send the push, in seconds since 1970; at most 30 days ahead"},
+              "payload": {"type": "object", "description": "The payload; numbers and the order of members are kept"},
+              "payload-base64": {"type": "string", "minLength": 1, "contentEncoding": "base64",
+                "description": "The payload's bytes, which are sent as they are"},
+              "snapshot": {"type": "object", "required": ["kind"],
+                "description": "A snapshot, of which the relay makes the payload; see `martlet surface schema`"},
+              "event": {"enum": ["start", "update", "end"],
+                "description": "The event of a Live Activity's snapshot; update by default"}
+            },
+            "allOf": [
+              {"oneOf": [{"required": ["to"]}, {"required": ["channel"]}]},
+              {"oneOf": [{"required": ["payload"]}, {"required": ["payload-base64"]}, {"required": ["snapshot"]}]}
+            ]
+          },
+          "DeviceToken": {"type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,512}$", "minLength": 2, "maxLength": 1024,
+            "description": "A device token in hexadecimal digits"},
+          "PushID": {"type": "string", "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+            "description": "The apns-id of a push: the same one always means the same push"},
+          "Milliseconds": {"type": "integer", "description": "A time in milliseconds since 1970"},
+          "PushStatus": {
+            "type": "object", "required": ["id", "app", "environment", "accepted-at", "state"],
+            "properties": {
+              "id": {"$ref": "#/components/schemas/PushID"},
+              "app": {"type": "string"},
+              "environment": {"enum": ["production", "development"]},
+              "accepted-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "state": {
+                "enum": ["accepted", "in-flight", "delivered", "refused", "expired", "cancelled", "dead"],
+                "description": "delivered: Apple accepted it. dead: abandoned after 16 attempts"},
+              "ended-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "attempts": {"type": "integer", "description": "The number of times that it was sent"},
+              "unknown-tries": {"type": "integer",
+                "description": "The number of attempts without an answer: each of them may have been delivered, too"},
+              "apns": {
+                "type": "object", "description": "Apple's last answer",
+                "properties": {
+                  "status": {"type": "integer"},
+                  "reason": {"type": "string"},
+                  "timestamp": {"$ref": "#/components/schemas/Milliseconds"},
+                  "unique-id": {"type": "string", "description": "apns-unique-id, in development only"}
+                }
+              }
+            }
+          },
+          "PushAnswer": {
+            "description": "The status of the push, or with several tokens the status or problem of each, in order",
+            "anyOf": [
+              {"$ref": "#/components/schemas/PushStatus"},
+              {"type": "object", "required": ["pushes"], "properties": {"pushes": {"type": "array", "items": {
+                "anyOf": [
+                  {"$ref": "#/components/schemas/PushStatus"}, {"$ref": "#/components/schemas/Problem"}
+                ]}}}}
+            ]
+          },
+          "DeadTokens": {
+            "type": "object", "required": ["dead-tokens", "cursor"],
+            "properties": {
+              "cursor": {"type": "integer", "description": "The value of `after` for the next request"},
+              "dead-tokens": {"type": "array", "items": {"$ref": "#/components/schemas/DeadToken"}}
+            }
+          },
+          "DeadToken": {
+            "type": "object", "required": ["cursor", "token", "reason", "learnt-at"],
+            "properties": {
+              "cursor": {"type": "integer"},
+              "token": {"$ref": "#/components/schemas/DeviceToken"},
+              "reason": {"type": "string", "description": "Apple's reason"},
+              "learnt-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "since": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The time at which Apple last confirmed that the token is unregistered"}
+            }
+          },
+          "DeadLetters": {
+            "type": "object", "required": ["dead-letters"],
+            "properties": {"dead-letters": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}}}
+          },
+          "DeadLetter": {
+            "allOf": [
+              {"$ref": "#/components/schemas/PushStatus"},
+              {"type": "object",
+                "description": "The content as its sender gave it: payload-base64 if the payload is not JSON",
+                "properties": {
+                  "to": {"$ref": "#/components/schemas/DeviceToken"},
+                  "channel": {"type": "string"}, "bundle-id": {"type": "string"}, "push-type": {"type": "string"},
+                  "topic": {"type": "string"}, "priority": {"type": "string"}, "expiration": {"type": "string"},
+                  "collapse-id": {"type": "string"}, "payload": {"description": "The payload"},
+                  "payload-base64": {"type": "string", "contentEncoding": "base64"}
+                }}
+            ]
+          },
+          "FoundPushes": {
+            "type": "object", "required": ["pushes", "cursor"],
+            "properties": {
+              "cursor": {"type": "integer", "description": "The value of `after` for the next request"},
+              "pushes": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}}
+            }
+          },
+          "ManualPause": {
+            "type": "object", "required": ["since", "by"], "description": "A pause of a lane by an operator",
+            "properties": {
+              "since": {"$ref": "#/components/schemas/Milliseconds"},
+              "by": {"type": "string", "description": "The name of the caller that paused the lane"}
+            }
+          },
+          "Channels": {
+            "type": "object", "required": ["channels"],
+            "properties": {"channels": {"type": "array", "items": {"type": "string"}}}
+          },
+          "State": {
+            "type": "object", "required": ["state"], "properties": {"state": {"enum": ["draining"]}}
+          },
+          "Backup": {
+            "type": "object", "required": ["file"],
+            "properties": {"file": {"type": "string", "description": "Path of the copy on the relay's machine"}}
+          },
+          "App": {
+            "type": "object", "required": ["name", "bundle-ids", "environments", "team-id", "key-id"],
+            "properties": {
+              "name": {"type": "string"},
+              "bundle-ids": {"type": "array", "items": {"type": "string"}},
+              "environments": {"type": "array", "items": {"enum": ["production", "development"]}},
+              "team-id": {"type": "string"}, "key-id": {"type": "string"},
+              "rate": {"type": "integer", "description": "Pushes per second"}
+            }
+          },
+          "Apps": {
+            "type": "object", "required": ["apps"],
+            "properties": {"apps": {"type": "array", "items": {"$ref": "#/components/schemas/App"}}}
+          },
+          "Work": {
+            "type": "object", "required": ["in-flight", "connections", "sent", "outcomes"],
+            "properties": {
+              "in-flight": {"type": "integer"}, "connections": {"type": "integer"},
+              "sent-per-second": {"type": "number"}, "sent": {"type": "integer"},
+              "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}}
+            }
+          },
+          "Status": {
+            "type": "object",
+            "required": ["version", "state", "started-at", "now", "storage", "connections", "apps", "nodes", "lanes"],
+            "properties": {
+              "version": {"type": "string"},
+              "state": {"enum": ["ok", "draining", "not-keeping"]},
+              "started-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "now": {"$ref": "#/components/schemas/Milliseconds"},
+              "storage": {
+                "type": "object", "required": ["place", "limit"],
+                "properties": {
+                  "place": {"type": "string"}, "durability": {"enum": ["full", "relaxed"]},
+                  "limit": {"type": "integer"}, "problem": {"type": "string"},
+                  "since": {"$ref": "#/components/schemas/Milliseconds"}
+                }
+              },
+              "connections": {"type": "integer", "description": "Connections of APNs clients"},
+              "apps": {"type": "array", "items": {"$ref": "#/components/schemas/App"}},
+              "nodes": {"type": "array", "description": "The relays that share the database", "items": {
+                "allOf": [
+                  {"$ref": "#/components/schemas/Work"},
+                  {"type": "object",
+                    "required": ["number", "name", "version", "started-at", "silent-ms", "state", "own"],
+                    "properties": {
+                      "number": {"type": "integer"}, "name": {"type": "string"}, "version": {"type": "string"},
+                      "started-at": {"$ref": "#/components/schemas/Milliseconds"}, "silent-ms": {"type": "integer"},
+                      "state": {"enum": ["ok", "leads", "draining"]}, "own": {"type": "boolean"}
+                    }}
+                ]}},
+              "lanes": {"type": "array", "description": "The apps in Apple's environments", "items": {
+                "allOf": [
+                  {"$ref": "#/components/schemas/Work"},
+                  {"type": "object", "required": ["app", "environment", "state"],
+                    "properties": {
+                      "app": {"type": "string"}, "environment": {"enum": ["production", "development"]},
+                      "backlog": {"type": "integer",
+                        "description": "Pushes that have not ended; absent while the outbox cannot be read"},
+                      "waiting": {"type": "integer", "description": "Those of them that are not in flight"},
+                      "oldest-seconds": {"type": "integer"},
+                      "state": {"enum": ["ok", "down", "paused"],
+                        "description": "down has reason and since; paused has manual-pause, and both if it is down"},
+                      "reason": {"type": "string",
+                        "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
+                      "since": {"$ref": "#/components/schemas/Milliseconds"},
+                      "paused-until": {"$ref": "#/components/schemas/Milliseconds"},
+                      "manual-pause": {"$ref": "#/components/schemas/ManualPause"}
+                    }}
+                ]}}
+            }
+          },
+          "History": {
+            "type": "object", "required": ["lanes", "samples"],
+            "properties": {
+              "lanes": {"type": "array", "items": {"type": "string"}},
+              "samples": {"type": "array", "items": {
+                "type": "object", "required": ["time", "lanes"],
+                "properties": {
+                  "time": {"$ref": "#/components/schemas/Milliseconds"},
+                  "lanes": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {
+                      "backlog": {"type": "integer"}, "oldest-seconds": {"type": "integer"},
+                      "sent-per-second": {"type": "number"}
+                    }
+                  }}
+                }
+              }}
+            }
+          }
+        }
+        """#
+}

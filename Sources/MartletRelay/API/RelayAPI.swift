@@ -1,0 +1,224 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The relay's JSON API, for services in any language.
+///
+/// Every route except those for health and the API description requires a key: `authorization: bearer mrt_…`.
+struct RelayAPI: Sendable {
+    typealias Route = MartletHTTPServer.Route<Desk>
+    typealias Call = APICall<Desk>
+
+    /// The kind of listener that a request came over.
+    enum Door: Sendable {
+        /// The address of `http`.
+        case http
+        /// An address of `listen`, which rejects administrative requests unless the configuration allows them.
+        case listen
+    }
+
+    /// The relay that a request is for, with the caller.
+    struct Desk: Sendable {
+        let relay: PushRelay
+        let caller: Callers.Caller
+        /// Whether the listener answers requests that need the scope `manage`.
+        var mayManage = true
+
+        /// Checks that the caller has a scope.
+        func demand(_ scope: RelayConfiguration.Caller.Scope) throws(APIProblem) {
+            guard caller.scopes.contains(scope) else {
+                throw APIProblem(403, "this key does not have the scope \(scope.rawValue)")
+            }
+            guard scope != .manage || mayManage else {
+                throw APIProblem(
+                    403,
+                    "requests that need the scope manage are answered at the address of http;"
+                        + " manage-over-listen in the configuration allows them here"
+                )
+            }
+        }
+
+        /// Checks that the caller may make administrative requests that concern all apps.
+        func demandAll() async throws(APIProblem) {
+            try demand(.manage)
+            guard await relay.apps.isSubset(of: caller.apps) else {
+                throw APIProblem(403, "this key is not for all apps of the relay, and the request concerns all of them")
+            }
+        }
+
+        /// Checks that the caller has a scope for an app.
+        func demand(_ scope: RelayConfiguration.Caller.Scope, of app: String) throws(APIProblem) {
+            try demand(scope)
+            guard caller.apps.contains(app) else { throw APIProblem(403, "this key is not for the app \(app)") }
+        }
+    }
+
+    let relay: PushRelay
+    private let door: Door
+
+    init(_ relay: PushRelay, over door: Door = .http) {
+        self.relay = relay
+        self.door = door
+    }
+
+    private static let page = PageFiles(PageFile.relay)
+    private static let table = RouteTable<Desk>(
+        title: "Martlet's relay",
+        summary: """
+            Accepts pushes, stores them until Apple has answered, and reports how each ended. Requests carry
+            `authorization: Bearer` and a key of the relay; a key is for some apps, and has the scopes `send`, `read` or
+            `manage`. Problems are `application/problem+json` (RFC 9457).
+            """,
+        schemas: schemas,
+        routes
+    )
+
+    /// The API description, encoded once because clients without a key may request it.
+    private static let description = table.openAPI.encoded()
+
+    static let routes: [Route] =
+        [
+            Route(
+                method: "GET",
+                path: "/openapi.json",
+                summary: "This description",
+                answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
+            ) { _ in .bytes(description, status: 200, type: "application/json") }
+        ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
+        + operationRoutes
+
+    /// Whether the API has the path of a request; on `listen`, requests for other paths are answered as APNs answers
+    /// them.
+    static func hasPath(of request: HTTPRequest) -> Bool { page.hasPath(of: request) || table.hasPath(of: request) }
+
+    /// Returns the decision about a request from its head; without a valid key, the body is not read.
+    func admission(of request: HTTPRequest, from peer: String? = nil) -> HTTP1Admission {
+        if let health = measuredHealth(request) { return .answer(health) }
+        let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
+        guard hasBody else { return .whole }
+        let start = ContinuousClock.now
+        if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
+        do throws(CallerRefusal) {
+            _ = try relay.caller(request.fields["authorization"], from: peer)
+        } catch {
+            let route = RelayAPI.table.match(of: request)?.path ?? "other"
+            relay.noteAnswer(request.method, route, status: 401, since: start, by: error.caller ?? CallerCounts.other)
+            return .answer(APIProblem(401, error.message).response)
+        }
+        return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
+    }
+
+    /// Returns the problem of a request with several credentials, because a proxy in front of the relay may have
+    /// checked another one; nil for other requests.
+    private static func credentialsProblem(of request: HTTPRequest) -> APIProblem? {
+        guard request.fields.firstDuplicate(startingWith: "authorization", or: "authorization") != nil else {
+            return nil
+        }
+        return APIProblem(400, "authorization was sent more than once; send one field")
+    }
+
+    private func measuredHealth(_ request: HTTPRequest) -> HTTPResponse? {
+        let start = ContinuousClock.now
+        guard let health = health(request) else { return nil }
+        relay.noteAnswer(request.method, request.path, status: health.status, since: start, by: nil)
+        return health
+    }
+
+    /// Answers a request, and records the time that this took.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - body: The body, for a route that reads it while it arrives; nil when it is in the request.
+    ///   - peer: The address of the client, for the log; nil when the listener does not report it.
+    /// - Returns: The answer.
+    func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil, from peer: String? = nil) async -> HTTP1Answer {
+        if let health = measuredHealth(request) { return .whole(health) }
+        let start = ContinuousClock.now
+        let match = RelayAPI.table.match(of: request)
+        let (answer, caller) = await unmeasuredAnswer(to: request, match, body, from: peer)
+        let status = if case .whole(let response) = answer { response.status } else { 200 }
+        relay.noteAnswer(request.method, match?.path ?? "other", status: status, since: start, by: caller)
+        return answer
+    }
+
+    /// Returns the answer to a request and the name of the caller, nil for a request that needs none.
+    private func unmeasuredAnswer(
+        to request: HTTPRequest,
+        _ match: (path: String, arguments: [String: String])?,
+        _ body: HTTP1Body?,
+        from peer: String?
+    ) async -> (answer: HTTP1Answer, caller: String?) {
+        // The page shows no data until the user enters a key, so its files need none.
+        if let page = RelayAPI.page.answer(request) { return (page, nil) }
+        if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounts.other) }
+        let authorization = request.fields["authorization"]
+        guard !RelayAPI.table.isOpen(request) else {
+            // Does not wait for the relay's loop, because the request may be about the health of that loop.
+            let caller = relay.currentCaller(authorization) ?? .anonymous
+            let answer = await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
+            return (answer, nil)
+        }
+        let caller: Callers.Caller
+        do throws(CallerRefusal) {
+            caller = try relay.caller(authorization, from: peer)
+        } catch {
+            return (APIProblem(401, error.message).answer, error.caller ?? CallerCounts.other)
+        }
+        let managesOverListeners = await relay.configuration.managesOverListeners
+        let mayManage = door == .http || managesOverListeners
+        let desk = Desk(relay: relay, caller: caller, mayManage: mayManage)
+        let answer = await RelayAPI.table.answer(request, desk, stream: body)
+        if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
+            await relay.log.audit(entry)
+        }
+        return (answer, caller.name)
+    }
+}
+
+extension Callers.Caller {
+    /// A caller without a valid key.
+    fileprivate static let anonymous = Callers.Caller(name: "anonymous", apps: [], scopes: [], tokenIssuedAt: nil)
+}
+
+extension PushStatus {
+    /// The status of the push for an answer of the API.
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("id", .string(id.description)), .init("app", .string(lane.app)),
+            .init("environment", .string(lane.environment.rawValue)),
+            .init("accepted-at", .number(JSONNumber(acceptedAt))),
+        ]
+        switch place {
+        case .accepted: members.append(.init("state", "accepted"))
+        case .inFlight: members.append(.init("state", "in-flight"))
+        case .ended(let outcome, let time):
+            members.append(.init("state", .string(outcome.state.rawValue)))
+            members.append(.init("ended-at", .number(JSONNumber(time))))
+            members += outcome.members
+        }
+        return .object(members)
+    }
+
+    /// Whether the push has ended.
+    var hasEnded: Bool {
+        if case .ended = place { true } else { false }
+    }
+}
+
+extension Outcome {
+    /// The members of the outcome for an answer of the API, except its state.
+    var members: [JSONValue.Member] {
+        var members: [JSONValue.Member] = [.init("attempts", .number(JSONNumber(attempts)))]
+        if unknownTries > 0 { members.append(.init("unknown-tries", .number(JSONNumber(unknownTries)))) }
+        if status != nil || reason != nil {
+            var apns: [JSONValue.Member] = []
+            if let status { apns.append(.init("status", .number(JSONNumber(status)))) }
+            if let reason { apns.append(.init("reason", .string(reason))) }
+            if let unregisteredAt { apns.append(.init("timestamp", .number(JSONNumber(unregisteredAt)))) }
+            if let uniqueID { apns.append(.init("unique-id", .string(uniqueID))) }
+            members.append(.init("apns", .object(apns)))
+        }
+        return members
+    }
+}

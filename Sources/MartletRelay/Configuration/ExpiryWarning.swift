@@ -1,0 +1,104 @@
+internal import MartletCore
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// A warning that the key of a caller or a certificate expires soon, or has expired.
+package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
+    /// The part of the configuration that expires.
+    private enum Subject: Hashable {
+        case caller(String)
+        /// The certificates of a setting.
+        case certificates(setting: String)
+    }
+
+    /// The number of days before the expiry from which on there is a warning.
+    fileprivate static let noticeDays: Int64 = 30
+    fileprivate static let day: Int64 = 86_400
+
+    private let subject: Subject
+    /// The time of the expiry, in seconds since 1970.
+    let expiry: Int64
+    /// The number of whole days that are left, rounded down; negative after the expiry.
+    private let days: Int64
+    /// Whether the key or certificate has expired.
+    let isExpired: Bool
+
+    fileprivate init(caller: String, expiry: Int64, at now: Int64) {
+        self.init(.caller(caller), expiry, at: now)
+    }
+
+    fileprivate init(setting: String, expiry: Int64, at now: Int64) {
+        self.init(.certificates(setting: setting), expiry, at: now)
+    }
+
+    private init(_ subject: Subject, _ expiry: Int64, at now: Int64) {
+        self.subject = subject
+        self.expiry = expiry
+        isExpired = expiry <= now
+        days = Int64((Double(expiry - now) / Double(ExpiryWarning.day)).rounded(.down))
+    }
+
+    /// The warning in a sentence.
+    package var description: String {
+        switch subject {
+        case .caller(let name):
+            isExpired
+                ? "the caller \(name) expired at \(time): its requests are refused"
+                : "the caller \(name) expires at \(time), in \(days) days: make a new key"
+        case .certificates(let setting):
+            isExpired
+                ? "a certificate of \(setting) expired at \(time): clients cannot connect with it"
+                : "a certificate of \(setting) expires at \(time), in \(days) days: renew it"
+        }
+    }
+
+    /// The message of the log line.
+    var message: String {
+        let end = isExpired ? "expired" : "expires soon"
+        return switch subject {
+        case .caller: "caller " + end
+        case .certificates: "certificate " + end
+        }
+    }
+
+    /// The warning as fields of a log line.
+    var fields: Logger.Fields {
+        let days: JSONValue? = isExpired ? nil : .whole(days)
+        return switch subject {
+        case .caller(let name): ["caller": .string(name), "expires": .string(time), "days": days]
+        case .certificates(let setting): ["setting": .string(setting), "expires": .string(time), "days": days]
+        }
+    }
+
+    private var time: String { Timestamp.text(expiry * 1_000) }
+}
+
+extension RelayConfiguration {
+    /// Returns the warnings about callers and certificates that expire within 30 days or have expired.
+    package func expiryWarnings(at now: Date) -> [ExpiryWarning] {
+        let now = now.secondsSince1970
+        let end = now + ExpiryWarning.noticeDays * ExpiryWarning.day
+        let callers = callers.compactMap { caller -> ExpiryWarning? in
+            guard let expiry = caller.expiresAt?.secondsSince1970, expiry < end else { return nil }
+            return ExpiryWarning(caller: caller.name, expiry: expiry, at: now)
+        }
+        let certificates = certificateExpiries.filter { $0.expiry < end }.map {
+            ExpiryWarning(setting: $0.setting, expiry: $0.expiry, at: now)
+        }
+        return callers + certificates
+    }
+
+    /// The settings with certificates, each with the time at which its first certificate expires, in seconds since
+    /// 1970.
+    var certificateExpiries: [(setting: String, expiry: Int64)] {
+        let texts = [("certificate", identity?.certificateChainPEM), ("client-authorities", clientAuthorities)]
+        return texts.compactMap { setting, pem in
+            pem.flatMap(CertificateFacts.earliestExpiry).map { (setting, $0) }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import MartletOutbox
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The directories in which the files named by settings are found.
+struct FilePlaces {
+    /// The directory of the configuration file, with a trailing `/`; empty for the working directory.
+    let directory: String
+    /// The directory of the unit's systemd credentials; nil for none.
+    let credentials: String?
+
+    /// Returns the path of a file that a setting names.
+    func file(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
+
+    /// Returns the outbox that a setting names.
+    func outbox(_ name: String) -> OutboxPlace {
+        switch OutboxPlace(name) {
+        case .file(let path): .file(file(path))
+        case .database(let address): .database(address)
+        }
+    }
+
+    /// Returns the path of a file that contains a secret: that of the systemd credential if there is one.
+    func secret(_ name: String) -> String {
+        guard !name.hasPrefix("/"), let credentials else { return file(name) }
+        let handedOut = "\(credentials)/\(name)"
+        return FileManager.default.fileExists(atPath: handedOut) ? handedOut : file(name)
+    }
+
+    /// Returns the text of a file that a setting names.
+    func text(of name: String, _ setting: String) throws(RelayError) -> String {
+        try FilePlaces.read(file(name), setting)
+    }
+
+    /// Returns the text of a file with a secret that a setting names.
+    func secretText(of name: String, _ setting: String) throws(RelayError) -> String {
+        try FilePlaces.read(secret(name), setting)
+    }
+
+    private static func read(_ path: String, _ setting: String) throws(RelayError) -> String {
+        do throws(FileError) {
+            return try FileContents.text(path)
+        } catch {
+            throw RelayError("\(setting): the file \(error)")
+        }
+    }
+}

@@ -1,0 +1,222 @@
+internal import MartletCore
+internal import MartletTransport
+
+/// The export of spans and metrics: the configuration's `telemetry`, and the variables of OpenTelemetry's
+/// specification.
+///
+/// Source: https://opentelemetry.io/docs/specs/otel/protocol/exporter.
+package struct TelemetrySettings: Sendable, Hashable {
+    /// The destination of one kind of data.
+    struct Destination: Sendable, Hashable {
+        var address: WebAddress
+        /// Header fields that the collector needs, such as one with an API key.
+        var fields: HTTPFields
+    }
+
+    /// The destination of spans; nil for none.
+    var traces: Destination?
+    /// The destination of metrics; nil for none.
+    var metrics: Destination?
+    /// PEM certificates to trust in addition to the system's; nil for none.
+    var authorities: String?
+    /// The resource attributes that identify this relay.
+    var attributes: [Attribute] = []
+    /// The share of the traces started here that is recorded, 0 to 1.
+    var share = 1.0
+    /// The maximum time for one answer of the collector.
+    var timeout = Duration.seconds(10)
+    /// The interval between exports of metrics in milliseconds.
+    var metricInterval: Int64 = 60_000
+    /// Warnings about variables that have no effect, a sentence each.
+    var remarks: [String] = []
+
+    /// The destinations, a sentence each.
+    package var summary: [String] {
+        [("traces", traces), ("numbers", metrics)].compactMap { name, destination in
+            destination.map { "Exports \(name) to \($0.address)." }
+        }
+    }
+
+    /// Reads the settings of a file and of variables, which take precedence; nil without a collector.
+    init?(
+        _ setting: Setting,
+        _ places: FilePlaces,
+        variables: [String: String]
+    ) throws(RelayError) {
+        if setting.isThere { try setting.checkMembers() }
+        let variables = TelemetryVariables(variables)
+        guard variables["OTEL_SDK_DISABLED"]?.lowercased() != "true" else { return nil }
+        let headers: String? = try setting.optionalText("headers-file").map { (name) throws(RelayError) in
+            try places.secretText(of: name, setting.path("headers-file"))
+        }
+        let base = try setting.optionalText("endpoint").map { (url) throws(RelayError) in
+            try WebAddress(collector: url, named: setting.path("endpoint"))
+        }
+        let fields = try headers.map { (text) throws(RelayError) in
+            try HTTPFields(baggage: text, named: setting.path("headers-file"))
+        }
+        traces = try variables.destination("TRACES", base, fields)
+        metrics = try variables.destination("METRICS", base, fields)
+        guard traces != nil || metrics != nil else { return nil }
+        let certificates = try setting.optionalText("authorities")
+        if let file = variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] ?? certificates {
+            authorities = try places.text(of: file, "the collector's authorities")
+        }
+        let name = try setting.optionalText("service-name")
+        attributes = try variables.attributes(serviceName: variables["OTEL_SERVICE_NAME"] ?? name)
+        let sample = try setting.optionalShare("sample")
+        share = try variables.share() ?? sample ?? share
+        if let time = try variables.milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT") { timeout = .milliseconds(time) }
+        if let time = try variables.milliseconds("OTEL_METRIC_EXPORT_INTERVAL") { metricInterval = time }
+        if let name = variables["OTEL_EXPORTER_OTLP_PROTOCOL"], name != "http/json" {
+            remarks.append(
+                "OTEL_EXPORTER_OTLP_PROTOCOL is \(name), but the relay speaks http/json, which is what it does"
+            )
+        }
+    }
+}
+
+/// The variables of OpenTelemetry's specification that the relay supports.
+private struct TelemetryVariables {
+    private let all: [String: String]
+
+    init(_ all: [String: String]) {
+        self.all = all
+    }
+
+    /// The value of a variable; nil for a variable that is empty or not set.
+    subscript(name: String) -> String? {
+        all[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Returns the destination of one kind of data; nil for none.
+    func destination(
+        _ signal: String,
+        _ base: WebAddress?,
+        _ fields: HTTPFields?
+    ) throws(RelayError) -> TelemetrySettings.Destination? {
+        guard self["OTEL_\(signal)_EXPORTER"]?.lowercased() != "none" else { return nil }
+        var address = base?.adding("v1/\(signal.lowercased())")
+        if let url = self["OTEL_EXPORTER_OTLP_ENDPOINT"] {
+            address = try WebAddress(collector: url, named: "OTEL_EXPORTER_OTLP_ENDPOINT").adding(
+                "v1/\(signal.lowercased())"
+            )
+        }
+        let ownName = "OTEL_EXPORTER_OTLP_\(signal)_ENDPOINT"
+        if let url = self[ownName] { address = try WebAddress(collector: url, named: ownName) }
+        guard let address else { return nil }
+        for name in ["OTEL_EXPORTER_OTLP_\(signal)_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"] {
+            guard let text = self[name] else { continue }
+            return TelemetrySettings.Destination(address: address, fields: try HTTPFields(baggage: text, named: name))
+        }
+        return TelemetrySettings.Destination(address: address, fields: fields ?? [:])
+    }
+
+    /// Returns the resource attributes, including the service name.
+    func attributes(serviceName: String?) throws(RelayError) -> [Attribute] {
+        let pairs = try HTTPFields.pairs(self["OTEL_RESOURCE_ATTRIBUTES"] ?? "", named: "OTEL_RESOURCE_ATTRIBUTES")
+        let named = serviceName ?? pairs.last { $0.name == "service.name" }?.value ?? "martlet-relay"
+        return [Attribute("service.name", named)]
+            + pairs.filter { $0.name != "service.name" }.map { Attribute($0.name, $0.value) }
+    }
+
+    /// Returns the share of traces that is recorded; nil when no variable sets it.
+    ///
+    /// With every sampler, a trace that a caller has started is recorded if the caller's trace context says so.
+    func share() throws(RelayError) -> Double? {
+        let name = "OTEL_TRACES_SAMPLER"
+        switch self[name] {
+        case nil: return nil
+        case "parentbased_always_on": return 1
+        case "parentbased_always_off": return 0
+        case "parentbased_traceidratio":
+            guard let text = self[name + "_ARG"] else { return 1 }
+            guard let share = Double(text), (0...1).contains(share) else {
+                throw RelayError("\(name)_ARG must be a number from 0 to 1, not \(text)")
+            }
+            return share
+        case let other?:
+            let known = ["parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"]
+            throw RelayError("\(name) must be one of \(known.joined(separator: ", ")), not \(other)")
+        }
+    }
+
+    func milliseconds(_ name: String) throws(RelayError) -> Int64? {
+        guard let text = self[name] else { return nil }
+        guard let number = Int64(text), (1...86_400_000).contains(number) else {
+            throw RelayError("\(name) must be a number of milliseconds, not \(text)")
+        }
+        return number
+    }
+}
+
+extension WebAddress {
+    /// Creates the address of a collector.
+    fileprivate init(collector url: String, named name: String) throws(RelayError) {
+        guard let address = WebAddress(url) else {
+            throw RelayError("\(name) must be the URL of a collector, as in http://127.0.0.1:4318, not \(url)")
+        }
+        self = address
+    }
+
+    /// Returns the address of a path below it.
+    fileprivate func adding(_ name: String) -> WebAddress {
+        var address = self
+        address.path += (path.hasSuffix("/") ? "" : "/") + name
+        return address
+    }
+}
+
+extension HTTPFields {
+    /// Creates fields from `name=value,name=value`, the format of W3C Baggage, as OpenTelemetry specifies.
+    fileprivate init(baggage text: String, named name: String) throws(RelayError) {
+        self = [:]
+        for (field, value) in try HTTPFields.pairs(text, named: name) {
+            let isSound = field.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
+            guard isSound, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+                throw RelayError("\(name) has a name or a value that no HTTP header may have")
+            }
+            append(field.lowercased(), value)
+        }
+    }
+
+    /// Returns the pairs of `name=value,name=value` with percent-decoded values; its error contains none of them.
+    fileprivate static func pairs(
+        _ text: String,
+        named name: String
+    ) throws(RelayError) -> [(name: String, value: String)] {
+        var pairs: [(name: String, value: String)] = []
+        for part in text.split(whereSeparator: { $0 == "," || $0.isNewline }) {
+            guard let mark = part.firstIndex(of: "="), mark > part.startIndex else {
+                throw RelayError("\(name) must be as name=value, with commas between several")
+            }
+            let value = part[part.index(after: mark)...].trimming { $0.isWhitespace }
+            pairs.append((String(part[..<mark].trimming { $0.isWhitespace }), value.percentDecoded))
+        }
+        return pairs
+    }
+}
+
+extension Substring {
+    /// The text with percent-encoded bytes decoded; an invalid escape is left unchanged.
+    fileprivate var percentDecoded: String {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            let isEscape = byte == UInt8(ascii: "%") && digits.allSatisfy(\.isHexadecimalDigit)
+            if isEscape, digits.count == 2, let number = UInt8(String(Substring(digits)), radix: 16) {
+                bytes.append(number)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    fileprivate func trimming(while isUnwanted: (Character) -> Bool) -> Substring {
+        let end = lastIndex { !isUnwanted($0) }.map(index(after:)) ?? startIndex
+        return self[..<end].drop(while: isUnwanted)
+    }
+}

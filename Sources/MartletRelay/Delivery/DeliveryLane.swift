@@ -1,0 +1,221 @@
+internal import MartletCore
+internal import MartletOutbox
+
+/// The claimed pushes and the errors of one lane.
+struct DeliveryLane {
+    /// The queue of one urgency: the claimed pushes, and whether there may be more.
+    struct Shelf {
+        /// The claimed pushes in reverse order of sending, the next one last.
+        private var reversed: [ClaimedPush] = []
+        var isClaiming = false
+        /// Whether there may be pushes that are due and not claimed.
+        var isStirred = true
+        /// The time when the next unclaimed push is due.
+        var nextDue: Int64?
+
+        var count: Int { reversed.count }
+        var isEmpty: Bool { reversed.isEmpty }
+
+        mutating func add(_ pushes: [ClaimedPush]) {
+            reversed.insert(contentsOf: pushes.reversed(), at: 0)
+        }
+
+        mutating func putBack(_ push: ClaimedPush) {
+            reversed.append(push)
+        }
+
+        mutating func next() -> ClaimedPush? { reversed.popLast() }
+
+        mutating func clear() {
+            reversed = []
+            isStirred = true
+        }
+
+        /// Returns whether to claim more: there may be due pushes, and at most half of the limit is held.
+        func wantsMore(_ limit: Int, at now: Int64) -> Bool {
+            let mayHaveMore = isStirred || (nextDue.map { $0 <= now } ?? false)
+            return mayHaveMore && !isClaiming && count <= limit / 2
+        }
+    }
+
+    /// The queues, most urgent first.
+    private(set) var shelves = [Shelf](repeating: Shelf(), count: Urgency.allCases.count)
+    /// The number of pushes that were sent and not answered yet.
+    var inFlight = 0
+    /// The number of consecutive errors without a success.
+    private(set) var troubles = 0
+    /// The number of consecutive server errors of Apple.
+    private var faults = 0
+    /// The reason why the lane does not send; nil when it does.
+    private(set) var outage: LaneOutage?
+    /// The time since which pushes are sent and none is answered, in milliseconds since 1970; nil when none waits for
+    /// an answer.
+    private var unansweredSince: Int64?
+    /// The time of the next attempt, in milliseconds since 1970; nil when the lane sends.
+    var pausedUntil: Int64? { outage?.nextTry }
+    /// Whether an operator has paused the lane.
+    var isPausedManually = false
+    private var credentials = CredentialRefusals()
+    var rate: RateLimit?
+
+    /// The time without an answer after which the lane counts as down, in milliseconds.
+    ///
+    /// Apple answers within a second. A push that is not answered fails only after the timeout of the client.
+    static let silenceLimit: Int64 = 10_000
+
+    init(rate: RateLimit? = nil) {
+        self.rate = rate
+    }
+
+    /// Changes a queue in place, because a copy would copy all pushes that it holds.
+    mutating func change(_ urgency: Urgency, _ body: (inout Shelf) -> Void) {
+        body(&shelves[urgency.rawValue])
+    }
+
+    var hasClaimed: Bool { shelves.contains { !$0.isEmpty } }
+
+    mutating func stir() {
+        for index in shelves.indices { shelves[index].isStirred = true }
+    }
+
+    /// Removes and returns the next push to send, most urgent first.
+    mutating func next() -> ClaimedPush? {
+        for index in shelves.indices {
+            if let push = shelves[index].next() { return push }
+        }
+        return nil
+    }
+
+    /// Notes that a push was sent.
+    mutating func sent(at now: Int64) {
+        inFlight += 1
+        if unansweredSince == nil { unansweredSince = now }
+    }
+
+    /// Notes the result of an attempt to send a push.
+    mutating func ended(_ result: SendResult, at now: Int64) {
+        inFlight -= 1
+        switch result {
+        case .accepted, .refused: unansweredSince = inFlight > 0 ? now : nil
+        case .neverSent, .unknown: break
+        }
+    }
+
+    /// Returns the reason why the lane delivers nothing; nil when it delivers or has nothing to deliver.
+    ///
+    /// Silence of Apple is reported and changes nothing about what is sent: each push has a timeout.
+    func problem(at now: Int64) -> LaneProblem? {
+        if let outage { return LaneProblem(since: outage.since, reason: outage.reason, nextTry: outage.nextTry) }
+        return silence(at: now).map { LaneProblem(since: $0, reason: SendResult.noAnswer, nextTry: nil) }
+    }
+
+    /// The time since which Apple has not answered, if that is long ago.
+    private func silence(at now: Int64) -> Int64? {
+        guard let since = unansweredSince, now - since >= DeliveryLane.silenceLimit else { return nil }
+        return since
+    }
+
+    /// Whether no push is claimed or in flight, and no attempt of a lane that is down is awaited.
+    func isAtRest(at now: Int64) -> Bool {
+        inFlight == 0 && !hasClaimed && !shelves.contains(where: \.isClaiming) && pausedUntil.map { $0 <= now } ?? true
+    }
+
+    /// Ends an outage, because no push is left that could show whether it lasts.
+    mutating func endOutage() {
+        outage = nil
+        unansweredSince = nil
+        troubles = 0
+        faults = 0
+    }
+
+    /// Returns whether an answer is that of a test push while the client sends nothing else, because Apple refuses all
+    /// device tokens of the lane.
+    func staysDown(after result: SendResult) -> Bool {
+        guard case .refused(_, .badDeviceToken?, _, _) = result, let outage else { return false }
+        return outage.reason == Reason.badDeviceToken.rawValue
+    }
+
+    /// Pauses the lane after an error.
+    ///
+    /// - Parameters:
+    ///   - result: The result of the attempt.
+    ///   - wait: The time to wait in milliseconds that Apple or the client asked for; nil for none.
+    ///   - now: The time.
+    ///   - generator: The source of randomness.
+    mutating func pause(
+        after result: SendResult,
+        _ wait: Int64?,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        // The other pushes in flight fail for the same reason, which counts once. `outage` is read once, since the
+        // optimizer of Swift 6.3.1 fails on two reads here.
+        let before = outage
+        if let before, before.nextTry > now { return }
+        let usual = min(Int64(250) << Int64(min(troubles, 8)), LaneOutage.longestPause(after: result))
+        troubles += 1
+        let wait = min(max(wait ?? usual, 1), 3_600_000)
+        outage = LaneOutage(
+            since: before?.since ?? silence(at: now) ?? now,
+            after: result,
+            nextTry: now + wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+        )
+    }
+
+    /// Makes the next attempt due now, since the cause of the error may be gone.
+    mutating func tryAgain(at now: Int64) {
+        outage?.nextTry = now
+        troubles = 0
+    }
+
+    /// Moves the times of the lane back with the clock, so that a pause does not get longer.
+    ///
+    /// All urgencies are marked ready, because the known due times may be wrong.
+    mutating func setBack(by time: Int64) {
+        outage?.nextTry -= time
+        outage?.since -= time
+        unansweredSince? -= time
+        stir()
+    }
+
+    /// Notes a server error of Apple; pauses the lane after three in a row.
+    mutating func falter(
+        after result: SendResult,
+        _ wait: Int64?,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        faults += 1
+        if faults >= 3 { pause(after: result, wait, at: now, using: &generator) }
+    }
+
+    /// Notes that Apple refused the credentials that were sent with a push.
+    ///
+    /// - Returns: What is at fault, and the number of refusals of this push.
+    mutating func refuseCredentials(of number: Int64) -> (fault: CredentialRefusals.Fault, count: Int) {
+        credentials.refused(number, isTrial: outage != nil)
+    }
+
+    /// Forgets the refusals of a push that has ended.
+    mutating func forgetRefusals(of number: Int64) {
+        credentials.forget(number)
+    }
+
+    /// Notes an answer that shows that Apple processes the lane's pushes.
+    mutating func recover() {
+        credentials.accepted()
+        troubles = 0
+        faults = 0
+        outage = nil
+    }
+
+    /// Returns whether the lane is paused, by an operator or after an error.
+    func sendsNothing(at now: Int64) -> Bool { isPausedManually || pausedUntil.map { now < $0 } ?? false }
+
+    /// Returns whether a push may be sent now; after an error a single one is sent as a test.
+    func maySend(_ limit: Int, at now: Int64) -> Bool {
+        guard hasClaimed, !isPausedManually else { return false }
+        guard let pausedUntil else { return inFlight < limit }
+        return now >= pausedUntil && inFlight < 1
+    }
+}

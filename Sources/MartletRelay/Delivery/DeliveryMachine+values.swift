@@ -1,0 +1,32 @@
+internal import MartletOutbox
+
+extension DeliveryMachine {
+    /// Limits of the pushes in memory.
+    struct Limits: Sendable {
+        /// The maximum number of pushes in flight or being settled, in all lanes together.
+        var inFlight = 4_000
+        /// The maximum number of pushes in flight in one lane.
+        var inFlightPerLane = 1_000
+        /// The maximum number of claimed pushes of one lane and urgency.
+        var claimedAhead = 500
+    }
+
+    /// The actions that the machine asks for.
+    struct Orders: Equatable {
+        var claims: [ClaimOrder] = []
+        var sends: [ClaimedPush] = []
+        var settlements: [Settlement] = []
+    }
+
+    struct ClaimOrder: Equatable {
+        var lane: Lane
+        var urgency: Urgency
+        var limit: Int
+    }
+
+    /// A push that has ended, reported to the callers that wait for it once the outcome is stored.
+    struct Ended: Equatable {
+        var push: ClaimedPush
+        var outcome: Outcome
+    }
+}

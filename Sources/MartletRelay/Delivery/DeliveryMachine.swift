@@ -1,0 +1,348 @@
+internal import MartletCore
+internal import MartletOutbox
+
+/// A state machine that decides which push is sent when and which results are stored, without I/O or a clock.
+///
+/// Events change its state; ``takeOrders(at:)`` then returns the actions to perform, once for many events. The caller
+/// performs the actions and reports their results as events. A push is in one state at a time: claimed, in flight, or
+/// waiting for the outbox to store its result. Each lane holds few pushes, however many wait in the outbox. Its
+/// randomness comes from a seed.
+struct DeliveryMachine {
+    let policy: DeliveryPolicy
+    let limits: Limits
+    private(set) var lanes: [Lane: DeliveryLane] = [:]
+    /// The lanes in round-robin order.
+    private var turns: [Lane] = []
+    private var nextTurn = 0
+    /// The pushes that were sent and not answered yet.
+    private var sending: [Int64: ClaimedPush] = [:]
+    /// The pushes that have ended or are postponed, until the outbox has stored the result.
+    private var settling: [Int64: (push: ClaimedPush, settlement: Settlement)] = [:]
+    /// The settlements that have not been passed to the outbox yet.
+    private var unsettled: [Settlement] = []
+    /// The time to use the outbox again, after it failed.
+    private var storeRestsUntil: Int64?
+    /// The time of the last call of ``takeOrders(at:)``.
+    private var latest = Int64.min
+    private var isDraining = false
+    /// The lanes that operators have paused; nil until they are known, when nothing may be sent.
+    private var pausedLanes: Set<Lane>? = []
+    private var generator: SplitMix64
+
+    init(
+        policy: DeliveryPolicy = DeliveryPolicy(),
+        limits: Limits = Limits(),
+        seed: UInt64
+    ) {
+        self.policy = policy
+        self.limits = limits
+        generator = SplitMix64(state: seed)
+    }
+
+    // MARK: Events
+
+    /// Adds a lane, with or without a limit of pushes per second.
+    mutating func add(_ lane: Lane, rate: Int? = nil, at now: Int64) {
+        guard lanes[lane] == nil else { return }
+        lanes[lane] = DeliveryLane(rate: rate.map { RateLimit(rate: $0, at: now) })
+        lanes[lane]?.isPausedManually = pausedLanes?.contains(lane) ?? true
+        turns.append(lane)
+    }
+
+    /// Sets the lanes that operators have paused, and resumes all others.
+    ///
+    /// - Parameter paused: The lanes; nil while they are not known, when nothing is claimed or sent.
+    mutating func pauseManually(_ paused: Set<Lane>?) {
+        pausedLanes = paused
+        for lane in turns {
+            let isPaused = paused?.contains(lane) ?? true
+            guard isPaused != lanes[lane]?.isPausedManually else { continue }
+            lanes[lane]?.isPausedManually = isPaused
+            if !isPaused { stir(lane) }
+        }
+    }
+
+    /// Changes the limit of pushes per second of a lane; nil for none.
+    mutating func limit(_ lane: Lane, to rate: Int?, at now: Int64) {
+        guard lanes[lane]?.rate?.rate != rate else { return }
+        lanes[lane]?.rate = rate.map { RateLimit(rate: $0, at: now) }
+    }
+
+    /// Makes the next attempt of a paused lane due now, since its credentials were replaced.
+    mutating func tryAgain(_ lane: Lane, at now: Int64) {
+        lanes[lane]?.tryAgain(at: now)
+    }
+
+    /// Marks an urgency of a lane as ready to claim; nil for all urgencies.
+    mutating func stir(_ lane: Lane, _ urgency: Urgency? = nil) {
+        if let urgency { lanes[lane]?.change(urgency) { $0.isStirred = true } } else { lanes[lane]?.stir() }
+    }
+
+    /// Adds the pushes of a claim.
+    mutating func claimed(_ claim: Claim, _ order: ClaimOrder) {
+        lanes[order.lane]?.change(order.urgency) { shelf in
+            shelf.isClaiming = false
+            shelf.add(claim.pushes)
+            shelf.nextDue = claim.nextDue
+        }
+    }
+
+    /// Notes that a claim has failed.
+    mutating func claimFailed(_ order: ClaimOrder, at now: Int64) {
+        lanes[order.lane]?.change(order.urgency) { shelf in
+            shelf.isClaiming = false
+            shelf.isStirred = true
+        }
+        restStore(at: now)
+    }
+
+    /// Drops the claimed pushes that have not been sent, because other nodes have taken them over.
+    mutating func claimsLost() {
+        for name in lanes.keys {
+            for urgency in Urgency.allCases { lanes[name]?.change(urgency) { $0.clear() } }
+        }
+    }
+
+    /// Handles the result of an attempt to send a push.
+    ///
+    /// - Returns: The decision about the push; nil when it was not in flight.
+    @discardableResult
+    mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
+        guard let push = sending.removeValue(forKey: number) else { return nil }
+        let lane = push.push.lane
+        lanes[lane]?.ended(result, at: now)
+        let verdict = policy.verdict(on: result, for: push, at: now, using: &generator)
+        switch verdict {
+        case .end(let outcome, let isTokenDead):
+            noteAnswer(result, of: lane, at: now)
+            settle(push, Settlement(number: number, .ended(outcome), isTokenDead: isTokenDead))
+        case .again(let wait, let attempts, let unknownTries):
+            noteAnswer(result, of: lane, at: now)
+            let again = Settlement.Change.postponed(
+                until: now + wait,
+                attempts: attempts,
+                unknownTries: unknownTries
+            )
+            settle(push, Settlement(number: number, again))
+        case .pause(let wait):
+            lanes[lane]?.pause(after: result, wait, at: now, using: &generator)
+            lanes[lane]?.change(push.push.urgency) { $0.putBack(push) }
+        case .credentialsRefused(let outcome, let wait):
+            refuseCredentials(of: push, result, outcome, wait, at: now)
+        }
+        return verdict
+    }
+
+    /// Notes what the result of an attempt shows about its lane.
+    private mutating func noteAnswer(_ result: SendResult, of lane: Lane, at now: Int64) {
+        switch result {
+        case .refused(let status, _, _, let retryAfter) where status >= 500:
+            lanes[lane]?.falter(after: result, retryAfter, at: now, using: &generator)
+        case .refused where lanes[lane]?.staysDown(after: result) ?? false:
+            lanes[lane]?.pause(after: result, LaneOutage.circuitPause, at: now, using: &generator)
+        case .accepted, .refused:
+            lanes[lane]?.recover()
+        case .unknown where lanes[lane]?.outage != nil:
+            // The next try would otherwise follow at once, and each would use up a push's attempts.
+            lanes[lane]?.pause(after: result, nil, at: now, using: &generator)
+        case .neverSent, .unknown:
+            break
+        }
+    }
+
+    /// Ends the outage of a lane without pushes; the lane must have none in the outbox.
+    ///
+    /// - Returns: Whether the lane was down.
+    mutating func endOutage(of lane: Lane, at now: Int64) -> Bool {
+        guard let state = lanes[lane], state.isAtRest(at: now) else { return false }
+        lanes[lane]?.endOutage()
+        return state.problem(at: now) != nil
+    }
+
+    /// Handles a refusal of the credentials that a push was sent with.
+    private mutating func refuseCredentials(
+        of push: ClaimedPush,
+        _ result: SendResult,
+        _ outcome: Outcome,
+        _ wait: Int64?,
+        at now: Int64
+    ) {
+        let lane = push.push.lane
+        guard let (fault, count) = lanes[lane]?.refuseCredentials(of: push.number) else { return }
+        if fault == .push, count >= policy.credentialsRefusalLimit {
+            lanes[lane]?.forgetRefusals(of: push.number)
+            return settle(push, Settlement(number: push.number, .ended(outcome)))
+        }
+        if fault == .lane { lanes[lane]?.pause(after: result, wait, at: now, using: &generator) }
+        // Other pushes have to be sent before it, as only they can show that the lane is not at fault.
+        let again = Settlement.Change.postponed(
+            until: now + (wait ?? policy.credentialsDelay(after: count, using: &generator)),
+            attempts: fault == .push ? outcome.attempts : push.attempts,
+            unknownTries: push.unknownTries
+        )
+        settle(push, Settlement(number: push.number, again))
+    }
+
+    /// Removes settlements that the outbox has stored.
+    ///
+    /// - Returns: The pushes that have ended.
+    mutating func settled(_ settlements: [Settlement]) -> [Ended] {
+        storeRestsUntil = nil
+        var ended: [Ended] = []
+        for settlement in settlements {
+            guard let (push, _) = settling.removeValue(forKey: settlement.number) else { continue }
+            switch settlement.change {
+            case .ended(let outcome):
+                ended.append(Ended(push: push, outcome: outcome))
+                // Another push with its order key may be due now, in any urgency.
+                if push.push.orderKey != nil { stir(push.push.lane) }
+            case .postponed:
+                stir(push.push.lane, push.push.urgency)
+            }
+        }
+        return ended
+    }
+
+    /// Keeps settlements that the outbox could not store, for another attempt.
+    mutating func settleFailed(_ settlements: [Settlement], at now: Int64) {
+        unsettled += settlements
+        restStore(at: now)
+    }
+
+    /// Stops sending and claiming.
+    mutating func drain() {
+        isDraining = true
+    }
+
+    // MARK: State
+
+    /// Whether no push is in flight and all results are stored.
+    var isIdle: Bool { sending.isEmpty && settling.isEmpty }
+
+    /// The number of pushes that were sent and not answered yet.
+    var inFlight: Int { sending.count }
+
+    /// Returns whether a lane has claimed pushes that it has not sent, or results that the outbox has not stored.
+    func isReturning(_ lane: Lane) -> Bool {
+        guard let state = lanes[lane] else { return false }
+        return state.hasClaimed || state.shelves.contains(where: \.isClaiming)
+            || settling.values.contains { $0.push.push.lane == lane }
+    }
+
+    // MARK: Actions
+
+    /// Returns the actions to perform now.
+    mutating func takeOrders(at now: Int64) -> Orders {
+        var orders = Orders()
+        noteTime(now)
+        giveBack(at: now)
+        if !isDraining { orders.sends = takeSends(at: now) }
+        if storeRestsUntil.map({ $0 <= now }) ?? true {
+            orders.settlements = unsettled
+            unsettled = []
+            if !isDraining { orders.claims = takeClaims(at: now) }
+        }
+        return orders
+    }
+
+    /// Moves all times back with a clock that was set back, so that no pause gets longer.
+    private mutating func noteTime(_ now: Int64) {
+        defer { latest = now }
+        guard now < latest else { return }
+        storeRestsUntil? -= latest - now
+        for name in turns { lanes[name]?.setBack(by: latest - now) }
+    }
+
+    /// Returns the time of the next action without a further event; nil when there is none.
+    func nextTime(after now: Int64) -> Int64? {
+        var times: [Int64?] = [storeRestsUntil]
+        for lane in lanes.values where !isDraining && !lane.isPausedManually {
+            times.append(lane.pausedUntil)
+            if lane.hasClaimed { times.append(lane.rate?.nextTime) }
+            for shelf in lane.shelves where shelf.count <= limits.claimedAhead / 2 { times.append(shelf.nextDue) }
+        }
+        return times.compactMap(\.self).filter { $0 > now }.min()
+    }
+
+    /// Takes pushes to send from the lanes, round-robin, up to the limit.
+    private mutating func takeSends(at now: Int64) -> [ClaimedPush] {
+        var sends: [ClaimedPush] = []
+        var idleTurns = 0
+        while !turns.isEmpty, idleTurns < turns.count, sending.count + settling.count < limits.inFlight {
+            nextTurn = (nextTurn + 1) % turns.count
+            if let push = takeSend(turns[nextTurn], at: now) {
+                sends.append(push)
+                idleTurns = 0
+            } else {
+                idleTurns += 1
+            }
+        }
+        return sends
+    }
+
+    /// Takes the next push to send of a lane; expired pushes end instead.
+    private mutating func takeSend(_ name: Lane, at now: Int64) -> ClaimedPush? {
+        while lanes[name]?.maySend(limits.inFlightPerLane, at: now) ?? false {
+            guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }
+            if let end = push.push.expiresAt, end <= now {
+                let outcome = Outcome(.expired, attempts: push.attempts, unknownTries: push.unknownTries)
+                settle(push, Settlement(number: push.number, .ended(outcome)))
+                continue
+            }
+            sending[push.number] = push
+            lanes[name]?.sent(at: now)
+            return push
+        }
+        return nil
+    }
+
+    private mutating func takeClaims(at now: Int64) -> [ClaimOrder] {
+        var claims: [ClaimOrder] = []
+        for name in turns {
+            if lanes[name]?.isPausedManually ?? true { continue }
+            // A lane that is paused after an error claims nothing, and then one push to find out whether it can send
+            // again.
+            let pausedUntil = lanes[name]?.pausedUntil
+            if let pausedUntil, now < pausedUntil { continue }
+            // Claims are limited, because a claimed push cannot be cancelled and counts as possibly sent after a crash.
+            let usual = min(limits.claimedAhead, 2 * (lanes[name]?.rate?.rate ?? .max / 2))
+            let most = pausedUntil == nil ? usual : 1
+            for urgency in Urgency.allCases {
+                lanes[name]?.change(urgency) { shelf in
+                    guard shelf.wantsMore(most, at: now) else { return }
+                    shelf.isClaiming = true
+                    shelf.isStirred = false
+                    let limit = most - shelf.count
+                    claims.append(ClaimOrder(lane: name, urgency: urgency, limit: limit))
+                }
+            }
+        }
+        return claims
+    }
+
+    /// Returns claimed pushes that cannot be sent for now to the outbox.
+    ///
+    /// There it can be cancelled, and other relays that share the outbox can send it.
+    private mutating func giveBack(at now: Int64) {
+        for name in turns where isDraining || lanes[name]?.sendsNothing(at: now) ?? false {
+            while let push = lanes[name]?.next() {
+                let change = Settlement.Change.postponed(
+                    until: now,
+                    attempts: push.attempts,
+                    unknownTries: push.unknownTries
+                )
+                settle(push, Settlement(number: push.number, change))
+            }
+        }
+    }
+
+    private mutating func settle(_ push: ClaimedPush, _ settlement: Settlement) {
+        settling[push.number] = (push, settlement)
+        unsettled.append(settlement)
+    }
+
+    /// Stops using the outbox for a second.
+    private mutating func restStore(at now: Int64) {
+        storeRestsUntil = now + 1_000
+    }
+}

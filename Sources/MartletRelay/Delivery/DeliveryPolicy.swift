@@ -1,0 +1,137 @@
+internal import MartletCore
+internal import MartletOutbox
+
+/// The decision whether and when a push is sent again: a value without a clock or a network.
+///
+/// All times are in milliseconds.
+struct DeliveryPolicy: Sendable {
+    /// The consequence of a result for a push and its lane.
+    enum Verdict: Equatable {
+        /// The push has ended.
+        case end(Outcome, isTokenDead: Bool)
+        /// The push is to be sent again.
+        case again(after: Int64, attempts: Int, unknownTries: Int)
+        /// The lane cannot send for now, for a reason that is not in the push; nil for the default pause.
+        case pause(Int64?)
+        /// Apple refused the credentials: the push is at fault if Apple accepts others of the lane, else the lane is.
+        case credentialsRefused(Outcome, Int64?)
+    }
+
+    /// Apple's advice after a server error: "If you receive an HTTP status code of 500 or above, wait 15 minutes".
+    ///
+    /// Source: "Handling notification responses from APNs".
+    static let serverErrorDelay: Int64 = 15 * 60 * 1_000
+
+    /// The number of attempts after which a push is abandoned; 16 by default.
+    ///
+    /// The growing waits add up to about two days after answers with status 500 or above, and about one day after
+    /// others.
+    var attemptLimit = 16
+    /// The wait after the first answer that asks for a later attempt, doubled for each further one.
+    var baseDelay: Int64 = 10_000
+    /// The wait after an attempt without an answer, doubled for each further one.
+    var unknownDelay: Int64 = 1_000
+    /// The longest wait.
+    var longestDelay: Int64 = 4 * 3_600 * 1_000
+    /// The longest wait after a refusal of the credentials, as long as the longest pause of a lane.
+    var longestCredentialsDelay: Int64 = 60_000
+    /// The number of refusals of its credentials, while Apple accepts other pushes of the lane, that end a push.
+    var credentialsRefusalLimit = 3
+
+    /// Decides about a push after an attempt.
+    ///
+    /// - Parameters:
+    ///   - result: The result of the attempt.
+    ///   - push: The push, as it was before the attempt.
+    ///   - now: The time.
+    ///   - generator: The source of randomness.
+    /// - Returns: The decision.
+    func verdict(
+        on result: SendResult,
+        for push: ClaimedPush,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Verdict {
+        let attempts = push.attempts + 1
+        switch result {
+        case .accepted(let uniqueID):
+            let outcome = Outcome(
+                .delivered,
+                status: 200,
+                uniqueID: uniqueID,
+                attempts: attempts,
+                unknownTries: push.unknownTries
+            )
+            return .end(outcome, isTokenDead: false)
+        case .neverSent(_, let retryAfter):
+            return .pause(retryAfter)
+        case .unknown:
+            // A longer wait does not help after a crash, so the attempts that it left open do not count.
+            let wait = wait(unknownDelay, min(push.unknownTries, push.attempts), using: &generator)
+            let outcome = Outcome(.dead, reason: "NoAnswer", attempts: attempts, unknownTries: push.unknownTries + 1)
+            return again(push, after: wait, or: outcome, at: now)
+        case .refused(let status, let reason, let timestamp, let retryAfter):
+            let outcome = Outcome(
+                .refused,
+                status: status,
+                reason: reason?.rawValue,
+                unregisteredAt: timestamp,
+                attempts: attempts,
+                unknownTries: push.unknownTries
+            )
+            if DeliveryPolicy.isOfToken(reason) { return .pause(retryAfter) }
+            if status == 403 { return .credentialsRefused(outcome, retryAfter) }
+            guard DeliveryPolicy.isPassing(status, reason) else {
+                return .end(outcome, isTokenDead: status == 410)
+            }
+            let base = status >= 500 ? max(baseDelay, DeliveryPolicy.serverErrorDelay) : baseDelay
+            let wait = retryAfter ?? wait(base, push.attempts, using: &generator)
+            return again(push, after: wait, or: outcome, at: now)
+        }
+    }
+
+    /// Returns another attempt, unless the limit is reached or the push would expire first.
+    private func again(_ push: ClaimedPush, after wait: Int64, or outcome: Outcome, at now: Int64) -> Verdict {
+        var outcome = outcome
+        if let end = push.push.expiresAt, now + wait >= end {
+            outcome.state = .expired
+            return .end(outcome, isTokenDead: false)
+        }
+        guard outcome.attempts < attemptLimit else {
+            outcome.state = .dead
+            return .end(outcome, isTokenDead: false)
+        }
+        return .again(after: wait, attempts: outcome.attempts, unknownTries: outcome.unknownTries)
+    }
+
+    private func wait(_ base: Int64, _ tries: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
+        let wait = min(base << Int64(min(tries, 20)), max(base, longestDelay))
+        // Spreads the next attempts of pushes that failed together.
+        return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+    }
+
+    /// Returns the wait after a refusal of a push's credentials.
+    ///
+    /// It is short compared with other waits, because the next attempt may be the one that shows that the key was
+    /// replaced.
+    ///
+    /// - Parameters:
+    ///   - refusals: The number of such refusals, at least 1.
+    ///   - generator: The source of randomness.
+    /// - Returns: Milliseconds.
+    func credentialsDelay(after refusals: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
+        let wait = min(baseDelay << Int64(min(max(refusals - 1, 0), 20)), longestCredentialsDelay)
+        return wait + Int64.random(in: 0...max(1, wait / 4), using: &generator)
+    }
+
+    /// Returns whether Apple refused the provider token for its age or for changing too often, which is not the push's
+    /// fault.
+    private static func isOfToken(_ reason: Reason?) -> Bool {
+        reason?.advice == .renewToken || reason == .tooManyProviderTokenUpdates
+    }
+
+    /// Returns whether a later attempt with the same push may succeed.
+    private static func isPassing(_ status: Int, _ reason: Reason?) -> Bool {
+        status == 429 || status >= 500 || (reason?.advice ?? .mendFirst) != .mendFirst
+    }
+}

@@ -1,0 +1,125 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The sender of one lane's pushes: a client with the app's key, which sends each push once.
+struct LaneClient: Sendable {
+    let client: PushClient
+    /// The host that pushes are sent to.
+    let server: String
+    /// The team whose keys the client can sign with.
+    var teamID: String { key.teamID }
+    /// The key that the client was made with.
+    private let key: SigningKey
+    private let sharesTokens: Bool
+
+    /// Creates a client for an app.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - endpoint: The server that its pushes are sent to.
+    ///   - mint: The source of provider tokens that all relays share; nil when this relay signs its own.
+    /// - Throws: ``RelayError`` when the client cannot be created.
+    init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint, mint: FleetMint?) throws(RelayError) {
+        server = endpoint.endpoint.host
+        key = app.key
+        sharesTokens = mint != nil
+        var configuration = PushClient.Configuration()
+        configuration.additionalAuthorities = endpoint.authorities
+        // The outbox schedules retries.
+        configuration.retry = .none
+        configuration.sendTimeout = .seconds(30)
+        configuration.checksBeforeSending = false
+        do throws(APNsError) {
+            client = try PushClient(
+                endpoint.endpoint,
+                authentication: mint.map { .mint($0) } ?? .token(app.key),
+                configuration: configuration
+            )
+        } catch {
+            throw RelayError("the app \(app.name): \(error)")
+        }
+    }
+
+    /// Returns whether the client signs with this key, or can change to it without being replaced.
+    func maySign(with key: SigningKey) -> Bool {
+        sharesTokens ? key.isSame(as: self.key) : key.teamID == self.key.teamID
+    }
+
+    /// Sends a push once.
+    func send(_ push: OutboxPush) async -> SendResult {
+        // A peer resets the stream of such a request without an answer, so that it would be retried without end.
+        if let reason = push.unsendableHeader {
+            return .refused(status: reason.status ?? 400, reason: reason, timestamp: nil, retryAfter: nil)
+        }
+        let target: ForwardedRequest.Target =
+            switch push.destination {
+            case .device(let token): .device(token)
+            case .channel(let channel, let bundle): .broadcast(channel, bundle: bundle)
+            }
+        do throws(APNsError) {
+            let answer = try await client.forward(
+                ForwardedRequest(target, id: push.id, headers: push.headers, body: push.payload)
+            )
+            return .accepted(uniqueID: answer.fields["apns-unique-id"])
+        } catch {
+            return SendResult(error)
+        }
+    }
+
+    /// Limits the number of connections; nil for the default.
+    func limitConnections(to count: Int?) {
+        client.limitConnections(to: count ?? PushClient.Configuration().connectionLimit)
+    }
+
+    func close() async {
+        await client.close(within: .seconds(1))
+    }
+}
+
+extension OutboxPush {
+    /// The reason to reject a push whose headers HTTP/2 cannot carry; nil when it can carry them all.
+    ///
+    /// The relay accepts no such push; other programs may have written one into the outbox.
+    var unsendableHeader: Reason? {
+        let values = [
+            (headers.collapseID, Reason.badCollapseID), (headers.topic, .badTopic),
+            (headers.pushType, .invalidPushType),
+            (headers.priority, .badPriority), (headers.expiration, .badExpirationDate),
+        ]
+        if let bad = values.first(where: { $0.0?.isHeaderValue == false }) { return bad.1 }
+        guard case .channel(let channel, let bundle) = destination else { return nil }
+        guard channel.rawValue.isHeaderValue else { return .badChannelID }
+        return bundle.isHeaderValue && !bundle.contains(" ") ? nil : .badPath
+    }
+}
+
+extension SendResult {
+    /// Creates the result for an error of the client.
+    init(_ error: APNsError) {
+        let retryAfter = error.retryAfter.map { $0.components.seconds * 1_000 }
+        self =
+            switch error.outcome {
+            case .answered:
+                .refused(
+                    status: error.status ?? 0,
+                    reason: error.reason,
+                    timestamp: error.unregisteredAt?.millisecondsSince1970,
+                    retryAfter: retryAfter
+                )
+            case .neverSent, .unprocessed: .neverSent(reason: error.laneReason, retryAfter: retryAfter)
+            case .unknown: .unknown
+            }
+    }
+}
+
+extension APNsError {
+    /// The reason that a push was not sent, from a short list: Apple's if the client stopped because of that, else the
+    /// code of the error in the form of Apple's reasons.
+    fileprivate var laneReason: String {
+        if code == .circuitOpen, let reason { return SendResult.listed(reason) }
+        let name = code.description
+        return name.prefix(1).uppercased() + name.dropFirst()
+    }
+}

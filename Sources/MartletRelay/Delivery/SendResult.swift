@@ -1,0 +1,44 @@
+internal import MartletCore
+
+/// The result of an attempt to send a push.
+enum SendResult: Sendable, Hashable {
+    /// Apple accepted the push.
+    case accepted(uniqueID: String?)
+    /// Apple answered with another status.
+    case refused(status: Int, reason: Reason?, timestamp: Int64?, retryAfter: Int64?)
+    /// The push was not sent, or Apple certainly did not process it: the connection is at fault, not the push.
+    ///
+    /// The reason is the code of the client's error, such as `ConnectionFailed`, or Apple's reason if the client
+    /// stopped because of that.
+    case neverSent(reason: String, retryAfter: Int64?)
+    /// The push was sent and not answered.
+    case unknown
+}
+
+extension SendResult {
+    /// The reason of a failure, from a short list, for status and metrics; empty for a push that Apple accepted.
+    var reason: String {
+        switch self {
+        case .accepted: ""
+        case .refused(_, let reason, _, _): SendResult.listed(reason)
+        case .neverSent(let reason, _): reason
+        case .unknown: SendResult.noAnswer
+        }
+    }
+
+    /// Whether the push was sent: Apple may have acted on it.
+    var wasSent: Bool {
+        if case .neverSent = self { false } else { true }
+    }
+
+    /// The reason of an attempt that Apple did not answer.
+    static let noAnswer = "NoAnswer"
+
+    /// Returns a reason of Apple; `other` for an unknown one, since the number of label values must be bounded.
+    static func listed(_ reason: Reason?) -> String {
+        guard let reason else { return "" }
+        return knownReasons.contains(reason) ? reason.rawValue : "other"
+    }
+
+    private static let knownReasons = Set(Reason.all)
+}

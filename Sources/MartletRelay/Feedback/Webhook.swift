@@ -1,0 +1,210 @@
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A webhook that receives an app's unregistered tokens, by Standard Webhooks (https://www.standardwebhooks.com).
+package struct Webhook: Sendable {
+    /// The address to call.
+    private let address: WebAddress
+    private let tls: TLSContext?
+    private let allowsPrivateAddresses: Bool
+    private let secret: [UInt8]
+
+    /// The URL without its query, which may contain a secret.
+    package var url: String { "\(address)" }
+
+    /// Whether the URL has an address of a private network, which the webhook may not call.
+    var isOutOfReach: Bool {
+        guard !allowsPrivateAddresses else { return false }
+        return address.host == "localhost" || SocketAddress(literal: address.host, port: 0)?.isPublic == false
+    }
+
+    /// Creates a webhook.
+    ///
+    /// - Parameters:
+    ///   - url: `https://`, or `http://` where private addresses are allowed.
+    ///   - secret: The shared secret: `whsec_` and the base64 of 24 to 64 bytes.
+    ///   - authorities: PEM certificates to trust besides the system's; nil for none.
+    ///   - allowsPrivateAddresses: Whether private and loopback addresses may be called; false by default, so that a
+    ///     URL in the configuration cannot reach services in the relay's network.
+    /// - Throws: ``RelayError`` with the reason.
+    package init(
+        url: String,
+        secret: String,
+        authorities: String? = nil,
+        allowsPrivateAddresses: Bool = false
+    ) throws(RelayError) {
+        guard let address = WebAddress(url), address.isEncrypted || allowsPrivateAddresses else {
+            throw RelayError("url must begin with https://, or with http:// where private addresses are allowed")
+        }
+        self.address = address
+        let prefix = "whsec_"
+        guard secret.hasPrefix(prefix), let bytes = Data(base64Encoded: String(secret.dropFirst(prefix.count))),
+            (24...64).contains(bytes.count)
+        else { throw RelayError("the secret must be whsec_ and the base64 of 24 to 64 bytes") }
+        self.secret = Array(bytes)
+        self.allowsPrivateAddresses = allowsPrivateAddresses
+        do throws(WireError) {
+            tls = address.isEncrypted ? try .http1Client(authorities: authorities) : nil
+        } catch {
+            throw RelayError("\(error)")
+        }
+    }
+
+    init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
+        try setting.checkMembers()
+        let secretFile = try setting.text("secret-file")
+        let secret = try places.secretText(of: secretFile, setting.path("secret-file")).filter { !$0.isWhitespace }
+        let authorities = try setting.optionalText("authorities").map { (name) throws(RelayError) in
+            try places.text(of: name, setting.path("authorities"))
+        }
+        do throws(RelayError) {
+            try self.init(
+                url: setting.text("url"),
+                secret: secret,
+                authorities: authorities,
+                allowsPrivateAddresses: setting.flag("allow-private")
+            )
+        } catch {
+            throw RelayError("\(setting.description): \(error)")
+        }
+    }
+
+    /// Reports unregistered tokens.
+    ///
+    /// - Parameters:
+    ///   - tokens: The tokens, at least one.
+    ///   - app: The app.
+    ///   - now: The time in milliseconds since 1970.
+    ///   - loop: The event loop of the connection.
+    /// - Throws: ``RelayError`` when the receiver has not accepted the report; it contains the status or the error, but
+    ///   neither the query of the URL nor the secret.
+    func report(_ tokens: [DeadToken], of app: String, at now: Int64, on loop: EventLoop) async throws(RelayError) {
+        let body = Webhook.body(tokens, of: app, at: now)
+        // Repeated reports of the same tokens have the same identifier.
+        let id = "dead-tokens.\(app).\(tokens.last?.cursor ?? 0)"
+        let fields: HTTPFields
+        do throws(CryptographyError) {
+            fields = try signed(body, id: id, at: now / 1_000)
+        } catch {
+            throw RelayError("the report cannot be signed: \(error)")
+        }
+        let allowsAll = allowsPrivateAddresses
+        let call = HTTP1Call(host: address.host, port: address.port, tls: tls) { allowsAll || $0.isPublic }
+        let answer: HTTPResponse
+        do throws(WireError) {
+            answer = try await call.send(
+                "POST",
+                address.path,
+                fields: fields,
+                body: body,
+                within: .seconds(20),
+                on: loop
+            )
+        } catch {
+            throw RelayError("\(error)")
+        }
+        guard (200..<300).contains(answer.status) else { throw RelayError("the answer was status \(answer.status)") }
+    }
+
+    /// Returns the fields of a signed report: its identifier, its time and its signature.
+    func signed(_ body: [UInt8], id: String, at seconds: Int64) throws(CryptographyError) -> HTTPFields {
+        let code = try SHA256.authenticationCode(of: Array("\(id).\(seconds).".utf8) + body, key: secret)
+        return [
+            "content-type": "application/json", "webhook-id": id, "webhook-timestamp": String(seconds),
+            "webhook-signature": "v1," + Data(code).base64EncodedString(),
+        ]
+    }
+
+    private static func body(_ tokens: [DeadToken], of app: String, at now: Int64) -> [UInt8] {
+        let report: JSONValue = [
+            "type": "tokens.dead", "timestamp": .number(JSONNumber(now)),
+            "data": ["app": .string(app), "dead-tokens": .array(tokens.map(\.json))],
+        ]
+        return report.encoded()
+    }
+}
+
+/// The schedule of a webhook's calls: a value without a clock.
+struct WebhookSchedule {
+    private static let longestPause: Int64 = 3_600_000
+
+    private var failures = 0
+    private var nextTime = Int64.min
+    private var isUnderWay = false
+
+    /// Returns whether to call the webhook now, and marks the call as under way.
+    mutating func mayCall(at now: Int64) -> Bool {
+        // A clock that was set back must not delay the next call for longer.
+        guard !isUnderWay, now >= nextTime || now < nextTime - WebhookSchedule.longestPause else { return false }
+        isUnderWay = true
+        return true
+    }
+
+    /// Notes the end of a call, or that there was nothing to report.
+    mutating func ended(wasTaken: Bool, at now: Int64) {
+        isUnderWay = false
+        failures = wasTaken ? 0 : failures + 1
+        nextTime = wasTaken ? now : now + min(5_000 << Int64(min(failures - 1, 12)), WebhookSchedule.longestPause)
+    }
+}
+
+/// Reporting of unregistered tokens to webhooks.
+extension PushRelay {
+    /// The maximum number of tokens in one report.
+    private static let reportLimit = 100
+
+    /// Calls the webhooks that are due, where there are tokens to report.
+    func callWebhooks() {
+        for app in configuration.apps {
+            guard let webhook = app.webhook, webhooks[app.name, default: WebhookSchedule()].mayCall(at: now) else {
+                continue
+            }
+            Task { await report(to: webhook, of: app.name) }
+        }
+    }
+
+    private func report(to webhook: Webhook, of app: String) async {
+        let reader = "webhook " + app
+        var wasTaken = false
+        do throws(OutboxError) {
+            let cursor = try await outbox.cursor(of: reader)
+            let tokens = try await outbox.deadTokens(of: app, after: cursor, limit: PushRelay.reportLimit)
+            if let last = tokens.last {
+                wasTaken = await isTaken(tokens, by: webhook, of: app)
+                if wasTaken { try await outbox.setCursor(last.cursor, of: reader) }
+            } else {
+                wasTaken = true
+            }
+        } catch {
+            wasTaken = false
+        }
+        webhooks[app]?.ended(wasTaken: wasTaken, at: now)
+    }
+
+    /// Reports unregistered tokens, and counts and logs a failure; returns whether the webhook has accepted the report.
+    private func isTaken(_ tokens: [DeadToken], by webhook: Webhook, of app: String) async -> Bool {
+        do throws(RelayError) {
+            try await webhook.report(tokens, of: app, at: now, on: loop)
+            counts.webhooks[app, default: (0, 0)].succeeded += 1
+            return true
+        } catch {
+            counts.webhooks[app, default: (0, 0)].failed += 1
+            guard let heldBack = webhookFailures[app, default: LogThrottle()].take(at: now) else { return false }
+            log.warning(
+                "webhook failed",
+                [
+                    "app": .string(app), "url": .string(webhook.url), "error": .string("\(error)"),
+                    "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
+                ]
+            )
+            return false
+        }
+    }
+}

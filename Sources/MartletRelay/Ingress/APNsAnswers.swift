@@ -1,0 +1,134 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletServer
+internal import MartletTransport
+
+/// The value of `x-martlet-state`, which each answer over the APNs protocol has.
+///
+/// The status alone does not distinguish a push that Apple accepted from one that the relay stored.
+enum AnswerState: String, CaseIterable {
+    /// The relay stored the push; Apple has not answered yet.
+    case accepted
+    /// Apple accepted the push.
+    case delivered
+    /// Apple refused the push, with the status and the reason of the answer.
+    case refused
+    /// The push expired before Apple accepted it.
+    case expired
+    /// The push was cancelled.
+    case cancelled
+    /// The relay abandoned the push after too many attempts.
+    case dead
+    /// The relay stored nothing, since Apple has reported the device token as unregistered before.
+    case suppressed
+    /// The relay rejected the request and stored nothing. Apple was not asked.
+    case rejected
+    /// The answer is Apple's, to a request about channels, of which the relay stores nothing.
+    case forwarded
+    /// A request about channels was sent to Apple and not answered: it may have had its effect.
+    case unknown
+
+    static let field = "x-martlet-state"
+
+    fileprivate init(_ state: Outcome.State) {
+        self =
+            switch state {
+            case .delivered: .delivered
+            case .refused: .refused
+            case .expired: .expired
+            case .cancelled: .cancelled
+            case .dead: .dead
+            }
+    }
+}
+
+extension APNsResponse {
+    private init(
+        _ state: AnswerState,
+        status: Int,
+        reason: Reason? = nil,
+        timestamp: Int64? = nil,
+        fields: [(name: String, value: String)] = [],
+        body: JSONValue? = nil
+    ) {
+        self.init(
+            status: status,
+            reason: reason,
+            timestamp: timestamp,
+            fields: fields + [(AnswerState.field, state.rawValue)],
+            body: body
+        )
+    }
+
+    /// Returns a rejection by the relay itself, with a reason of Apple's list.
+    static func rejected(_ reason: Reason, retryAfter: Int? = nil) -> APNsResponse {
+        let fields = retryAfter.map { [(name: "retry-after", value: String($0))] } ?? []
+        return APNsResponse(.rejected, status: reason.status ?? 400, reason: reason, fields: fields)
+    }
+
+    /// Returns the rejection of a push to a device token that Apple has reported as unregistered.
+    static func suppressed(_ token: DeadToken) -> APNsResponse {
+        APNsResponse(.suppressed, status: 410, reason: .unregistered, timestamp: token.since ?? token.learntAt)
+    }
+
+    /// The answer to a push that is stored and that Apple has not answered yet.
+    static let accepted = APNsResponse(.accepted, status: 200)
+
+    /// Returns the answer to a push that has ended: Apple's last status if it was refused or abandoned, otherwise 200.
+    ///
+    /// The status is 503 for an abandoned push without an answer of Apple.
+    static func ended(_ outcome: Outcome) -> APNsResponse {
+        var fields: [(name: String, value: String)] = []
+        if let uniqueID = outcome.uniqueID { fields.append(("apns-unique-id", uniqueID)) }
+        if outcome.unknownTries > 0 { fields.append(("x-martlet-unknown-tries", String(outcome.unknownTries))) }
+        switch outcome.state {
+        case .refused:
+            return APNsResponse(
+                .refused,
+                status: outcome.status ?? 400,
+                reason: outcome.reason.map(Reason.init(rawValue:)),
+                timestamp: outcome.unregisteredAt,
+                fields: fields
+            )
+        case .dead:
+            // A client that ignores the state would take a 200 as success.
+            let reason = outcome.status == nil ? nil : outcome.reason.map(Reason.init(rawValue:))
+            return APNsResponse(
+                .dead,
+                status: outcome.status ?? 503,
+                reason: reason ?? .serviceUnavailable,
+                fields: fields
+            )
+        case .delivered, .expired, .cancelled:
+            return APNsResponse(AnswerState(outcome.state), status: 200, fields: fields)
+        }
+    }
+
+    /// Creates the response for Apple's answer to a forwarded request.
+    init(_ answer: ForwardedAnswer) {
+        let identifiers = [
+            ("apns-request-id", answer.fields["apns-request-id"]),
+            ("apns-channel-id", answer.fields["apns-channel-id"]),
+        ]
+        let fields = identifiers.compactMap { name, value in value.map { (name: name, value: $0) } }
+        self.init(.forwarded, status: answer.fields.status, fields: fields, body: try? JSONReader.read(answer.body))
+    }
+
+    /// Creates the response for a forwarded request that failed.
+    init(_ error: APNsError) {
+        let state: AnswerState =
+            switch error.outcome {
+            case .answered: .forwarded
+            case .neverSent, .unprocessed: .rejected
+            case .unknown: .unknown
+            }
+        self.init(state, status: error.status ?? 503, reason: error.reason ?? .serviceUnavailable)
+    }
+
+    /// Adds the identifier of the request, unless Apple's is present.
+    mutating func identify(_ request: APNsRequest, as id: String) {
+        let name = request.hasRequestID ? "apns-request-id" : "apns-id"
+        if !fields.contains(where: { $0.name == name }) { fields.append((name, id)) }
+    }
+}

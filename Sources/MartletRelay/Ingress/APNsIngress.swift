@@ -1,0 +1,160 @@
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletServer
+
+/// The handling of a request over the APNs protocol: a value without I/O.
+///
+/// It answers as Apple would where the answer is certain: a push that Apple would reject is rejected at once. So is a
+/// payload that is not a JSON object, although Apple documents an answer only for broadcasts.
+struct APNsIngress {
+    /// The decision about a request.
+    enum Verdict: Equatable {
+        /// The request is rejected, as by Apple.
+        case refused(Reason)
+        /// The request is for an app that the caller has no right to, or that the relay does not serve.
+        case foreign(Reason, bundle: String)
+        /// The request is a push to be stored.
+        case push(OutboxPush)
+        /// The request is about channels and is forwarded to Apple.
+        case channels(Lane, bundle: String, isList: Bool)
+    }
+
+    let callers: Callers
+    let environment: PushEnvironment
+
+    /// Decides about a request of a known caller.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - caller: The caller.
+    ///   - id: The identifier of a push without one.
+    ///   - now: The time in milliseconds since 1970.
+    ///   - hasLane: Returns whether a lane exists.
+    /// - Returns: The decision.
+    func verdict(
+        on request: APNsRequest,
+        from caller: Callers.Caller,
+        id: APNsID,
+        at now: Int64,
+        hasLane: (Lane) -> Bool
+    ) -> Verdict {
+        guard let target = request.target else { return .refused(.badPath) }
+        if let reason = target.reason(forMethod: request.method) { return .refused(reason) }
+        if let field = request.duplicatedField, let reason = target.reason(forRepeated: field) {
+            return .refused(reason)
+        }
+        if request.hasMalformedRequestID { return .refused(.badMessageID) }
+        switch target {
+        case .device(let token):
+            if let reason = Lint.firstRefusal(headers: request.headers, payload: request.body) {
+                return .refused(reason)
+            }
+            guard let token = try? DeviceToken(hex: token) else {
+                return .refused(token.isEmpty ? .missingDeviceToken : .badDeviceToken)
+            }
+            let bundle = Topic(request.headers.topic ?? "").bundleIdentifier
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
+                return .foreign(.topicDisallowed, bundle: bundle)
+            }
+            return keep(request, .device(token), in: lane, id: id, at: now)
+        case .broadcast(let app):
+            let bundle = String(app)
+            if let reason = broadcastProblem(request, bundle) { return .refused(reason) }
+            let channel = ChannelID(request.channelID ?? "")
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
+                return .foreign(.topicMismatch, bundle: bundle)
+            }
+            return keep(request, .channel(channel, bundle: bundle), in: lane, id: id, at: now)
+        case .channels(let app), .allChannels(let app):
+            let isList = if case .allChannels = target { true } else { false }
+            let bundle = String(app)
+            let needsChannel = !isList && request.method != "POST"
+            if let reason = Lint.firstRefusal(app: bundle, channel: request.channelID, needsChannel: needsChannel) {
+                return .refused(reason)
+            }
+            guard let lane = lane(ofBundle: bundle, for: caller, hasLane) else {
+                return .foreign(.topicMismatch, bundle: bundle)
+            }
+            guard caller.maySendAboutChannels(request.method) else { return .refused(.invalidProviderToken) }
+            return .channels(lane, bundle: bundle, isList: isList)
+        }
+    }
+
+    private func broadcastProblem(_ request: APNsRequest, _ bundle: String) -> Reason? {
+        Lint.firstRefusal(broadcastTo: bundle, channel: request.channelID, headers: request.headers)
+            ?? Lint.firstRefusal(broadcastPayload: request.body)
+    }
+
+    private func lane(
+        ofBundle bundle: String,
+        for caller: Callers.Caller,
+        _ hasLane: (Lane) -> Bool
+    ) -> Lane? {
+        guard let app = callers.app(ofBundle: bundle), caller.apps.contains(app) else { return nil }
+        let lane = Lane(app: app, environment: environment)
+        return hasLane(lane) ? lane : nil
+    }
+
+    private func keep(
+        _ request: APNsRequest,
+        _ destination: PushDestination,
+        in lane: Lane,
+        id: APNsID,
+        at now: Int64
+    ) -> Verdict {
+        let ownID: APNsID?
+        do throws(APNsIDError) {
+            ownID = try request.ownID.map { (text) throws(APNsIDError) in try APNsID(text, allowsUpperCase: true) }
+        } catch {
+            return .refused(.badMessageID)
+        }
+        var headers = request.headers
+        headers.id = nil
+        return .push(
+            OutboxPush(
+                lane: lane,
+                id: ownID ?? id,
+                hasCallersID: ownID != nil,
+                destination: destination,
+                headers: headers,
+                payload: request.body,
+                expiresAt: PushAdmission.end(headers.expiration, at: now),
+                orderKey: PushAdmission.orderKey(destination, headers),
+                traceParent: request.traceParent.flatMap(TraceContext.init)?.text
+            )
+        )
+    }
+}
+
+/// The values that are stored with a push, derived from its headers.
+enum PushAdmission {
+    /// The time for which the relay tries to send a push that Apple attempts to deliver only once, in milliseconds.
+    private static let attemptOnceTime: Int64 = 60_000
+
+    /// Returns the time when a push expires, by the text of `apns-expiration`; nil for never.
+    ///
+    /// Apple attempts to deliver a push with a past expiration once. The relay tries to send such a push for a minute.
+    static func end(_ expiration: String?, at now: Int64) -> Int64? {
+        guard let seconds = expiration.flatMap({ Int64($0) }) else { return nil }
+        let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
+        let end = isTooMuch ? (seconds < 0 ? .min : .max) : milliseconds
+        return max(end, now + attemptOnceTime)
+    }
+
+    /// Returns the order key of a push, by its activity, its channel or its collapse identifier; nil without any.
+    static func orderKey(_ destination: PushDestination, _ headers: PushHeaders) -> String? {
+        switch destination {
+        case .channel(let channel, let bundle): return "channel \(bundle) \(channel)"
+        case .device(let token):
+            if headers.pushType == PushType.liveActivity.rawValue { return "activity \(token.hex)" }
+            return headers.collapseID.map { "collapse \(token.hex) \($0)" }
+        }
+    }
+}
+
+extension APNsRequest {
+    /// The identifier that the client chose, unchanged; nil when it chose none.
+    ///
+    /// Broadcasts and requests about channels have `apns-request-id`; their `apns-id` is ignored.
+    var ownID: String? { hasRequestID ? requestID : headers.id }
+}

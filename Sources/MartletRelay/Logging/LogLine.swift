@@ -1,0 +1,92 @@
+internal import MartletCore
+
+/// A line of a log.
+struct LogLine {
+    let time: Int64
+    let level: Logger.Level
+    let message: String
+    let fields: Logger.Fields
+
+    /// Returns the line in a format, without its line break.
+    func text(as format: Logger.Format) -> String {
+        let text =
+            switch format {
+            case .json: String(decoding: JSONValue.object(members).encoded(), as: UTF8.self)
+            case .logfmt: LogLine.pairs(members)
+            case .plain: plain
+            }
+        return LogLine.escaped(text)
+    }
+
+    /// Escapes the characters of a line that control a terminal or the direction of text, as JSON escapes them.
+    private static func escaped(_ line: String) -> String {
+        guard line.unicodeScalars.contains(where: \.isControlInLog) else { return line }
+        var text = ""
+        for scalar in line.unicodeScalars {
+            guard scalar.isControlInLog else {
+                text.unicodeScalars.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            text += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }
+        return text
+    }
+
+    private var members: [JSONValue.Member] {
+        [
+            .init("ts", .string(Timestamp.text(time))), .init("level", .string(level.rawValue)),
+            .init("msg", .string(message)), .init("logger", "martlet.relay"),
+        ] + details
+    }
+
+    private var details: [JSONValue.Member] {
+        fields.compactMap { name, value in value.map { JSONValue.Member(name, $0) } }
+    }
+
+    private var plain: String {
+        let clock = Timestamp.text(time).dropFirst(11).prefix(8)
+        let mark = level >= .warning ? "\(level.rawValue): " : ""
+        let message = String(message.map { $0.isNewline ? " " : $0 })
+        let details = details
+        return "\(clock) \(mark)\(message)" + (details.isEmpty ? "" : "  " + LogLine.pairs(details))
+    }
+
+    private static func pairs(_ members: [JSONValue.Member]) -> String {
+        members.map { "\($0.name)=\(word($0.value))" }.joined(separator: " ")
+    }
+
+    /// Returns a value as one word, in quotes if it contains spaces or quotes.
+    private static func word(_ value: JSONValue) -> String {
+        let encoded = String(decoding: value.encoded(), as: UTF8.self)
+        guard let text = value.stringValue else { return encoded }
+        let isPlain = text.unicodeScalars.allSatisfy { $0 > " " && $0 != "\"" && $0 != "=" && !$0.isControlInLog }
+        return isPlain && !text.isEmpty ? text : encoded
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the character is a control character, ends a line, or changes the direction of text.
+    fileprivate var isControlInLog: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// The beginning of a text from outside, at most 64 characters, for the log.
+    var bounded: String {
+        let start = unicodeScalars.prefix(64)
+        return start.endIndex == unicodeScalars.endIndex ? self : String(start) + "…"
+    }
+}
+
+extension JSONValue {
+    /// Returns an integer.
+    static func whole(_ number: some BinaryInteger) -> JSONValue { .number(JSONNumber(number)) }
+
+    /// Returns an integer; nil for nil.
+    static func whole(_ number: (some BinaryInteger)?) -> JSONValue? { number.map { .number(JSONNumber($0)) } }
+}

@@ -1,0 +1,153 @@
+internal import MartletCore
+internal import MartletOutbox
+
+/// A recorder of spans for sampled pushes, which buffers them until they are exported: a value without a clock.
+///
+/// A push has one span from its arrival until it is stored, and one for each attempt to send it, all in the trace of
+/// the caller's request. The trace context is stored with the push. Times are in microseconds since 1970.
+struct PushTracer {
+    /// A sampled push that has arrived.
+    struct Arrival {
+        fileprivate var span: Span
+    }
+
+    /// The maximum number of buffered spans; further spans are dropped.
+    static let limit = 20_000
+
+    /// The fraction of traces to sample among those that begin in the relay, 0 to 1.
+    private let share: Double
+    private var spans: [Span] = []
+    /// The number of spans that were dropped because the buffer was full.
+    private(set) var dropped = 0
+
+    init(share: Double) {
+        self.share = share
+    }
+
+    /// Begins the span of a push that has arrived.
+    ///
+    /// - Parameters:
+    ///   - push: The push, whose trace context is set to the new span.
+    ///   - time: The time.
+    ///   - generator: The source of identifiers and of randomness.
+    /// - Returns: The value to pass to ``kept(_:_:at:)``; nil for a push that is not sampled.
+    func arrived(
+        _ push: inout OutboxPush,
+        at time: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Arrival? {
+        let caller = push.traceParent.flatMap(TraceContext.init)
+        if let caller, !caller.isSampled { return nil }
+        if caller == nil, !(Double.random(in: 0..<1, using: &generator) < share) { return nil }
+        let context = TraceContext(
+            traceID: caller?.traceID ?? hexadecimal(generator.next()) + hexadecimal(generator.next()),
+            spanID: hexadecimal(generator.next()),
+            isSampled: true
+        )
+        push.traceParent = context.text
+        let span = Span(
+            name: "push publish",
+            kind: .producer,
+            context: context,
+            parentID: caller?.spanID,
+            start: time,
+            end: time,
+            attributes: PushTracer.attributes(of: push, "create")
+        )
+        return Arrival(span: span)
+    }
+
+    /// Records the span of a push for which the outbox has answered.
+    mutating func kept(_ arrival: Arrival, _ answer: Result<Acceptance, OutboxError>, at time: Int64) {
+        var span = arrival.span
+        span.end = time
+        switch answer {
+        case .success(.accepted): break
+        case .success(.duplicate): span.attributes.append(Attribute("martlet.acceptance", "duplicate"))
+        case .success(.conflict): span.error = "conflict"
+        case .success(.suppressed): span.error = "suppressed"
+        case .success(.full): span.error = "full"
+        case .failure: span.error = "unavailable"
+        }
+        add(span)
+    }
+
+    /// Records the span of an attempt to send a push.
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - result: The result of the attempt.
+    ///   - server: The host that it was sent to.
+    ///   - duration: The duration in microseconds.
+    ///   - time: The time.
+    ///   - generator: The source of identifiers.
+    mutating func sent(
+        _ push: ClaimedPush,
+        _ result: SendResult,
+        to server: String,
+        took duration: Int64,
+        at time: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        guard let arrival = push.push.traceParent.flatMap(TraceContext.init), arrival.isSampled else { return }
+        var span = Span(
+            name: "push send",
+            kind: .client,
+            context: TraceContext(traceID: arrival.traceID, spanID: hexadecimal(generator.next()), isSampled: true),
+            parentID: arrival.spanID,
+            start: time - duration,
+            end: time,
+            attributes: PushTracer.attributes(of: push.push, "send")
+        )
+        span.attributes += [
+            Attribute("http.request.method", "POST"), Attribute("server.address", server),
+            Attribute("network.protocol.version", "2"), Attribute("martlet.attempt", push.attempts + 1),
+        ]
+        if push.unknownTries > 0 { span.attributes.append(Attribute("martlet.unknown_tries", push.unknownTries)) }
+        switch result {
+        case .accepted: span.attributes.append(Attribute("http.response.status_code", 200))
+        case .refused(let status, let reason, _, _):
+            span.attributes.append(Attribute("http.response.status_code", status))
+            span.error = reason?.rawValue ?? String(status)
+        case .neverSent(let reason, _): span.error = reason
+        case .unknown: span.error = "NoAnswer"
+        }
+        add(span)
+    }
+
+    /// Removes and returns the oldest spans.
+    mutating func take(_ limit: Int) -> [Span] {
+        defer { spans.removeFirst(min(limit, spans.count)) }
+        return Array(spans.prefix(limit))
+    }
+
+    private mutating func add(_ span: Span) {
+        guard spans.count < PushTracer.limit else {
+            dropped += 1
+            return
+        }
+        spans.append(span)
+    }
+
+    /// Returns the attributes of a push, without its token and its payload.
+    private static func attributes(of push: OutboxPush, _ operation: String) -> [Attribute] {
+        let bundle: String
+        switch push.destination {
+        case .device: bundle = Topic(push.headers.topic ?? "").bundleIdentifier
+        case .channel(_, let name): bundle = name
+        }
+        return [
+            Attribute("messaging.system", "apns"), Attribute("messaging.operation.type", operation),
+            Attribute("messaging.destination.name", bundle),
+            Attribute("messaging.message.id", push.id.description),
+            Attribute("messaging.message.body.size", push.payload.count), Attribute("martlet.app", push.lane.app),
+            Attribute("martlet.environment", push.lane.environment.rawValue),
+        ]
+    }
+
+    /// Returns 16 hexadecimal digits, not all of them 0, which would be an invalid identifier.
+    private func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(max(number, 1), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

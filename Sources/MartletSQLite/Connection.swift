@@ -1,0 +1,265 @@
+internal import CMartletSQLite
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A connection to a database file, closed when the value is destroyed.
+///
+/// The module `MartletSQLite` stores rows in a file through SQLite and contains all unsafe pointers that this needs. It
+/// handles SQL statements and columns and contains no application logic.
+///
+/// The file has a write-ahead log: one connection writes while others read, and a commit is one append. A connection
+/// and its statements belong to one actor or task. The compiler enforces this: none of them is `Sendable`.
+package struct Connection: ~Copyable {
+    /// The failures that a commit survives (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    package enum Synchronous: String, Sendable {
+        /// A loss of power: each commit waits for the disk.
+        case full
+        /// The end of the process. A loss of power may undo the last commits but does not damage the file.
+        case normal
+    }
+
+    /// The options for opening a file.
+    package struct Options: Sendable {
+        /// The failures that a commit survives; ``Synchronous/full`` by default.
+        package var synchronous: Synchronous
+        /// The maximum time to wait for other connections that write; 5 seconds by default.
+        package var busyTimeout: Duration
+        /// Whether a missing file is an error; by default it is created, readable and writable for its owner only.
+        package var mustExist: Bool
+        /// Whether no other connection may use the file while this one is open; false by default.
+        ///
+        /// The index of the log is in memory then, so that a file can be opened when the disk has no space for one.
+        package var isExclusive: Bool
+        /// Whether changes are logged so that a crash cannot damage the file; true by default.
+        ///
+        /// Without a log the file is the only one that is written. This suits a file that is deleted after a failure.
+        package var hasLog: Bool
+
+        /// Creates options, with a default for each.
+        package init(
+            synchronous: Synchronous = .full,
+            busyTimeout: Duration = .seconds(5),
+            mustExist: Bool = false,
+            isExclusive: Bool = false,
+            hasLog: Bool = true
+        ) {
+            self.synchronous = synchronous
+            self.busyTimeout = busyTimeout
+            self.mustExist = mustExist
+            self.isExclusive = isExclusive
+            self.hasLog = hasLog
+        }
+    }
+
+    /// Evaluated once, before the first file is opened: SQLite rejects this setting after it has been initialized.
+    private static let settings = martlet_sqlite3_leave_memory_uncounted()
+
+    private let raw: OpaquePointer
+
+    /// Opens a database file and checks that it is one.
+    ///
+    /// - Parameters:
+    ///   - path: The file. Its log and its index are stored beside it.
+    ///   - options: The options for opening it.
+    /// - Throws: ``SQLiteError``, of kind `.notADatabase` for another file, `.readOnly` for one that may not be
+    ///   written, `.cannotOpen` for one that cannot be opened or created.
+    package init(path: String, options: Options = Options()) throws(SQLiteError) {
+        self = try Connection.opened(path, options)
+    }
+
+    /// Creates a connection that owns an open database handle.
+    private init(adopting raw: OpaquePointer) {
+        self.raw = raw
+    }
+
+    deinit {
+        // SQLite keeps the database open until the remaining statements are finalized.
+        sqlite3_close_v2(raw)
+    }
+
+    private static func opened(_ path: String, _ options: Options) throws(SQLiteError) -> Connection {
+        // Treats every path as a file, including those with a special meaning for SQLite, such as `:memory:`.
+        let file = path.first == "/" ? path : "./" + path
+        if !options.mustExist { Connection.makeFile(file) }
+        _ = Connection.settings
+        let flags =
+            SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
+            // One task at a time uses a connection, so SQLite's own mutex would only add cost.
+            | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var opened: OpaquePointer?
+        let status = sqlite3_open_v2(file, &opened, flags, nil)
+        guard status == SQLITE_OK, let opened else {
+            let error = SQLiteError(status, on: opened, during: "cannot open \(path)")
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        let connection = Connection(adopting: opened)
+        // SQLite would open the file read-only and fail at the first write.
+        guard sqlite3_db_readonly(opened, "main") == 0 else {
+            throw SQLiteError(
+                SQLITE_READONLY,
+                "cannot write to \(path): give this user the right to, or mount its disk for writing"
+            )
+        }
+        let (seconds, attoseconds) = options.busyTimeout.components
+        let milliseconds = min(seconds, 86_400) * 1_000 + attoseconds / 1_000_000_000_000_000
+        sqlite3_busy_timeout(opened, CInt(clamping: milliseconds))
+        do throws(SQLiteError) {
+            // Must precede the first use of the log; otherwise SQLite keeps the index on disk.
+            if options.isExclusive { try connection.execute("PRAGMA locking_mode = EXCLUSIVE") }
+            let wanted = options.hasLog ? "wal" : "off"
+            let mode = try connection.firstText("PRAGMA journal_mode = \(wanted)")
+            guard mode == wanted else {
+                throw SQLiteError(SQLITE_CANTOPEN, "its journal mode cannot be \(wanted), only \(mode)")
+            }
+            try connection.execute("PRAGMA synchronous = \(options.synchronous.rawValue)")
+            // On systems where a plain sync does not reach the disk, such as macOS, use the sync that does.
+            if options.synchronous == .full { try connection.execute("PRAGMA fullfsync = on") }
+        } catch {
+            throw SQLiteError(error.code, "cannot open \(path): \(error.message)")
+        }
+        return connection
+    }
+
+    /// Creates the file for its owner only, because SQLite would make it readable for every user.
+    ///
+    /// Never opens an existing file: closing it again would release the locks of this process's other connections
+    /// (https://www.sqlite.org/howtocorrupt.html, 2.2).
+    private static func makeFile(_ path: String) {
+        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    // MARK: Statements
+
+    /// Runs a script of any number of statements without parameters and discards their rows.
+    package func execute(_ sql: String) throws(SQLiteError) {
+        let status = sqlite3_exec(raw, sql, nil, nil, nil)
+        guard status == SQLITE_OK else { throw SQLiteError(status, on: raw, during: "cannot execute SQL") }
+    }
+
+    /// Prepares a statement that can be run any number of times.
+    ///
+    /// - Parameter sql: The statement, with `?` for each value that is bound later. Values must be bound, not inserted
+    ///   into the text.
+    /// - Returns: The statement. It keeps the file open as long as it exists, even after the connection is destroyed.
+    /// - Throws: ``SQLiteError`` for invalid SQL, and for text that is not exactly one statement.
+    package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        var statement: OpaquePointer?
+        var hasMore = false
+        var sql = sql
+        let status = sql.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) { text in
+                var rest: UnsafePointer<CChar>?
+                let flags = CUnsignedInt(SQLITE_PREPARE_PERSISTENT)
+                let status = sqlite3_prepare_v3(raw, text.baseAddress, CInt(text.count), flags, &statement, &rest)
+                if let rest, let start = text.baseAddress {
+                    hasMore = text[(rest - start)...].contains { $0 > CChar(0x20) && $0 != CChar(0x3B) }
+                }
+                return status
+            }
+        }
+        guard status == SQLITE_OK else { throw SQLiteError(status, on: raw, during: "cannot prepare SQL") }
+        guard let statement else { throw SQLiteError(SQLITE_MISUSE, "there is no statement in the SQL") }
+        let prepared = Statement(adopting: statement)
+        guard !hasMore else { throw SQLiteError(SQLITE_MISUSE, "there is more than one statement in the SQL") }
+        return prepared
+    }
+
+    /// Runs a body in a transaction: either all of its changes are stored or none.
+    ///
+    /// Other connections can read meanwhile. Another writer waits when its transaction begins, not within it.
+    ///
+    /// - Parameter body: The changes. It must not begin a transaction of its own.
+    /// - Returns: The result of the body, after the commit.
+    /// - Throws: The error of the body, or ``SQLiteError`` when the commit fails; nothing has changed then.
+    package func transaction<Value: ~Copyable>(
+        _ body: () throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value {
+        try execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            let value = try body()
+            try execute("COMMIT")
+            return value
+        } catch {
+            // Some errors, such as a full disk, have already rolled back the transaction.
+            if sqlite3_get_autocommit(raw) == 0 { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// The key of the row that was inserted last.
+    package var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(raw) }
+
+    /// The number of rows that the last statement inserted, updated or deleted.
+    package var changes: Int { Int(sqlite3_changes64(raw)) }
+
+    // MARK: The file
+
+    /// The schema version of the file; 0 for a new one.
+    package var userVersion: Int {
+        get throws(SQLiteError) {
+            let statement = try prepare("PRAGMA user_version")
+            return try statement.step() ? Int(statement.integer(at: 0)) : 0
+        }
+    }
+
+    /// Sets the schema version of the file, as part of the current transaction.
+    package func setUserVersion(_ version: Int) throws(SQLiteError) {
+        try execute("PRAGMA user_version = \(version)")
+    }
+
+    /// Upgrades the schema of an older file in one transaction.
+    ///
+    /// - Parameter steps: The scripts, each of which upgrades from the version of its index to the next. Published
+    ///   scripts are never changed; new ones are appended.
+    /// - Throws: ``SQLiteError``, of kind `.other` for a file whose version is newer than the steps.
+    package func migrate(_ steps: [String]) throws(SQLiteError) {
+        try transaction { () throws(SQLiteError) in
+            let version = try userVersion
+            guard (0...steps.count).contains(version) else {
+                throw SQLiteError(
+                    SQLITE_MISMATCH,
+                    "the file has version \(version), this program knows those up to \(steps.count): use a newer one"
+                )
+            }
+            guard version < steps.count else { return }
+            for step in steps[version...] { try execute(step) }
+            try setUserVersion(steps.count)
+        }
+    }
+
+    /// Reads the whole file and checks its integrity.
+    ///
+    /// - Throws: ``SQLiteError`` of kind `.corrupt`, with the first problem found.
+    package func checkIntegrity() throws(SQLiteError) {
+        let finding = try firstText("PRAGMA integrity_check(1)")
+        guard finding == "ok" else { throw SQLiteError(SQLITE_CORRUPT, "the database is damaged: \(finding)") }
+    }
+
+    /// Copies the content of the log into the file, so that the next change is written to the start of the log.
+    ///
+    /// The log keeps its size and its space on the disk.
+    ///
+    /// - Throws: ``SQLiteError`` of kind `.full` when the file has to grow and the disk has no space.
+    package func restartLog() throws(SQLiteError) {
+        try execute("PRAGMA wal_checkpoint(RESTART)")
+    }
+
+    /// Prepares this database to be overwritten with a copy of another.
+    func beginBackup(of source: borrowing Connection) throws(SQLiteError) -> OpaquePointer {
+        guard let backup = sqlite3_backup_init(raw, "main", source.raw, "main") else {
+            throw SQLiteError(sqlite3_errcode(raw), on: raw, during: "cannot copy the database")
+        }
+        return backup
+    }
+
+    private func firstText(_ sql: String) throws(SQLiteError) -> String {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.text(at: 0) : ""
+    }
+}

@@ -1,0 +1,242 @@
+internal import MartletCore
+package import MartletTransport
+
+/// A server socket for APNs requests: the receiving side of the protocol, for servers that stand in for APNs.
+///
+/// The module `MartletServer` parses requests into values and encodes responses; the owner decides on the responses.
+/// The listener and all its connections are used only on its event loop.
+package final class APNsListener {
+    /// An event that a listener reports to its owner.
+    package enum Event {
+        /// A client has connected.
+        case opened
+        /// A client has sent a request.
+        case request(APNsRequest, APNsReply)
+        /// The stream of a request has ended, with the tag of its ``APNsReply`` and the status of the response that was
+        /// written to the connection; 0 when none was written, or not completely.
+        case served(tag: Int, status: Int)
+        /// A request that was not reported has ended: its fields were too long, which the listener answers with this
+        /// status, 431, or it violated HTTP/2 and its stream was reset, in which case the status is 0.
+        case unreadable(status: Int, isMalformed: Bool)
+        /// This number of streams was refused because the client had too many open, or too many responses were pending.
+        case refused(Int)
+        /// The client has announced that it sends no further requests.
+        case goAway(HTTP2GoAway)
+        /// The connection has ended for this reason; this is the only event when the handshake failed.
+        case closed(WireError)
+    }
+
+    /// The limits for clients.
+    package struct Limits: Sendable {
+        /// The number of streams that a new connection may have open at once.
+        package var initialStreams: UInt32
+        /// The maximum size in bytes of a stored body, which suffices to detect one that is too long.
+        package var bodyBytes: Int
+        /// The maximum size of a request's fields: names and values, and 32 bytes for each field (RFC 9113 §6.5.2).
+        package var fieldBytes: Int
+
+        /// Creates limits with these values; by default those observed from APNs, with one initial stream.
+        package init(initialStreams: UInt32 = 1, bodyBytes: Int = 16 * 1024, fieldBytes: Int = 8_000) {
+            self.initialStreams = initialStreams
+            self.bodyBytes = bodyBytes
+            self.fieldBytes = fieldBytes
+        }
+    }
+
+    private let listener: HTTP2Listener
+    private let clients: Clients
+
+    /// The clients, by the identity of their HTTP/2 connections.
+    private final class Clients {
+        var connections: [ObjectIdentifier: ClientConnection] = [:]
+        let numbering: ConnectionNumbering
+
+        init(_ numbering: ConnectionNumbering) {
+            self.numbering = numbering
+        }
+
+        func pass(
+            _ event: HTTP2Connection.Event,
+            of connection: HTTP2Connection,
+            to onEvent: (ClientConnection, APNsListener.Event) -> Void
+        ) {
+            let key = ObjectIdentifier(connection)
+            switch event {
+            case .ready:
+                let client = ClientConnection(id: numbering.next(), connection)
+                connections[key] = client
+                onEvent(client, .opened)
+            case .request(let stream):
+                guard let client = connections[key] else { return }
+                onEvent(client, .request(APNsRequest(stream), APNsReply(connection, stream)))
+            case .served(let stream, let isAnswered):
+                guard let client = connections[key] else { return }
+                let status = isAnswered ? stream.answerStatus : 0
+                onEvent(
+                    client,
+                    stream.isReported
+                        ? .served(tag: stream.tag, status: status)
+                        : .unreadable(status: status, isMalformed: stream.isMalformed)
+                )
+            case .goAway(let goAway):
+                guard let client = connections[key] else { return }
+                onEvent(client, .goAway(goAway))
+            case .closed(let reason):
+                let client = connections.removeValue(forKey: key)
+                onEvent(client ?? ClientConnection(id: numbering.next(), connection), .closed(reason))
+            case .caughtUp:
+                guard let client = connections[key], let count = client.takeRefusals() else { return }
+                onEvent(client, .refused(count))
+            case .settings, .pong, .ended:
+                break
+            }
+        }
+    }
+
+    /// Binds the address and starts accepting connections.
+    ///
+    /// - Parameters:
+    ///   - host: An address literal.
+    ///   - port: The port, or 0 for any free port.
+    ///   - tls: The TLS settings; nil for HTTP/2 in cleartext with prior knowledge.
+    ///   - limits: The limits for clients.
+    ///   - loop: The event loop of the listener and all connections.
+    ///   - numbering: The source of the connections' numbers, which several listeners on the loop may share.
+    ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
+    ///     handshake.
+    ///   - onEvent: Called for each event of each connection.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
+    ///   not an address of this machine.
+    package init(
+        host: String,
+        port: UInt16,
+        tls: TLSContext?,
+        limits: Limits,
+        on loop: EventLoop,
+        numbering: ConnectionNumbering = ConnectionNumbering(),
+        admits: @escaping () -> Bool = { true },
+        onEvent: @escaping (ClientConnection, Event) -> Void
+    ) throws(WireError) {
+        let clients = Clients(numbering)
+        let configuration = HTTP2Listener.Configuration(
+            tls: tls,
+            limits: HTTP2Limits(
+                concurrentStreams: limits.initialStreams,
+                bodyBytes: limits.bodyBytes,
+                fieldBytes: limits.fieldBytes
+            )
+        )
+        listener = try HTTP2Listener(host: host, port: port, configuration: configuration, on: loop, admits: admits) {
+            connection,
+            event in
+            clients.pass(event, of: connection, to: onEvent)
+        }
+        self.clients = clients
+    }
+
+    /// The port on which the listener accepts connections.
+    package var port: UInt16 { listener.port }
+
+    /// Changes the TLS settings of connections that are accepted from now on.
+    package func use(_ tls: TLSContext) {
+        listener.use(tls)
+    }
+
+    /// Changes the number of streams in the first SETTINGS frame of connections that are accepted from now on.
+    package func use(initialStreams: UInt32) {
+        listener.use(concurrentStreams: initialStreams)
+    }
+
+    /// Stops accepting, waits up to `grace` for open requests to end, then calls `completion`.
+    package func close(grace: Duration, completion: @escaping () -> Void) {
+        listener.close(grace: grace, completion: completion)
+    }
+}
+
+/// The source of connection numbers; used only on the loop of the listeners that share it.
+package final class ConnectionNumbering {
+    private var last = 0
+
+    /// Creates a source that starts at 1.
+    package init() {}
+
+    fileprivate func next() -> Int {
+        last += 1
+        return last
+    }
+}
+
+/// The server's side of a client's connection; used only on the listener's loop.
+package final class ClientConnection {
+    /// The number of the connection, from 1, in the order in which handshakes succeed or fail on all listeners that
+    /// share a ``ConnectionNumbering``.
+    package let id: Int
+    /// The properties of the client's certificate; nil when it has presented none.
+    package let certificate: CertificateFacts?
+    /// The parameters negotiated in the TLS handshake; nil in cleartext.
+    package let security: TransportSecurity?
+    private let connection: HTTP2Connection
+    /// The number of refused streams that were reported to the owner.
+    private var reportedRefusals = 0
+
+    init(id: Int, _ connection: HTTP2Connection) {
+        self.id = id
+        self.connection = connection
+        certificate = connection.peerCertificate
+        security = connection.security
+    }
+
+    /// The client's address with its port.
+    package var peer: String { connection.peer }
+
+    /// The number of open streams.
+    package var openStreamCount: Int { connection.openStreamCount }
+
+    /// The number of streams that were refused because the client had too many open, or too many responses were
+    /// pending.
+    package var refusedStreamCount: Int { connection.refusedStreamCount }
+
+    /// Returns the number of streams that were refused since the last call; nil for none.
+    fileprivate func takeRefusals() -> Int? {
+        let count = refusedStreamCount - reportedRefusals
+        reportedRefusals += count
+        return count > 0 ? count : nil
+    }
+
+    /// The number of streams that the client has reset.
+    package var resetStreamCount: Int { connection.resetStreamCount }
+
+    /// The last GOAWAY frame that was written to the client; nil when there was none.
+    package var goAwaySent: HTTP2GoAway? { connection.goAwaySent }
+
+    /// Changes the maximum number of streams that the client may have open at once.
+    package func allow(concurrentStreams: UInt32) {
+        connection.allow(concurrentStreams: concurrentStreams)
+    }
+
+    /// Changes the flow-control window of the client's streams, in octets.
+    package func allow(octetsPerStream: UInt32) {
+        connection.allow(octetsPerStream: octetsPerStream)
+    }
+
+    /// Sends a GOAWAY; streams up to `lastStreamID`, by default all existing ones, are still processed.
+    package func goAway(_ code: HTTP2ErrorCode, debugData: [UInt8], lastStreamID: Int32?) {
+        connection.goAway(code, debugData: debugData, lastStreamID: lastStreamID)
+    }
+
+    /// Shuts down gracefully: announces a GOAWAY with the highest possible stream identifier, and sends one with the
+    /// last stream when every stream that was being opened has arrived.
+    package func shutDown(debugData: [UInt8]) {
+        connection.shutDown(debugData: debugData)
+    }
+
+    /// Closes the connection in order; open streams end as broken.
+    package func close() {
+        connection.close(WireError(.closedLocally, "the server closed the connection"))
+    }
+
+    /// Closes the connection with a TCP reset.
+    package func abort() {
+        connection.abort()
+    }
+}

@@ -1,0 +1,76 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletTransport
+
+extension InboxAPI {
+    /// The routes of channels, which clients also manage at the port for channels.
+    static let channelRoutes: [Route] = [
+        Route(method: "GET", path: "/api/v1/channels", summary: "The channels of every app, and who listens") { call in
+            let judge = await call.simulator.judge
+            let channels = judge.channels.everything.map { app, channel, storage -> JSONValue in
+                let listeners = judge.devices.subscribers(of: channel)
+                return [
+                    "app": .string(app), "channel": .string(channel.rawValue),
+                    "message-storage-policy": .number(JSONNumber(storage.rawValue)),
+                    "subscriber-count": .number(JSONNumber(listeners.count)),
+                    "subscribers": .array(listeners.sorted().prefix(toldSubscribers).map(JSONValue.string)),
+                ]
+            }
+            return .json(["channels": .array(channels)])
+        },
+        Route(method: "POST", path: "/api/v1/channels", summary: "Makes a channel: app, message-storage-policy") {
+            (call) throws(APIProblem) in
+            let body = try call.object(of: ["app", "message-storage-policy"])
+            guard let app = try body.text("app"), !app.isEmpty else { throw APIProblem(400, "app is missing") }
+            let policy = try body.number("message-storage-policy", 0...1) ?? 0
+            guard let storage = ChannelStorage(rawValue: policy),
+                let channel = await call.simulator.createChannel(for: app, storing: storage)
+            else { throw APIProblem(409, "\(app) has as many channels as an app may") }
+            return .json(
+                [
+                    "app": .string(app), "channel": .string(channel.rawValue),
+                    "message-storage-policy": .number(JSONNumber(policy)),
+                ],
+                status: 201
+            )
+        },
+        Route(
+            method: "DELETE",
+            path: "/api/v1/channels",
+            summary: "Removes a channel, on which nobody listens then",
+            parameters: [
+                RouteParameter(name: "app", summary: "The app's bundle identifier"),
+                RouteParameter(name: "channel", summary: "The channel's identifier"),
+            ],
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) { (call) throws(APIProblem) in
+            let app = call.text("app") ?? ""
+            let channel = ChannelID(call.text("channel") ?? "")
+            guard await call.simulator.deleteChannel(channel, of: app) else {
+                throw APIProblem(404, "\(app) has no channel \(channel)")
+            }
+            return .done
+        },
+    ]
+
+    private static let toldSubscribers = 100
+}
+
+extension SimulatedAPNs {
+    /// Creates a channel and stores it; returns nil when the app has the maximum number of channels.
+    fileprivate func createChannel(for app: String, storing storage: ChannelStorage) -> ChannelID? {
+        let channel = judge.channels.create(for: app, storing: storage, using: &generator)
+        if let channel { keep(channel, of: app) }
+        return channel
+    }
+
+    /// Deletes a channel; returns false when the app has no channel with this identifier.
+    fileprivate func deleteChannel(_ channel: ChannelID, of app: String) -> Bool {
+        guard judge.channels.storage(of: channel.rawValue, in: app) != nil else { return false }
+        judge.channels.delete(channel.rawValue, in: app)
+        judge.devices.removed(channel)
+        keep(channel, of: app)
+        return true
+    }
+}

@@ -1,0 +1,152 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletTransport
+
+extension InboxAPI {
+    /// The default number of pushes in one answer.
+    private static let defaultLimit = 50
+    /// The maximum number of pushes in one answer.
+    private static let maximumLimit = 1_000
+    /// The maximum number of seconds that a request may wait.
+    private static let waitLimit = 300
+
+    static let query = RouteParameter(name: "query", summary: "What to look for, as in topic:com.example.app")
+
+    /// The routes of received pushes and of events.
+    static let pushRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/api/v1/pushes",
+            summary: "What came in, newest first, and how many there are",
+            parameters: [
+                query, RouteParameter(name: "limit", summary: "How many at most, 1 to 1000; 50 by default"),
+                RouteParameter(name: "before", summary: "Only pushes with lower numbers"),
+            ]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let limit = try call.number("limit", 1...maximumLimit, default: defaultLimit)
+            let before = try call.number("before", 0 ... .max, default: .max)
+            let all = await call.simulator.pushes
+            let newest = await call.simulator.pushCount
+            let matching = query == .everything ? all : all.filter(query.matches)
+            let pushes = matching.reversed().lazy.filter { $0.number < before }
+            return .json([
+                "total": .number(JSONNumber(matching.count)), "cursor": cursor(newest),
+                "pushes": .array(pushes.prefix(limit).map(\.json)),
+            ])
+        },
+        Route(
+            method: "DELETE",
+            path: "/api/v1/pushes",
+            summary: "Forgets what came in, or part of it; numbers go on",
+            parameters: [query]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let count = await call.simulator.forgetPushes(matching: query)
+            return .json(["forgotten": .number(JSONNumber(count))])
+        },
+        Route(
+            method: "GET",
+            path: "/api/v1/pushes/wait",
+            summary: "Waits for pushes: 200 with them, or 408 with what came close",
+            parameters: [
+                query,
+                RouteParameter(name: "since", summary: "Only pushes with higher numbers, as of a cursor; 0 for all"),
+                RouteParameter(name: "count", summary: "How many there have to be; 1 by default"),
+                RouteParameter(name: "timeout", summary: "Seconds to wait, 0 to 300; 10 by default"),
+                RouteParameter(name: "absent", summary: "true to have it the other way round: 200 when none come"),
+            ]
+        ) { (call) throws(APIProblem) in
+            try await checkRoom(call)
+            let isAbsent = try call.flag("absent")
+            let result = await call.simulator.wait(
+                for: try call.pushQuery(),
+                count: try call.number("count", 1...maximumLimit, default: 1),
+                after: try call.number("since", 0 ... .max, default: 0),
+                timeout: .seconds(try call.number("timeout", 0...waitLimit, default: 10))
+            )
+            switch result {
+            case .found(let pushes):
+                return .json(
+                    ["cursor": cursor(pushes.last?.number ?? 0), "pushes": .array(pushes.map(\.json))],
+                    status: isAbsent ? 409 : 200
+                )
+            case .timedOut(let shortfall):
+                return .json(
+                    [
+                        "cursor": cursor(shortfall.lastNumber), "pushes": .array(shortfall.found.map(\.json)),
+                        "near-misses": .array(shortfall.nearMisses.map(\.json)),
+                    ],
+                    status: isAbsent ? 200 : 408
+                )
+            }
+        },
+        Route(
+            method: "GET",
+            path: "/api/v1/pushes/numbers",
+            summary: "The numbers of all pushes that a query is true of, newest first",
+            parameters: [query]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            let pushes = await call.simulator.pushes.reversed().filter(query.matches)
+            return .json(["numbers": .array(pushes.map { .number(JSONNumber($0.number)) })])
+        },
+        Route(method: "GET", path: "/api/v1/pushes/{number}", summary: "One push, by its number or as latest") {
+            (call) throws(APIProblem) in
+            .json(try await push(call).json)
+        },
+        Route(method: "GET", path: "/api/v1/pushes/{number}/payload", summary: "Its payload as it came") {
+            (call) throws(APIProblem) in
+            let payload = try await push(call).payload
+            return .bytes(payload, type: "application/json")
+        },
+        Route(
+            method: "DELETE",
+            path: "/api/v1/pushes/{number}",
+            summary: "Forgets one push",
+            answers: [RouteAnswer(204, "Done", type: nil)]
+        ) {
+            (call) throws(APIProblem) in
+            let number = try await push(call).number
+            await call.simulator.forgetPushes { $0.number == number }
+            return .done
+        },
+        Route(
+            method: "GET",
+            path: "/api/v1/events",
+            summary: "What happens from now on, as server-sent events; after Last-Event-ID, when that is sent",
+            parameters: [query]
+        ) { (call) throws(APIProblem) in
+            let query = try call.pushQuery()
+            try await checkRoom(call)
+            let lastID = call.fields["last-event-id"].flatMap { Int($0) }
+            let events = await call.simulator.events(after: lastID)
+            return .pieces(
+                ["content-type": "text/event-stream", "cache-control": "no-store"],
+                events.map { EventStream.bytes(of: $0, matching: query) }
+            )
+        },
+        Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in
+            let count = await call.simulator.pushCount
+            return .json(["cursor": cursor(count)])
+        },
+    ]
+
+    private static func checkRoom(_ call: APICall) async throws(APIProblem) {
+        guard await call.simulator.hasRoomForLongCalls else {
+            throw APIProblem(503, "too many wait or listen already: come again when some have ended")
+        }
+    }
+
+    private static func cursor(_ number: Int) -> JSONValue { .number(JSONNumber(number)) }
+
+    /// Returns the push that the path names by its number or as `latest`.
+    static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
+        let name = call.arguments["number"] ?? ""
+        let pushes = await call.simulator.pushes
+        guard let push = name == "latest" ? pushes.last : pushes.first(where: { String($0.number) == name }) else {
+            throw APIProblem(404, "there is no push \(name), or it has been forgotten")
+        }
+        return push
+    }
+}

@@ -1,0 +1,102 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletTransport
+
+extension InboxAPI {
+    /// The routes that receive a push over the HTTP interface and send one on to a real device.
+    static let sendingRoutes: [Route] = [
+        Route(
+            method: "POST",
+            path: "/api/v1/pushes",
+            summary: "Takes in a push as if it had come over HTTP/2: device-token, or app and channel; headers, payload"
+        ) { (call) throws(APIProblem) in
+            let body = try call.object(of: [
+                "device-token", "app", "channel", "headers", "payload", "payload-text", "payload-base64",
+            ])
+            let payload: [UInt8]
+            do throws(PushRecordError) {
+                payload = try ReceivedPush.payload(in: body)
+            } catch {
+                throw APIProblem(400, "\(error)")
+            }
+            return .json(await call.simulator.compose(try fields(of: body), payload: payload).json)
+        },
+        Route(
+            method: "POST",
+            path: "/api/v1/pushes/{number}/release",
+            summary: "Sends a push on for real, where the simulator was started to allow that"
+        ) { (call) throws(APIProblem) in
+            guard let release = call.simulator.configuration.release else {
+                throw APIProblem(403, "nothing is sent on from here: start the simulator with --allow-release")
+            }
+            return try await answer(to: try await push(call), releasedWith: release, call.simulator)
+        },
+    ]
+
+    private static let pushFields = [
+        "apns-push-type", "apns-id", "apns-expiration", "apns-priority", "apns-topic", "apns-collapse-id",
+    ]
+
+    /// Returns the header fields of the push that a request body describes.
+    private static func fields(of body: JSONValue) throws(APIProblem) -> HTTPFields {
+        let token = try body.text("device-token")
+        let app = try body.text("app")
+        guard (token == nil) != (app == nil) else {
+            throw APIProblem(400, "a push needs device-token, or app and channel")
+        }
+        let path = token.map { "/3/device/\($0)" } ?? "/4/broadcasts/apps/\(app ?? "")"
+        var fields: HTTPFields = [":method": "POST", ":path": path]
+        if let channel = try body.text("channel") { fields.append("apns-channel-id", channel) }
+        for member in body["headers"]?.members ?? [] {
+            guard pushFields.contains(member.name), let text = member.value.stringValue else {
+                throw APIProblem(400, "headers must be texts, of these: " + pushFields.joined(separator: ", "))
+            }
+            fields.append(member.name, text)
+        }
+        return fields
+    }
+
+    /// Sends a push on to APNs and returns the answer with the result.
+    private static func answer(
+        to push: ReceivedPush,
+        releasedWith release: SimulatedAPNs.Release,
+        _ simulator: SimulatedAPNs
+    ) async throws(APIProblem) -> HTTP1Answer {
+        guard push.app == nil else { throw APIProblem(403, "a broadcast goes to everybody: it is not sent on") }
+        guard let token = try? DeviceToken(hex: push.deviceToken), release.deviceTokens.contains(token) else {
+            throw APIProblem(403, "its device token is none of those that were given with --release-to")
+        }
+        guard let notification = PushNotification(sendingOn: push), let topic = push.headers.topic else {
+            throw APIProblem(409, "its headers are none that a client could send")
+        }
+        var members: [JSONValue.Member]
+        do throws(APNsError) {
+            let receipt = try await release.client.send(notification, to: token, topic: Topic(topic))
+            members = [.init("status", 200), .init("apns-id", .string(receipt.id.description))]
+            await simulator.noteRelease(of: push.number, "to \(release.destination), answered 200")
+        } catch {
+            guard let status = error.status else {
+                await simulator.noteRelease(of: push.number, "to \(release.destination): \(error)")
+                throw APIProblem(502, "\(error)")
+            }
+            members = [.init("status", .number(JSONNumber(status)))]
+            if let reason = error.reason { members.append(.init("reason", .string(reason.rawValue))) }
+            await simulator.noteRelease(
+                of: push.number,
+                "to \(release.destination), answered \(status) \(error.reason?.rawValue ?? "")"
+            )
+        }
+        return .json(.object(members))
+    }
+}
+
+extension SimulatedAPNs.Release {
+    /// The settings that a page needs before it offers to send pushes on.
+    var json: JSONValue {
+        [
+            "destination": .string(destination), "environment": .string(environment.rawValue),
+            "device-tokens": .array(deviceTokens.map(\.hex).sorted().map(JSONValue.string)),
+        ]
+    }
+}

@@ -1,0 +1,252 @@
+public import MartletCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The format that an app's types require for one kind of Live Activity.
+///
+/// APNs accepts a push whose `content-state` or `attributes` these types cannot decode, but the phone silently ignores
+/// it.
+public struct ActivityContract: Sendable {
+    /// The required format of a part of the payload.
+    enum Expectation: Sendable {
+        /// A value that a schema allows.
+        case schema(JSONSchema)
+        /// A value that a Swift type decodes.
+        case type(@Sendable (JSONValue) -> [JSONSchema.Violation])
+
+        func violations(of value: JSONValue) -> [JSONSchema.Violation] {
+            switch self {
+            case .schema(let schema): schema.violations(of: value)
+            case .type(let violations): violations(value)
+            }
+        }
+    }
+
+    /// The maximum number of findings about one part of a push.
+    private static let findingLimit = 20
+
+    static let rules: [Lint.Rule] = [.contractContentState, .contractAttributes, .contractAttributesTypeUnknown]
+
+    /// The app's bundle identifier, without the suffix of Live Activities.
+    public let topic: Topic
+    /// The name of the app's attributes type, as in `attributes-type` of a push that starts an activity.
+    public let attributesType: String
+    /// The schema of `content-state`; nil when a Swift type decodes it.
+    public let contentStateSchema: JSONSchema?
+    /// The schema of `attributes`; nil when a Swift type decodes them, or when they are not checked.
+    public let attributesSchema: JSONSchema?
+    /// The Swift type that decodes the parts; nil where schemas describe them.
+    let decodingType: String?
+
+    private let contentState: Expectation
+    private let attributes: Expectation?
+
+    /// Creates a contract from schemas, for apps whose Swift types are not available.
+    ///
+    /// - Parameters:
+    ///   - topic: The app's bundle identifier, with or without the suffix of Live Activities.
+    ///   - attributesType: The name of the app's attributes type.
+    ///   - contentState: The schema of `content-state`.
+    ///   - attributes: The schema of `attributes`; nil to leave them unchecked.
+    public init(
+        topic: Topic,
+        attributesType: String,
+        contentState: JSONSchema,
+        attributes: JSONSchema? = nil
+    ) {
+        self.topic = topic.ofLiveActivities
+        self.attributesType = attributesType
+        contentStateSchema = contentState
+        attributesSchema = attributes
+        decodingType = nil
+        self.contentState = .schema(contentState)
+        self.attributes = attributes.map(Expectation.schema)
+    }
+
+    /// Creates a contract from the app's own types.
+    ///
+    /// They decode values as ActivityKit does: with a `JSONDecoder` with default settings, which reads a date as a
+    /// number of seconds since 2001.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the attributes.
+    ///   - topic: The app's bundle identifier, with or without the suffix of Live Activities.
+    public init<Attributes: LiveActivityAttributes & Decodable & SendableMetatype>(
+        for type: Attributes.Type,
+        topic: Topic
+    ) where Attributes.ContentState: Decodable & SendableMetatype {
+        self.topic = topic.ofLiveActivities
+        attributesType = type.attributesType
+        contentStateSchema = nil
+        attributesSchema = nil
+        decodingType = String(reflecting: type)
+        contentState = .type { value in
+            PhoneDecoding.violation(of: value, decoding: Attributes.ContentState.self).map { [$0] } ?? []
+        }
+        attributes = .type { value in
+            PhoneDecoding.violation(of: value, decoding: Attributes.self).map { [$0] } ?? []
+        }
+    }
+
+    /// Returns the problems that prevent the phone from using a push of this kind.
+    ///
+    /// - Parameter push: The push.
+    /// - Returns: The findings, attributes first; none when the phone can use the push.
+    public func findings(for push: ActivityPush) -> [Lint.Finding] {
+        (push.event == .start ? attributeFindings(push) : []) + contentStateFindings(push)
+    }
+
+    func contentStateFindings(_ push: ActivityPush) -> [Lint.Finding] {
+        guard let state = push.contentState else {
+            // A push that ends an activity may omit `content-state`.
+            return push.event == .end ? [] : [ActivityContract.missing(.contentState)]
+        }
+        return ActivityContract.findings(.contentState, contentState.violations(of: state))
+    }
+
+    private func attributeFindings(_ push: ActivityPush) -> [Lint.Finding] {
+        guard let given = push.attributes else { return [ActivityContract.missing(.attributes)] }
+        guard let attributes else { return [] }
+        let violations = attributes.violations(of: given)
+        // A common mistake, which the phone does not report.
+        let isMixedUp = !violations.isEmpty && contentState.violations(of: given).isEmpty
+        return ActivityContract.findings(
+            .attributes,
+            violations,
+            hint: isMixedUp ? "; it has what belongs into content-state" : ""
+        )
+    }
+
+    private static func findings(
+        _ part: Part,
+        _ violations: [JSONSchema.Violation],
+        hint: String = ""
+    ) -> [Lint.Finding] {
+        violations.prefix(findingLimit).map { violation in
+            Lint.Finding(
+                part.rule,
+                .payload("/aps/\(part.rawValue)\(violation.pointer)"),
+                "the phone cannot decode \(part.rawValue): \(violation)\(hint)"
+            )
+        }
+    }
+
+    private static func missing(_ part: Part) -> Lint.Finding {
+        Lint.Finding(
+            part.rule,
+            .payload("/aps/\(part.rawValue)"),
+            "the phone needs \(part.rawValue), and it is missing"
+        )
+    }
+
+    /// A part of a push that a contract describes.
+    private enum Part: String {
+        case contentState = "content-state"
+        case attributes
+
+        var rule: Lint.Rule {
+            switch self {
+            case .contentState: .contractContentState
+            case .attributes: .contractAttributes
+            }
+        }
+    }
+}
+
+extension Lint.Rule {
+    static let contractContentState = Lint.Rule(
+        "contract-content-state",
+        .error,
+        .liveActivity,
+        "content-state is not what the app's type decodes"
+    )
+    static let contractAttributes = Lint.Rule(
+        "contract-attributes",
+        .error,
+        .liveActivity,
+        "attributes is not what the app's type decodes"
+    )
+    static let contractAttributesTypeUnknown = Lint.Rule(
+        "contract-attributes-type-unknown",
+        .warning,
+        .liveActivity,
+        "contracts are known for the app, but none for this type of attributes"
+    )
+}
+
+extension Topic {
+    /// The bundle identifier of the app: the topic without the suffix of Live Activities.
+    var ofLiveActivities: Topic {
+        let suffix = PushType.liveActivity.topicSuffix
+        return rawValue.hasSuffix(suffix) ? Topic(String(rawValue.dropLast(suffix.count))) : self
+    }
+}
+
+/// The parts of a push to a Live Activity that contracts check.
+public struct ActivityPush: Sendable, Hashable {
+    /// The effect of a push on an activity.
+    public enum Event: String, Sendable, Hashable {
+        /// The push starts an activity.
+        case start
+        /// The push updates the content of an activity.
+        case update
+        /// The push ends an activity.
+        case end
+    }
+
+    /// The app's bundle identifier, without the suffix of Live Activities.
+    public let topic: Topic
+    /// The device token in the path, in lower case; empty for a broadcast.
+    public let deviceToken: String
+    /// The effect of the push.
+    public let event: Event
+    /// The value of `timestamp`, in seconds since 1970; nil when it is missing or not a whole number.
+    package let timestamp: Int64?
+    /// The value of `timestamp`; nil when it is missing or not a whole number.
+    public var date: Date? { timestamp.map(Date.init(secondsSince1970:)) }
+    /// The name of the app's attributes type, which a push that starts an activity contains; nil when it is missing.
+    public let attributesType: String?
+    /// The value of `attributes`; nil when it is missing.
+    public let attributes: JSONValue?
+    /// The value of `content-state`; nil when it is missing.
+    public let contentState: JSONValue?
+
+    /// Creates the parts of a push to a Live Activity; nil when the push is not for one.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic of the push, or the app of a broadcast.
+    ///   - pushType: The value of `apns-push-type`.
+    ///   - deviceToken: The device token in the path; empty for a broadcast.
+    ///   - payload: The payload.
+    public init?(topic: String, pushType: String?, deviceToken: String, payload: [UInt8]) {
+        guard pushType?.lowercased() == PushType.liveActivity.rawValue,
+            let aps = (try? JSONReader.readPayload(payload))?["aps"],
+            let event = aps["event"]?.stringValue.flatMap(Event.init(rawValue:))
+        else { return nil }
+        self.topic = Topic(topic).ofLiveActivities
+        self.deviceToken = deviceToken.lowercased()
+        self.event = event
+        timestamp = aps["timestamp"]?.wholeValue
+        attributesType = aps["attributes-type"]?.stringValue
+        attributes = aps["attributes"]
+        contentState = aps["content-state"]
+    }
+}
+
+extension ActivityPush {
+    /// Creates the parts of a received push to a Live Activity; nil when the push is not for one.
+    ///
+    /// - Parameter push: The push.
+    public init?(_ push: ReceivedPush) {
+        self.init(
+            topic: push.app ?? push.headers.topic ?? "",
+            pushType: push.headers.pushType,
+            deviceToken: push.deviceToken,
+            payload: push.payload
+        )
+    }
+}

@@ -1,0 +1,130 @@
+internal import MartletCore
+
+/// The contracts of a simulator, and the choice of the contract that a push is checked against, without I/O.
+///
+/// Only a start names the type of its attributes. An update goes to a token of its own. If its topic has one contract,
+/// the update is checked against that. If the topic has several, the update must match any of them, unless a start to
+/// the same token or ``remember(_:isOf:)`` has set the type.
+struct ActivityContracts: Sendable {
+    /// The maximum number of contracts.
+    static let limit = 1_000
+    /// The maximum number of tokens with a stored type; the oldest is removed first.
+    static let tokenLimit = 10_000
+
+    /// All contracts, in the order in which they were set.
+    private(set) var all: [ActivityContract] = []
+    /// The types of attributes by token.
+    private var types: [String: String] = [:]
+    /// The tokens with a type, in the order of their arrival from ``oldest`` on.
+    private var tokens: [String] = []
+    private var oldest = 0
+
+    /// Sets a contract, replacing an existing one for the same topic and type.
+    ///
+    /// - Parameter contract: The contract.
+    /// - Throws: ``ActivityContractError`` when there are already ``limit`` others.
+    mutating func set(_ contract: ActivityContract) throws(ActivityContractError) {
+        if let index = index(contract.attributesType, contract.topic) {
+            all[index] = contract
+            return
+        }
+        guard all.count < ActivityContracts.limit else {
+            throw ActivityContractError("there are \(ActivityContracts.limit) contracts already: remove some first")
+        }
+        all.append(contract)
+    }
+
+    /// Removes a contract.
+    ///
+    /// - Parameters:
+    ///   - attributesType: The type of its attributes.
+    ///   - topic: Its topic.
+    /// - Returns: Whether it existed.
+    @discardableResult
+    mutating func remove(_ attributesType: String, topic: Topic) -> Bool {
+        guard let index = index(attributesType, topic.ofLiveActivities) else { return false }
+        all.remove(at: index)
+        return true
+    }
+
+    private func index(_ attributesType: String, _ topic: Topic) -> Int? {
+        all.firstIndex { $0.topic == topic && $0.attributesType == attributesType }
+    }
+
+    /// Stores the type of the activity that a token belongs to.
+    ///
+    /// - Parameters:
+    ///   - deviceToken: The token, in hexadecimal digits.
+    ///   - attributesType: The type of the activity's attributes.
+    mutating func remember(_ deviceToken: String, isOf attributesType: String) {
+        let token = deviceToken.lowercased()
+        guard types.updateValue(attributesType, forKey: token) == nil else { return }
+        guard tokens.count >= ActivityContracts.tokenLimit else {
+            tokens.append(token)
+            return
+        }
+        types[tokens[oldest]] = nil
+        tokens[oldest] = token
+        oldest = (oldest + 1) % tokens.count
+    }
+
+    /// Stores the type that an accepted push reveals about its token.
+    ///
+    /// - Parameter push: The push.
+    mutating func note(_ push: ActivityPush) {
+        guard push.event == .start, !push.deviceToken.isEmpty, let type = push.attributesType,
+            index(type, push.topic) != nil
+        else { return }
+        remember(push.deviceToken, isOf: type)
+    }
+
+    /// Returns the reasons for which the phone cannot use a push, according to the contracts.
+    ///
+    /// - Parameter push: The push.
+    /// - Returns: The findings; empty when the phone accepts the push, or its topic has no contract.
+    func findings(for push: ActivityPush) -> [Lint.Finding] {
+        let known = all.filter { $0.topic == push.topic }
+        guard !known.isEmpty else { return [] }
+        let type = push.attributesType ?? (push.event == .start ? nil : types[push.deviceToken])
+        if let contract = known.first(where: { $0.attributesType == type }) { return contract.findings(for: push) }
+        if push.event == .start { return type.map { [unknownType($0, known)] } ?? [] }
+        return closest(known.map { $0.contentStateFindings(push) })
+    }
+
+    /// Returns the findings of the closest contract: the one with the fewest errors, and of those the deepest.
+    private func closest(_ candidates: [[Lint.Finding]]) -> [Lint.Finding] {
+        func distance(_ findings: [Lint.Finding]) -> (Int, Int) {
+            (findings.count, -(findings.map(\.place.depth).max() ?? 0))
+        }
+        return candidates.min { distance($0) < distance($1) } ?? []
+    }
+
+    private func unknownType(_ type: String, _ known: [ActivityContract]) -> Lint.Finding {
+        let names = known.map(\.attributesType).joined(separator: ", ")
+        return Lint.Finding(
+            .contractAttributesTypeUnknown,
+            .payload("/aps/attributes-type"),
+            "no contract is known for \"\(type)\", only for \(names): the phone ignores types that the app lacks"
+        )
+    }
+}
+
+extension Lint.Place {
+    /// The number of names in the pointer.
+    fileprivate var depth: Int {
+        switch self {
+        case .header, .connection: 0
+        case .payload(let pointer): pointer.utf8.count { $0 == UInt8(ascii: "/") }
+        }
+    }
+}
+
+/// The reason that a contract cannot be used.
+public struct ActivityContractError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The error, in a sentence without the final stop.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

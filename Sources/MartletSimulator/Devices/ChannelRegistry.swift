@@ -1,0 +1,49 @@
+internal import MartletCore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The broadcast channels of a simulator, by app.
+struct ChannelRegistry {
+    private var apps: [String: [ChannelID: ChannelStorage]] = [:]
+
+    /// Creates a channel with a random identifier; returns nil when the app has the maximum number of channels.
+    mutating func create(
+        for app: String,
+        storing storage: ChannelStorage,
+        using generator: inout some RandomNumberGenerator
+    ) -> ChannelID? {
+        guard apps[app, default: [:]].count < PushLimits.channelCount else { return nil }
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let id = ChannelID(Data(bytes).base64EncodedString())
+        apps[app, default: [:]][id] = storage
+        return id
+    }
+
+    /// Adds a channel that an archive contains.
+    mutating func restore(_ channel: ChannelID, of app: String, storing storage: ChannelStorage) {
+        apps[app, default: [:]][channel] = storage
+    }
+
+    func storage(of channel: String, in app: String) -> ChannelStorage? {
+        apps[app]?[ChannelID(channel)]
+    }
+
+    mutating func delete(_ channel: String, in app: String) {
+        apps[app]?.removeValue(forKey: ChannelID(channel))
+    }
+
+    /// All channels of all apps, sorted by app and identifier.
+    var everything: [(app: String, ChannelID, ChannelStorage)] {
+        apps.sorted { $0.key < $1.key }.flatMap { app, channels in
+            channels.sorted { $0.key.rawValue < $1.key.rawValue }.map { (app, $0.key, $0.value) }
+        }
+    }
+
+    func all(of app: String) -> [ChannelID] {
+        apps[app, default: [:]].keys.sorted { $0.rawValue < $1.rawValue }
+    }
+}

@@ -1,0 +1,259 @@
+internal import MartletCore
+
+/// The devices of a simulator: the topics for which their tokens are valid, the times at which tokens became invalid,
+/// the channels to which they subscribe, and the pushes that are stored for them or shown on them.
+struct DeviceRegistry {
+    /// Delivery events, each with the number of its push.
+    typealias Deliveries = [(number: Int, DeliveryEvent)]
+
+    /// The maximum number of unregistered tokens whose Live Activities are remembered, for their timestamps.
+    private static let strangerLimit = 10_000
+    /// The maximum number of devices for which a broadcast records its own events.
+    private static let toldSubscribers = 100
+
+    private let environment: SimulatedAPNs.Environment
+    private var devices: [String: SimulatedDevice] = [:]
+    /// The tokens of Live Activities that were not registered, oldest first.
+    private var strangers: [String] = []
+    /// The tokens that subscribe to each channel.
+    private var subscribers: [ChannelID: Set<String>] = [:]
+    /// The newest broadcast on each channel that stores messages, for later subscribers.
+    private var newestBroadcasts: [ChannelID: DeliveredPush] = [:]
+
+    init(environment: SimulatedAPNs.Environment) {
+        self.environment = environment
+    }
+
+    subscript(token: String) -> SimulatedDevice? { devices[token] }
+
+    /// Returns whether a device is online, by its token in lower case; true for unknown devices.
+    func isOnline(_ token: String) -> Bool {
+        guard !devices.isEmpty else { return true }
+        return devices[token]?.isOnline ?? true
+    }
+
+    /// The tokens of all known devices, sorted.
+    var tokens: [String] { devices.keys.sorted() }
+
+    /// Removes the devices whose tokens begin with one of these names, which all have the same length.
+    mutating func remove(prefixes names: Set<String>) {
+        guard let length = names.first?.count else { return }
+        for token in devices.keys.filter({ names.contains(String($0.prefix(length))) }) {
+            for channel in devices[token]?.channels ?? [] { unsubscribe(token, from: channel) }
+            devices[token] = nil
+        }
+        strangers.removeAll { devices[$0] == nil }
+    }
+
+    mutating func register(_ token: DeviceToken, for topics: [Topic], in environment: SimulatedAPNs.Environment) {
+        change(token) { device in
+            device.topics = Set(topics.map(\.rawValue))
+            device.environment = environment
+            device.unregisteredSince = nil
+        }
+    }
+
+    mutating func unregister(_ token: DeviceToken, since milliseconds: Int64) {
+        change(token) { $0.unregisteredSince = milliseconds }
+    }
+
+    mutating func setOnline(
+        _ isOnline: Bool,
+        _ token: DeviceToken,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Deliveries {
+        let returned = change(token) { $0.setOnline(isOnline, at: now) }
+        return returned.flatMap { push, event -> Deliveries in
+            let delivery = (push.number, event)
+            return [push.isBroadcast ? told(delivery, token.hex) : delivery]
+                + start(push, event, at: token.hex, at: now, using: &generator)
+        }
+    }
+
+    /// Removes a device.
+    mutating func remove(_ token: DeviceToken) {
+        for channel in devices[token.hex]?.channels ?? [] { unsubscribe(token.hex, from: channel) }
+        devices[token.hex] = nil
+        strangers.removeAll { $0 == token.hex }
+    }
+
+    /// Changes a device and counts its token as registered from then on.
+    private mutating func change<Value>(_ token: DeviceToken, _ body: (inout SimulatedDevice) -> Value) -> Value {
+        strangers.removeAll { $0 == token.hex }
+        return body(&devices[token.hex, default: SimulatedDevice(environment: environment)])
+    }
+
+    // MARK: Channels
+
+    /// Subscribes a Live Activity to these channels and no others.
+    ///
+    /// - Returns: The events of the stored broadcasts of new channels, which are delivered to the activity.
+    mutating func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>, at now: Int64) -> Deliveries {
+        let before = change(token) { device in
+            defer { device.channels = channels }
+            return device.channels
+        }
+        for channel in before.subtracting(channels) { unsubscribe(token.hex, from: channel) }
+        return channels.subtracting(before).sorted { $0.rawValue < $1.rawValue }.flatMap { channel in
+            listen(token.hex, on: channel, at: now)
+        }
+    }
+
+    /// Adds a subscriber to a channel and delivers the stored broadcast of the channel to it.
+    private mutating func listen(_ token: String, on channel: ChannelID, at now: Int64) -> Deliveries {
+        subscribers[channel, default: []].insert(token)
+        guard let push = newestBroadcasts[channel], !push.isLate(at: now) else { return [] }
+        return devices[token]?.receive(push, .deliveredFromStorage, at: now).map { told($0, token) } ?? []
+    }
+
+    private mutating func unsubscribe(_ token: String, from channel: ChannelID) {
+        subscribers[channel]?.remove(token)
+        if subscribers[channel]?.isEmpty == true { subscribers[channel] = nil }
+    }
+
+    /// Returns the number of the push that started the activity with this identifier; nil when no push did.
+    func start(of token: DeviceToken) -> Int? {
+        for device in devices.values {
+            if let started = device.startedActivities.last(where: { $0.id == token }) { return started.startedBy }
+        }
+        return nil
+    }
+
+    /// Returns the tokens that subscribe to a channel.
+    func subscribers(of channel: ChannelID) -> Set<String> { subscribers[channel] ?? [] }
+
+    /// Removes the subscriptions to a deleted channel and its stored broadcast.
+    mutating func removed(_ channel: ChannelID) {
+        newestBroadcasts[channel] = nil
+        for token in subscribers.removeValue(forKey: channel) ?? [] { devices[token]?.channels.remove(channel) }
+    }
+
+    private mutating func receive(
+        broadcast push: DeliveredPush,
+        on channel: ChannelID,
+        at now: Int64
+    ) -> Deliveries {
+        // A broadcast with an expiration of 0 is for a channel that stores nothing.
+        if push.expiration != 0, !push.isLate(at: now) { newestBroadcasts[channel] = push }
+        let tokens = (subscribers[channel] ?? []).sorted()
+        return tokens.enumerated().flatMap { index, token -> Deliveries in
+            let deliveries = devices[token]?.receive(push, .delivered, at: now).map { told($0, token) } ?? []
+            // Events of other pushes are always recorded.
+            return index < DeviceRegistry.toldSubscribers
+                ? deliveries : deliveries.filter { $0.number != push.number }
+        }
+    }
+
+    /// Returns an event of a broadcast with a note that names the device.
+    private func told(_ delivery: (number: Int, DeliveryEvent), _ token: String) -> (number: Int, DeliveryEvent) {
+        let (number, event) = delivery
+        let device = "at \(token.prefix(8))…"
+        return (number, event.with(note: event.note.map { "\(device): \($0)" } ?? device))
+    }
+
+    // MARK: Pushes
+
+    /// Returns whether delivery of a push depends on known devices; other pushes are delivered at once.
+    func concerns(_ push: ReceivedPush) -> Bool {
+        !devices.isEmpty || push.app != nil || push.isLiveActivity
+    }
+
+    /// Delivers, stores or discards an accepted push.
+    ///
+    /// - Returns: The events of the push, and of the stored pushes that it replaces or causes to be delivered.
+    mutating func receive(
+        _ push: ReceivedPush,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Deliveries {
+        if let channel = push.channel {
+            let isHeard = push.headers.expiration != "0" || subscribers[channel]?.isEmpty == false
+            return isHeard ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
+        }
+        // Nothing is stored for an unregistered device except the state of its Live Activity.
+        guard let token = try? DeviceToken(hex: push.deviceToken).hex,
+            push.isLiveActivity || devices[token] != nil
+        else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
+        if devices[token] == nil { add(stranger: token, SimulatedDevice(environment: environment)) }
+        let delivered = DeliveredPush(push)
+        let deliveries = devices[token]?.receive(delivered, .delivered, at: now) ?? []
+        let own = deliveries.first { $0.number == push.number }
+        return deliveries + (own.map { start(delivered, $0.1, at: token, at: now, using: &generator) } ?? [])
+    }
+
+    /// Gives an activity that a push has started its own token, as the app would report it to its server, or subscribes
+    /// the activity to a channel instead.
+    private mutating func start(
+        _ push: DeliveredPush,
+        _ event: DeliveryEvent,
+        at token: String,
+        at now: Int64,
+        using generator: inout some RandomNumberGenerator
+    ) -> Deliveries {
+        guard push.isLiveActivity, event.kind == .delivered || event.kind == .deliveredFromStorage,
+            let change = try? ActivityChange(push), change.event == .start,
+            let new = try? DeviceToken(bytes: (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        else { return [] }
+        let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
+        var device = SimulatedDevice(topics: [push.topic], environment: environment)
+        // Apple does not document whether the token or the channel updates an activity whose start requests both.
+        let hasToken = channel == nil || push.payload?["aps"]?["input-push-token"] != nil
+        device.begin(change, hasToken: hasToken)
+        device.channels = Set([channel].compactMap(\.self))
+        add(stranger: new.hex, device)
+        devices[token]?.started(new, hasToken: hasToken, push)
+        return channel.map { listen(new.hex, on: $0, at: now) } ?? []
+    }
+
+    private mutating func add(stranger token: String, _ device: SimulatedDevice) {
+        devices[token] = device
+        strangers.append(token)
+        guard strangers.count > DeviceRegistry.strangerLimit else { return }
+        let oldest = strangers.removeFirst()
+        for channel in devices[oldest]?.channels ?? [] { unsubscribe(oldest, from: channel) }
+        devices[oldest] = nil
+    }
+
+    /// Returns the answer of APNs to a push to the token in the path, as far as it depends on the device.
+    func verdict(on token: String, topic: String) -> Judge.Verdict {
+        guard !token.isEmpty else {
+            let text = "there is no device token after /3/device/"
+            return .refused(.deviceToken(.missingDeviceToken, .deviceTokenMissing, text))
+        }
+        let path = token
+        let token: DeviceToken
+        do throws(DeviceTokenError) {
+            token = try DeviceToken(hex: path)
+        } catch {
+            // Apple documents no maximum length.
+            let refuser = if case .tooLong = error { "the simulator" } else { "APNs" }
+            let place = Lint.Place.header(":path")
+            return .refused(Refusal(.badDeviceToken, .deviceTokenMalformed, place, "\(error)", refuser: refuser))
+        }
+        // An unregistered token counts as valid, so that a first push needs no preparation.
+        guard !devices.isEmpty, let device = devices[token.hex] else { return .accepted }
+        if device.hasNoToken {
+            let text =
+                "this is the identifier of a Live Activity that listens on a channel, and not a device token: send a"
+                + " broadcast"
+            return .refused(.deviceToken(.badDeviceToken, .activityTokenWrong, text))
+        }
+        if device.environment != environment {
+            let text =
+                "the device token belongs to \(device.environment.rawValue), and the simulator plays"
+                + " \(environment.rawValue): send it to the other host"
+            return .refused(.deviceToken(.badDeviceToken, .deviceTokenOfOtherEnvironment, text))
+        }
+        if let since = device.unregisteredSince {
+            let text =
+                "the device token has not been valid since \(since) (milliseconds since 1970): stop sending to it"
+            var verdict = Judge.Verdict.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
+            verdict.timestamp = since
+            return verdict
+        }
+        guard let topics = device.topics, !topics.contains(topic) else { return .accepted }
+        let text = "the device token is registered for \(topics.sorted().joined(separator: ", ")), not for \(topic)"
+        return .refused(.deviceToken(.deviceTokenNotForTopic, .deviceTokenOfOtherTopic, text))
+    }
+}

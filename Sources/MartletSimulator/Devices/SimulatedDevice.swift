@@ -1,0 +1,224 @@
+public import MartletCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The state of a device, or of a Live Activity on one, as APNs and the pushes to its token determine it.
+public struct SimulatedDevice: Sendable, Hashable {
+    /// The state of a Live Activity.
+    public struct Activity: Sendable, Hashable {
+        /// The timestamp of the newest content in seconds since 1970.
+        package fileprivate(set) var timestamp: Int64
+        /// The timestamp of the newest content.
+        public var date: Date { Date(secondsSince1970: timestamp) }
+        /// The newest content, as JSON.
+        public fileprivate(set) var contentState: [UInt8]
+        /// Whether the activity has ended.
+        public fileprivate(set) var hasEnded: Bool
+    }
+
+    /// A Live Activity that a push has started on the device.
+    public struct StartedActivity: Sendable, Hashable {
+        /// The identifier of the activity in the simulator, for ``SimulatedAPNs/device(_:)``.
+        public let id: DeviceToken
+        /// The token that updates the activity, which the app would report to its server; nil for an activity that
+        /// subscribes to the channel of `input-push-channel` instead.
+        public let token: DeviceToken?
+        /// The name of the app's type for the attributes of the activity.
+        public let attributesType: String
+        /// The number of the push that started the activity.
+        public let startedBy: Int
+    }
+
+    /// The topics for which the token is valid; nil for all.
+    public internal(set) var topics: Set<String>?
+    /// The environment in which the token is valid.
+    public internal(set) var environment: SimulatedAPNs.Environment
+    /// The time at which the token was last confirmed invalid, in milliseconds since 1970; nil while it is valid.
+    package internal(set) var unregisteredSince: Int64?
+    /// The time at which the token was last confirmed invalid; nil while it is valid.
+    public var unregisteredAt: Date? { unregisteredSince.map(Date.init(millisecondsSince1970:)) }
+    /// Whether the device is online.
+    public internal(set) var isOnline = true
+    /// The numbers of the pushes that are stored for the device, by topic or channel: one each, as "Sending
+    /// notification requests to APNs" describes.
+    ///
+    /// "User Notifications updates" of June 2024 mentions several, distinguished by `apns-collapse-id`.
+    public var stored: [String: Int] { storedPushes.mapValues(\.number) }
+    /// The numbers of the notifications that the device shows, newest last, 100 at most; a newer notification replaces
+    /// one with the same collapse identifier.
+    public var shown: [Int] { notifications.map(\.number) }
+    /// The Live Activity of the token; nil until a push for one arrives.
+    public private(set) var activity: Activity?
+
+    /// The channels to which the Live Activity subscribes.
+    public internal(set) var channels: Set<ChannelID> = []
+    /// The Live Activities that pushes to the device have started, newest last, 100 at most.
+    public private(set) var startedActivities: [StartedActivity] = []
+
+    /// Whether the token updates one Live Activity, which a push has started.
+    private var isActivityToken = false
+    /// Whether this is a Live Activity that only broadcasts update, because its start named a channel.
+    private(set) var hasNoToken = false
+    private var storedPushes: [String: DeliveredPush] = [:]
+    private var notifications: [DeliveredPush] = []
+
+    /// The maximum number of notifications that a device shows, and of started activities that it remembers.
+    private static let shownLimit = 100
+
+    init(topics: Set<String>? = nil, environment: SimulatedAPNs.Environment) {
+        self.topics = topics
+        self.environment = environment
+    }
+
+    /// Delivers, stores or discards a push that APNs accepted.
+    ///
+    /// - Returns: The event of the push, after that of the stored push it replaces.
+    mutating func receive(
+        _ push: DeliveredPush,
+        _ kind: DeliveryEvent.Kind = .delivered,
+        at now: Int64
+    ) -> [(number: Int, DeliveryEvent)] {
+        guard !isOnline else { return [(push.number, present(push, kind, at: now))] }
+        guard push.expiration != 0 else { return [(push.number, DeliveryEvent(.discardedNotStored, at: now))] }
+        // APNs stores a push until it expires, so one that has expired does not replace the stored one either.
+        guard !push.isLate(at: now) else {
+            let note = "its apns-expiration was in the past when it arrived"
+            return [(push.number, DeliveryEvent(.discardedExpired, at: now, note))]
+        }
+        var events: [(number: Int, DeliveryEvent)] = []
+        if let older = storedPushes[push.slot] {
+            events.append((older.number, DeliveryEvent(.discardedReplaced, at: now, "by push \(push.number)")))
+        }
+        storedPushes[push.slot] = push
+        events.append((push.number, DeliveryEvent(.storedDeviceOffline, at: now)))
+        return events
+    }
+
+    /// Sets whether the device is online, and delivers its stored pushes when it comes online.
+    ///
+    /// - Returns: The pushes that were stored, each with its event.
+    mutating func setOnline(_ isOnline: Bool, at now: Int64) -> [(push: DeliveredPush, DeliveryEvent)] {
+        self.isOnline = isOnline
+        guard isOnline else { return [] }
+        let waiting = storedPushes.values.sorted { $0.number < $1.number }
+        storedPushes = [:]
+        return waiting.map { push in
+            let event =
+                push.isLate(at: now)
+                ? DeliveryEvent(.discardedExpired, at: now) : present(push, .deliveredFromStorage, at: now)
+            return (push, event)
+        }
+    }
+
+    /// Records an activity that a push has started on the device.
+    mutating func started(_ id: DeviceToken, hasToken: Bool, _ push: DeliveredPush) {
+        let type = push.payload?["aps"]?["attributes-type"]?.stringValue ?? ""
+        let token = hasToken ? id : nil
+        startedActivities.append(StartedActivity(id: id, token: token, attributesType: type, startedBy: push.number))
+        if startedActivities.count > SimulatedDevice.shownLimit { startedActivities.removeFirst() }
+    }
+
+    /// Sets the state of the activity that a push starts.
+    mutating func begin(_ change: ActivityChange, hasToken: Bool) {
+        hasNoToken = !hasToken
+        activity = Activity(timestamp: change.timestamp, contentState: change.contentState ?? [], hasEnded: false)
+        isActivityToken = true
+    }
+
+    private mutating func present(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
+        if push.isLiveActivity { return change(push, kind, at: now) }
+        guard push.isShown else { return DeliveryEvent(kind, at: now) }
+        notifications.removeAll { $0.collapseID != nil && $0.collapseID == push.collapseID }
+        notifications.append(push)
+        if notifications.count > SimulatedDevice.shownLimit { notifications.removeFirst() }
+        return DeliveryEvent(kind, at: now)
+    }
+
+    /// Returns the reason the token is wrong for the event of a push; nil when it is right, and when the kind of the
+    /// token is not known ("Starting and updating Live Activities with ActivityKit push notifications").
+    private func tokenProblem(with event: ActivityPush.Event, of push: DeliveredPush) -> String? {
+        if event == .start {
+            return isActivityToken
+                ? "the token updates a Live Activity: send a start to the push-to-start token of the device" : nil
+        }
+        // A broadcast updates the activities on the device, whichever token subscribes.
+        guard !startedActivities.isEmpty, !push.isBroadcast else { return nil }
+        return "the token starts Live Activities: send an \(event.rawValue) to the token of the activity"
+    }
+
+    /// Applies a push to the Live Activity as ActivityKit does, which ignores a push whose timestamp is not newer than
+    /// that of the content, and every push after the end of the activity.
+    private mutating func change(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
+        let change: ActivityChange
+        do throws(ActivityPushError) {
+            change = try ActivityChange(push)
+        } catch {
+            // The rules about single pushes add the finding.
+            return DeliveryEvent(.ignored, at: now, error.cause)
+        }
+        if let note = tokenProblem(with: change.event, of: push) {
+            return DeliveryEvent(ignoredAt: now, .tokenWrong, note)
+        }
+        guard change.event != .start else { return DeliveryEvent(kind, at: now, "an activity starts") }
+        let timestamp = change.timestamp
+        if let activity {
+            guard !activity.hasEnded else {
+                return DeliveryEvent(ignoredAt: now, .afterEnd, "the activity has ended")
+            }
+            guard timestamp > activity.timestamp else {
+                return DeliveryEvent(
+                    ignoredAt: now,
+                    timestamp < activity.timestamp ? .timestampOlder : .timestampRepeated,
+                    "its timestamp \(timestamp) is not after \(activity.timestamp) of the content on screen"
+                )
+            }
+        }
+        activity = Activity(
+            timestamp: timestamp,
+            contentState: change.contentState ?? activity?.contentState ?? [],
+            hasEnded: change.event == .end
+        )
+        return DeliveryEvent(kind, at: now)
+    }
+}
+
+/// The parts of a push that its delivery depends on.
+struct DeliveredPush: Sendable, Hashable {
+    let number: Int
+    let time: Int64
+    let topic: String
+    /// The channel or the topic, for each of which at most one push is stored for an offline device.
+    let slot: String
+    let expiration: Int64?
+    let collapseID: String?
+    let isLiveActivity: Bool
+    let isBroadcast: Bool
+    let payload: JSONValue?
+
+    init(_ push: ReceivedPush) {
+        number = push.number
+        time = push.time
+        topic = push.headers.topic ?? ""
+        slot = push.channel?.rawValue ?? topic
+        expiration = push.headers.expiration.flatMap { Int64($0) }
+        collapseID = push.headers.collapseID
+        isLiveActivity = push.isLiveActivity
+        isBroadcast = push.app != nil
+        payload = try? JSONReader.readPayload(push.payload)
+    }
+
+    /// The time in seconds for which APNs stores a push without an expiration: thirty days.
+    private static let storageLimit: Int64 = 30 * 24 * 60 * 60
+
+    /// Whether the device shows a notification for the push.
+    var isShown: Bool { payload?["aps"]?["alert"] != nil }
+
+    /// Returns whether the push has expired, at a time in seconds since 1970.
+    func isLate(at now: Int64) -> Bool {
+        expiration.map { $0 < now } ?? (now - time > DeliveredPush.storageLimit)
+    }
+}

@@ -1,0 +1,95 @@
+internal import MartletCore
+
+/// A fault that affects one request.
+struct FaultInjection: Equatable, CustomStringConvertible {
+    /// The number of digits at the end of a device token that select a fault.
+    private static let suffixLength = 6
+
+    /// The action to perform; for a fault such as `throttle` or `limitErrors`, the action that results from it.
+    let action: Fault.Action
+    /// The name of the fault: that of its action in JSON, or the suffix of the device token.
+    let name: String
+    /// The description of the fault for findings.
+    let description: String
+
+    /// Creates the injection of a configured fault.
+    init(action: Fault.Action, of fault: Fault) {
+        self.action = action
+        name = fault.action.name
+        description = "the simulator's fault \(name)"
+    }
+
+    /// Creates the injection that the suffix of a device token selects.
+    init(action: Fault.Action, ofSuffixIn deviceToken: String) {
+        self.action = action
+        name = deviceToken.suffix(FaultInjection.suffixLength).lowercased()
+        description = "the device token suffix \(name)"
+    }
+
+    /// Whether the request gets no answer.
+    var withholdsAnswer: Bool {
+        switch action {
+        case .hang, .resetStream, .close, .resetConnection: true
+        case .goAway(_, _, let includesRequest): !includesRequest
+        case .respond, .delay, .drain, .refuseConnections, .limitStreams, .limitWindow, .limitErrors, .throttle,
+            .skewClock:
+            false
+        }
+    }
+
+    /// Whether the action is a GOAWAY frame, which follows the answer to the request.
+    var isGoAway: Bool {
+        switch action {
+        case .goAway, .drain: true
+        default: false
+        }
+    }
+
+    /// The delay of the answer.
+    var delay: Duration {
+        if case .delay(let delay, _) = action { delay } else { .zero }
+    }
+
+    /// Whether the fault can change the answer to the request or end its connection.
+    var affectsRequest: Bool {
+        switch action {
+        case .refuseConnections, .limitStreams, .limitWindow: false
+        default: true
+        }
+    }
+}
+
+extension [FaultInjection] {
+    /// The fault that decides the answer to a request; nil when none affects it.
+    var decisive: FaultInjection? {
+        first(where: \.withholdsAnswer)
+            ?? last { if case .respond = $0.action { true } else { false } }
+            ?? first(where: \.affectsRequest)
+    }
+}
+
+/// The reason an answer was not written to the connection.
+enum AnswerLoss {
+    /// The client reset the stream, or closed the connection.
+    case client
+    /// A fault that affected the request itself.
+    case fault(FaultInjection)
+    /// A fault that affected another request of the connection and ended the connection.
+    case connection(FaultInjection)
+
+    /// The fault; nil when the client is the cause.
+    var fault: FaultInjection? {
+        switch self {
+        case .client: nil
+        case .fault(let injection), .connection(let injection): injection
+        }
+    }
+}
+
+extension Fault {
+    /// The number of streams that every connection may have open; nil for a fault with conditions or another action.
+    var limitForAllConnections: UInt32? {
+        guard case .limitStreams(let limit) = action, self == Fault(action) else { return nil }
+        return limit
+    }
+}

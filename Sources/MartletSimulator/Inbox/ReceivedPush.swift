@@ -1,0 +1,171 @@
+public import MartletCore
+internal import MartletServer
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A push that the simulator received, with its answer.
+public struct ReceivedPush: Sendable, Hashable {
+    /// The number of the push, from 1 in the order of arrival.
+    public let number: Int
+    /// The time of arrival in seconds since 1970.
+    package let time: Int64
+    /// The time of arrival, in whole seconds.
+    public var date: Date { Date(secondsSince1970: time) }
+    /// The time at which this simulator received it, in seconds since 1970; for an imported push, the time of the
+    /// import.
+    let arrival: Int64
+    /// The simulator's connection that it came over, numbered from 1; 0 for a push sent from the inbox's own page.
+    public let connection: Int
+    /// The device token in the path, unchanged even if invalid; empty for a broadcast.
+    public let deviceToken: String
+    /// The channel of a broadcast, as the client sent it; nil for a push to a device.
+    public let channel: ChannelID?
+    /// The app of a broadcast, as in the path; nil for a push to a device.
+    public let app: String?
+    /// The namespace that it belongs to; nil for none.
+    public let namespace: String?
+    /// The headers that describe it, as the client sent them; a missing topic is that of the client certificate.
+    public let headers: PushHeaders
+    /// The payload, truncated if it was far too long.
+    public let payload: [UInt8]
+    /// The status of the answer; 0 when no answer was written to the connection, because of a fault or because the
+    /// client did not wait for it.
+    public internal(set) var status: Int
+    /// The reason of a refusal; nil when the push was accepted, or not answered.
+    public internal(set) var reason: Reason?
+    /// The `apns-id` of the answer.
+    public let id: String
+    /// The fault that affected the answer: the name of its action in JSON, such as `hang`, or the suffix of the device
+    /// token, such as `00deaf`; nil when no fault did.
+    public internal(set) var fault: String?
+    /// Whether a ``Fault``, or the suffix of the device token, affected the answer.
+    public var isDisturbed: Bool { fault != nil }
+    /// The size of a truncated payload; nil when ``payload`` is complete.
+    var truncatedPayloadSize: TruncatedPayloadSize?
+    /// The delivery events after it was accepted, oldest first; empty for a refused push.
+    public internal(set) var deliveries: [DeliveryEvent] = []
+    /// The stored findings, which depend on earlier pushes, on the contracts at its arrival, or on its delivery.
+    var observations: [Lint.Finding] = []
+
+    /// Adds a delivery event and its finding; a broadcast that many devices ignore gets the finding once.
+    mutating func note(_ event: DeliveryEvent) {
+        deliveries.append(event)
+        guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
+        observations.append(finding)
+    }
+
+    /// Records that the answer was not written to the connection; ``deliveries`` stay, because APNs had accepted the
+    /// push.
+    ///
+    /// - Parameter loss: The cause.
+    mutating func loseAnswer(to loss: AnswerLoss) {
+        guard status != 0 else { return }
+        observations.removeAll { $0.rule == Lint.Rule.answeredByFault.id }
+        // A client can reset thousands of streams, so reserve no more memory than needed.
+        observations.reserveCapacity(observations.count + 1)
+        observations.append(RefusalRules.answerLost(status: status, to: loss))
+        status = 0
+        reason = nil
+        fault = loss.fault?.name ?? fault
+    }
+
+    /// The ``connection`` of a push that was sent from the page.
+    static let noConnection = 0
+
+    /// The errors in the push, and behavior on the device that may be unexpected, in the order of the rules.
+    public var findings: [Lint.Finding] {
+        // A request with another path or method is not a push, so the rules about pushes do not apply.
+        let pathRules = [Lint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
+        if observations.contains(where: { pathRules.contains($0.rule) }) { return observations }
+        let ownFindings =
+            switch (app, truncatedPayloadSize) {
+            case (nil, nil): Lint.check(headers: headers, payload: payload, at: date)
+            case (nil, let size?): Lint.check(headers: headers, payloadSize: size, at: date)
+            case (let app?, nil):
+                Lint.check(
+                    broadcastTo: app,
+                    channel: channel?.rawValue,
+                    headers: headers,
+                    payload: payload,
+                    at: date
+                )
+            case (let app?, let size?):
+                Lint.check(
+                    broadcastTo: app,
+                    channel: channel?.rawValue,
+                    headers: headers,
+                    payloadSize: size,
+                    at: date
+                )
+            }
+        return ownFindings + observations
+    }
+}
+
+extension ReceivedPush {
+    /// Creates a push from an answered request.
+    init(
+        _ request: APNsRequest,
+        number: Int,
+        answeredWith verdict: Judge.Verdict,
+        id: String,
+        fault: String?,
+        in namespace: String?,
+        over connection: Int,
+        at now: Int64
+    ) {
+        self.number = number
+        time = now
+        arrival = now
+        self.connection = connection
+        deviceToken = request.deviceToken
+        if case .broadcast(let app)? = request.target { self.app = String(app) } else { app = nil }
+        channel = app == nil ? nil : ChannelID(request.channelID ?? "")
+        self.namespace = namespace
+        headers = request.headers
+        payload = request.body
+        if request.isBodyTooLong {
+            // The client gets its answer before it has sent the whole body, so only the size that it declares is known.
+            let declared = request.declaredBodyByteCount.flatMap { $0 > request.body.count ? $0 : nil }
+            truncatedPayloadSize = declared.map { .exactly($0) } ?? .atLeast(request.body.count + 1)
+        }
+        status = verdict.status
+        reason = verdict.reason
+        self.id = id
+        self.fault = fault
+    }
+}
+
+extension ReceivedPush {
+    /// The app's bundle identifier: the app in a broadcast's path, or the topic without the suffix of its push type.
+    var bundleID: String? {
+        (app ?? headers.topic).map { Topic($0).ofApp.rawValue }
+    }
+
+    /// Whether the push is for a Live Activity.
+    ///
+    /// The push type is compared without case: Apple's pages spell it in several ways, which a simulator with relaxed
+    /// rules accepts.
+    var isLiveActivity: Bool {
+        app != nil || headers.resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue
+    }
+}
+
+extension APNsRequest {
+    /// Whether the request is about an app's channels.
+    var isAboutChannels: Bool {
+        switch target {
+        case .channels, .allChannels: true
+        case .device, .broadcast, nil: false
+        }
+    }
+
+    /// The device token as in the path; empty for a request without one.
+    var deviceToken: String {
+        if case .device(let token)? = target { token } else { "" }
+    }
+}

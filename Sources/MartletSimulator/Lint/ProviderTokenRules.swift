@@ -1,0 +1,155 @@
+internal import MartletCore
+
+extension Lint.Rule {
+    static let providerTokenMissing = Lint.Rule(
+        "provider-token-missing",
+        .error,
+        .providerToken,
+        "a request has neither a provider token nor a certificate"
+    )
+    static let providerTokenMalformed = Lint.Rule(
+        "provider-token-malformed",
+        .error,
+        .providerToken,
+        "the provider token cannot be read"
+    )
+    static let providerTokenIdentifierMalformed = Lint.Rule(
+        "provider-token-identifier-malformed",
+        .error,
+        .providerToken,
+        "kid or iss of a provider token is not ten characters of A-Z and 0-9"
+    )
+    static let providerTokenKeyUnknown = Lint.Rule(
+        "provider-token-key-unknown",
+        .error,
+        .providerToken,
+        "the provider token is signed with a key that is not registered"
+    )
+    static let providerTokenTeamWrong = Lint.Rule(
+        "provider-token-team-wrong",
+        .error,
+        .providerToken,
+        "the provider token names another team than that of its key, or of the connection"
+    )
+    static let providerTokenSignatureWrong = Lint.Rule(
+        "provider-token-signature-wrong",
+        .error,
+        .providerToken,
+        "the signature of the provider token does not verify"
+    )
+    static let providerTokenEnvironmentWrong = Lint.Rule(
+        "provider-token-environment-wrong",
+        .error,
+        .providerToken,
+        "the signing key is for the other environment"
+    )
+    static let providerTokenKeyUnrelated = Lint.Rule(
+        "provider-token-key-unrelated",
+        .error,
+        .providerToken,
+        "the signing key is not related to the first key of the connection"
+    )
+    static let providerTokenFromFuture = Lint.Rule(
+        "provider-token-from-future",
+        .error,
+        .providerToken,
+        "a provider token was issued more than an hour in the future"
+    )
+    static let providerTokenRefreshedEarly = Lint.Rule(
+        "provider-token-refreshed-early",
+        .error,
+        .providerToken,
+        "a connection gets a new provider token less than 20 minutes after the last, by its first use and by iat"
+    )
+    static let providerTokenTooOld = Lint.Rule(
+        "provider-token-too-old",
+        .error,
+        .providerToken,
+        "a provider token was issued more than an hour ago"
+    )
+    static let providerTokenAhead = Lint.Rule(
+        "provider-token-ahead",
+        .warning,
+        .providerToken,
+        "a provider token was issued in the future"
+    )
+    static let providerTokenIssuedAtText = Lint.Rule(
+        "provider-token-issued-at-text",
+        .warning,
+        .providerToken,
+        "the iat of a provider token is a string"
+    )
+    static let providerTokenIssuedAtNotation = Lint.Rule(
+        "provider-token-issued-at-notation",
+        .warning,
+        .providerToken,
+        "the iat of a provider token is written with a decimal point or an exponent"
+    )
+    static let providerTokenIssuedAtFraction = Lint.Rule(
+        "provider-token-issued-at-fraction",
+        .warning,
+        .providerToken,
+        "the iat of a provider token is not a whole number"
+    )
+    static let providerTokenDERSignature = Lint.Rule(
+        "provider-token-der-signature",
+        .warning,
+        .providerToken,
+        "the signature of a provider token is DER"
+    )
+}
+
+/// The rules about provider tokens ("Establishing a token-based connection to APNs").
+enum ProviderTokenRules {
+    static let all: [Lint.Rule] = [
+        .providerTokenMissing, .providerTokenMalformed, .providerTokenIdentifierMalformed, .providerTokenKeyUnknown,
+        .providerTokenTeamWrong, .providerTokenSignatureWrong, .providerTokenEnvironmentWrong,
+        .providerTokenKeyUnrelated, .providerTokenFromFuture, .providerTokenRefreshedEarly, .providerTokenTooOld,
+        .providerTokenAhead, .providerTokenIssuedAtText, .providerTokenIssuedAtFraction,
+        .providerTokenIssuedAtNotation, .providerTokenDERSignature,
+    ]
+
+    /// Returns the part of a message that names the fault which has set the simulator's clock; empty without one.
+    static func skewNote(_ skew: Int64) -> String {
+        guard skew != 0 else { return "" }
+        let direction = skew > 0 ? "ahead" : "back"
+        return ", by the simulator's clock, which a fault has set \(skew.magnitude) seconds \(direction)"
+    }
+
+    /// Returns the message about a provider token that replaces another one on its connection too early.
+    ///
+    /// Apple counts tokens per connection, whichever key signed them ("Establishing a token-based connection to APNs").
+    ///
+    /// - Parameters:
+    ///   - age: The seconds since the first use of the token that is replaced.
+    ///   - interval: The seconds between the times at which the two tokens were issued.
+    ///   - previous: The key identifier of the token that is replaced.
+    ///   - keyID: The key identifier of the token that replaces it.
+    /// - Returns: The message, without the final stop.
+    static func refreshedEarly(
+        after age: Int64,
+        issuedApart interval: Int64,
+        from previous: String,
+        to keyID: String
+    ) -> String {
+        let issue = interval < 0 ? "\(interval.magnitude) seconds after" : "\(interval) seconds before"
+        let start =
+            "the previous provider token on this connection was first used \(age) seconds ago and issued \(issue) this"
+            + " one"
+        guard previous != keyID else { return start + ": use each token for 20 to 60 minutes" }
+        return start + ", and the key \(previous) signed it: a token of another key, \(keyID), counts as an update of"
+            + " the provider token, so use a connection of its own for each key"
+    }
+
+    /// Returns the finding about a form of token that APNs accepts and its documentation does not describe.
+    static func finding(_ deviation: ProviderTokenDeviation) -> Lint.Finding {
+        let rule: Lint.Rule =
+            switch deviation {
+            case .textIssuedAt: .providerTokenIssuedAtText
+            case .fractionalIssuedAt: .providerTokenIssuedAtFraction
+            case .issuedAtNotation: .providerTokenIssuedAtNotation
+            case .derSignature: .providerTokenDERSignature
+            }
+        return Lint.Finding(rule, .header("authorization"), "\(deviation); APNs accepts it")
+    }
+}

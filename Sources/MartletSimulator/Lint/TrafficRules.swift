@@ -1,0 +1,298 @@
+internal import MartletCore
+
+extension Lint.Rule {
+    static let deviceTokenRepeated = Lint.Rule(
+        "device-token-repeated",
+        .warning,
+        .sending,
+        "a device gets the same push twice in a moment"
+    )
+    static let connectionPerPush = Lint.Rule(
+        "connection-per-push",
+        .warning,
+        .connection,
+        "each push comes over a connection of its own"
+    )
+}
+
+/// The rules that only a sequence of pushes can break.
+///
+/// They are applied to each push that was accepted. Memory is bounded: the last 50 000 pushes of ten seconds, 4 096
+/// connections, and 256 senders. They have no clock.
+struct TrafficRules {
+    /// The parts of a push that the rules depend on.
+    struct Facts {
+        /// The time of the push in seconds since 1970.
+        var time: Int64
+        /// The seconds by which a fault has set the simulator's clock ahead.
+        var skew: Int64 = 0
+        /// The number of the connection of the push.
+        var connection: Int
+        /// The sender: its signing key or certificate, and the namespace of the push.
+        var sender = ""
+        /// The number of earlier pushes on the connection.
+        var earlierPushCount: Int
+        /// The device token, always in the same case.
+        var deviceToken: String
+        /// Whether the device receives the push at once.
+        var isOnline = true
+        /// `apns-topic`.
+        var topic: String
+        /// `apns-push-type`.
+        var pushType: PushType?
+        /// `apns-collapse-id`.
+        var collapseID: String?
+        /// The payload.
+        var payload: [UInt8]
+        /// The provider token; nil for a client with a certificate.
+        var providerToken: ProviderTokenFacts?
+    }
+
+    /// The parts of a provider token that the rules depend on.
+    struct ProviderTokenFacts {
+        /// A value that is equal for equal tokens, such as a hash of the bytes.
+        var identity: Int
+        /// The time at which the token was issued, in seconds since 1970.
+        var issuedAt: Int64
+        /// The message about the token that this one replaced too early on its connection; nil when it was in time.
+        var earlyReplacement: String?
+        /// The deviations of the token from the form in Apple's documentation.
+        var deviations: [ProviderTokenDeviation] = []
+    }
+
+    static let all: [Lint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
+
+    /// The duration of a burst of pushes in seconds: long enough to send to a list of thousands twice.
+    private static let burst: Int64 = 10
+    /// The number of seconds by which two clocks may differ.
+    private static let clockTolerance: Int64 = 60
+    /// The number of consecutive connections with one push each after which the next one leads to a finding.
+    private static let habit = 10
+    /// The maximum age of these connections at that time, in seconds.
+    private static let habitDuration: Int64 = 300
+
+    private struct Target: Hashable {
+        var deviceToken: String
+        var topic: String
+    }
+
+    private struct Arrival {
+        /// The number of the arrival, which tells whether an entry of ``order`` is about this push or an earlier one.
+        var number: Int
+        var time: Int64
+        var isOnline: Bool
+        var collapseID: String?
+        /// The hash of the payload; payloads themselves would need too much memory.
+        var payload: Int
+    }
+
+    private struct Connection {
+        var openedAt: Int64
+        var pushCount = 0
+        var token: Int?
+    }
+
+    /// The last push to each device and topic in the last ``burst``.
+    private var arrivals: [Target: Arrival] = [:]
+    /// The targets of all arrivals with their numbers, oldest first from ``oldest`` on.
+    private var order: [(target: Target, number: Int, time: Int64)] = []
+    private var oldest = 0
+    private var lastNumber = 0
+    private let capacity: Int
+    private var connections = RecentValues<Int, Connection>(capacity: 4_096)
+    /// The last connections that each sender opened, oldest first.
+    private var lastOpened = RecentValues<String, [Int]>(capacity: 256)
+
+    /// Creates rules that remember this many pushes.
+    init(capacity: Int = 50_000) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// Removes the remembered pushes to these devices, after their pushes were removed from the inbox.
+    ///
+    /// - Parameter targets: The device tokens in lower case, each with a topic.
+    mutating func forget(_ targets: some Sequence<(deviceToken: String, topic: String)>) {
+        for (deviceToken, topic) in targets where !arrivals.isEmpty {
+            arrivals[Target(deviceToken: deviceToken, topic: topic)] = nil
+        }
+    }
+
+    /// Returns the findings about a push in the light of those before it, and remembers the push.
+    mutating func findings(for facts: Facts) -> [Lint.Finding] {
+        var connection = connections[facts.connection] ?? Connection(openedAt: facts.time)
+        let token = connection.token
+        var findings: [Lint.Finding] = []
+        if let finding = repetition(facts) { findings.append(finding) }
+        if let token = facts.providerToken {
+            findings += TrafficRules.findings(about: token, at: facts.time, skew: facts.skew)
+        }
+        if let finding = refresh(facts, on: &connection) { findings.append(finding) }
+        if let finding = habit(facts) { findings.append(finding) }
+        // The rules only distinguish one push from more, so higher counts need not be exact.
+        if connection.pushCount < 2 || facts.providerToken?.identity != token {
+            connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
+            connections[facts.connection] = connection
+        }
+        return findings
+    }
+
+    // MARK: Devices
+
+    private mutating func repetition(_ facts: Facts) -> Lint.Finding? {
+        // The user sees only alerts twice.
+        guard facts.pushType == nil || facts.pushType == .alert else { return nil }
+        let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
+        lastNumber &+= 1
+        let arrival = Arrival(
+            number: lastNumber,
+            time: facts.time,
+            isOnline: facts.isOnline,
+            collapseID: facts.collapseID,
+            payload: facts.payload.hashValue
+        )
+        order.append((target, lastNumber, facts.time))
+        let last = arrivals.updateValue(arrival, forKey: target)
+        forgetArrivals(at: facts.time)
+        guard let last, facts.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
+            (try? JSONReader.readPayload(facts.payload))?["aps"]?["alert"] != nil
+        else { return nil }
+        // APNs stores one push for an offline device, and the device shows one notification for a collapse identifier.
+        guard last.isOnline, facts.isOnline, facts.collapseID == nil || facts.collapseID != last.collapseID else {
+            return nil
+        }
+        return Lint.Finding(
+            .deviceTokenRepeated,
+            .header(":path"),
+            "this device received the same push a moment ago: its token may be in the list twice, and the user then"
+                + " sees it twice"
+        )
+    }
+
+    /// Removes pushes that are no longer part of a burst, and the oldest ones when there are too many.
+    private mutating func forgetArrivals(at now: Int64) {
+        while oldest < order.count {
+            let (target, number, time) = order[oldest]
+            let isOver = now.distance(since: time) >= TrafficRules.burst
+            guard isOver || order.count - oldest > capacity else { break }
+            if arrivals[target]?.number == number { arrivals[target] = nil }
+            oldest += 1
+        }
+        guard oldest > capacity || oldest == order.count else { return }
+        order.removeFirst(oldest)
+        oldest = 0
+    }
+
+    // MARK: Provider tokens
+
+    /// Returns the findings about the form and the age of a provider token.
+    ///
+    /// - Parameters:
+    ///   - token: The provider token of an accepted push.
+    ///   - time: The time of the push in seconds since 1970.
+    ///   - skew: The seconds by which a fault has set the simulator's clock ahead.
+    /// - Returns: The findings.
+    static func findings(about token: ProviderTokenFacts, at time: Int64, skew: Int64) -> [Lint.Finding] {
+        token.deviations.map(ProviderTokenRules.finding) + [age(of: token, at: time, skew: skew)].compactMap(\.self)
+    }
+
+    private static func age(of token: ProviderTokenFacts, at time: Int64, skew: Int64) -> Lint.Finding? {
+        // APNs compares a token with its own clock. The skew is bounded, so its sum with a real time does not overflow.
+        let now = time &+ skew
+        let age = now.distance(since: token.issuedAt)
+        if age > ProviderToken.maximumAgeInSeconds {
+            return Lint.Finding(
+                .providerTokenTooOld,
+                .header("authorization"),
+                "the provider token was issued \(age / 60) minutes ago, and is valid for 60"
+                    + ProviderTokenRules.skewNote(skew),
+                reason: .expiredProviderToken
+            )
+        }
+        guard age < -TrafficRules.clockTolerance else { return nil }
+        let lead = token.issuedAt.distance(since: now)
+        let cause =
+            skew == 0
+            ? ": the sender's clock is ahead" : ProviderTokenRules.skewNote(skew)
+        return Lint.Finding(
+            .providerTokenAhead,
+            .header("authorization"),
+            "the provider token was issued \(lead) seconds in the future\(cause); APNs refuses tokens from more than an"
+                + " hour ahead"
+        )
+    }
+
+    private func refresh(_ facts: Facts, on connection: inout Connection) -> Lint.Finding? {
+        guard let token = facts.providerToken, token.identity != connection.token else { return nil }
+        connection.token = token.identity
+        return token.earlyReplacement.map { text in
+            Lint.Finding(
+                .providerTokenRefreshedEarly,
+                .header("authorization"),
+                text,
+                reason: .tooManyProviderTokenUpdates
+            )
+        }
+    }
+
+    // MARK: Connections
+
+    private mutating func habit(_ facts: Facts) -> Lint.Finding? {
+        guard facts.earlierPushCount == 0 else { return nil }
+        let before = lastOpened[facts.sender] ?? []
+        lastOpened[facts.sender] = before.suffix(TrafficRules.habit - 1) + [facts.connection]
+        guard before.count == TrafficRules.habit,
+            before.allSatisfy({ number in
+                guard let connection = connections[number] else { return false }
+                return connection.pushCount == 1
+                    && facts.time.distance(since: connection.openedAt) < TrafficRules.habitDuration
+            })
+        else { return nil }
+        return Lint.Finding(
+            .connectionPerPush,
+            .connection,
+            "the last \(TrafficRules.habit) connections of this sender carried one push each: keep one open for hours,"
+                + " because APNs treats rapid opening and closing of connections as an attack and may block the sender"
+        )
+    }
+}
+
+/// A dictionary with a limited number of values, which removes the value of the oldest key to make room for another.
+private struct RecentValues<Key: Hashable, Value> {
+    private let capacity: Int
+    private var values: [Key: Value] = [:]
+    /// The keys as a ring buffer in the order of insertion, whose first element is at ``oldest``.
+    private var keys: [Key] = []
+    private var oldest = 0
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    subscript(key: Key) -> Value? {
+        get { values[key] }
+        set {
+            guard let newValue else {
+                // The key is removed from the ring buffer, too, so that a later insertion does not add it twice.
+                if values.removeValue(forKey: key) != nil { keys.removeAll { $0 == key } }
+                oldest = keys.isEmpty ? 0 : oldest % keys.count
+                return
+            }
+            guard values.updateValue(newValue, forKey: key) == nil else { return }
+            if keys.count < capacity {
+                keys.append(key)
+            } else {
+                values[keys[oldest]] = nil
+                keys[oldest] = key
+                oldest = (oldest + 1) % capacity
+            }
+        }
+    }
+}
+
+extension Int64 {
+    /// Returns the seconds from another time to this one, limited to the range of `Int64`.
+    fileprivate func distance(since other: Int64) -> Int64 {
+        let (difference, isTooMuch) = subtractingReportingOverflow(other)
+        return isTooMuch ? (self < other ? .min : .max) : difference
+    }
+}

@@ -1,0 +1,103 @@
+internal import MartletCore
+
+/// The localized string of an app for a key in one language.
+enum LocalizedString: Sendable, Hashable {
+    /// The plural categories of languages (Unicode CLDR).
+    enum PluralCategory: String, CaseIterable {
+        case zero, one, two, few, many, other
+    }
+
+    case plain(String)
+    case plural([PluralCategory: String])
+
+    /// The string, or an object of strings by plural category.
+    var json: JSONValue {
+        switch self {
+        case .plain(let text): .string(text)
+        case .plural(let forms):
+            .object(
+                PluralCategory.allCases.compactMap { category in
+                    forms[category].map { .init(category.rawValue, .string($0)) }
+                }
+            )
+        }
+    }
+
+    fileprivate var byteCount: Int {
+        switch self {
+        case .plain(let text): text.utf8.count
+        case .plural(let forms): forms.values.reduce(0) { $0 + $1.utf8.count }
+        }
+    }
+}
+
+/// The localized strings of apps by language, used to resolve localization keys in pushes.
+struct LocalizedTables: Sendable {
+    /// The maximum number of tables and bytes of all apps together.
+    static let tableLimit = 500
+    static let byteLimit = 16 << 20
+
+    /// The tables by language, for each app.
+    private(set) var apps: [String: [String: [String: LocalizedString]]] = [:]
+    private var byteCounts: [String: [String: Int]] = [:]
+
+    /// Returns whether a string has the form of a language tag (BCP 47), or is Apple's `Base`.
+    static func isLanguage(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        return text.utf8.count <= 35 && parts.first.map { (2...8).contains($0.utf8.count) } == true
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.utf8.count <= 8 && part.utf8.allSatisfy { $0.isLetterOrDigit }
+            }
+    }
+
+    /// Sets the table of a language, replacing an existing one.
+    ///
+    /// - Throws: ``PreviewsFull`` when a limit would be exceeded.
+    mutating func set(_ table: [String: LocalizedString], _ language: String, of app: String) throws(PreviewsFull) {
+        var others = self
+        others.remove(language, of: app)
+        let size = table.reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount }
+        let counts = others.byteCounts.values.flatMap(\.values)
+        guard counts.count < LocalizedTables.tableLimit, counts.reduce(size, +) <= LocalizedTables.byteLimit else {
+            throw PreviewsFull("there are \(counts.count) tables of strings already: remove some first")
+        }
+        others.apps[app, default: [:]][language] = table
+        others.byteCounts[app, default: [:]][language] = size
+        self = others
+    }
+
+    /// Replaces all tables of an app; changes nothing when it throws.
+    mutating func set(_ tables: [String: [String: LocalizedString]], of app: String) throws(PreviewsFull) {
+        var others = self
+        others.remove(of: app)
+        for (language, table) in tables { try others.set(table, language, of: app) }
+        self = others
+    }
+
+    /// Removes a table; returns false when there is none.
+    @discardableResult
+    mutating func remove(_ language: String, of app: String) -> Bool {
+        byteCounts[app]?[language] = nil
+        let hasBeen = apps[app]?.removeValue(forKey: language) != nil
+        if apps[app]?.isEmpty == true { remove(of: app) }
+        return hasBeen
+    }
+
+    /// Removes all tables of an app; returns false when there are none.
+    @discardableResult
+    mutating func remove(of app: String) -> Bool {
+        byteCounts[app] = nil
+        return apps.removeValue(forKey: app) != nil
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

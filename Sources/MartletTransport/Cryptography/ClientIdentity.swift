@@ -1,0 +1,214 @@
+internal import CMartletOpenSSL
+
+/// The properties that a provider certificate from Apple states.
+package struct CertificateFacts: Sendable, Hashable {
+    /// The topics that the certificate lists in the extensions 1.2.840.113635.100.6.3.6, including those of other kinds
+    /// (`.voip`, `.complication`), and 1.2.840.113635.100.6.3.4 (VoIP).
+    ///
+    /// A certificate without a list, such as one for MDM or Wallet passes, has one topic, the user ID (UID) of its
+    /// subject. Empty without both, and when the list is not valid DER.
+    package let topics: [String]
+    /// Whether the certificate is valid for development; one that names no environment is valid for both.
+    package let isForDevelopment: Bool
+    /// Whether the certificate is valid for production; one that names no environment is valid for both.
+    package let isForProduction: Bool
+    /// The time at which the certificate expires, in seconds since 1970; nil when it cannot be parsed.
+    package let expiry: Int64?
+    /// The SHA-256 of the certificate's DER encoding, 64 lower-case hexadecimal digits.
+    package let fingerprint: String
+    /// The subject as text (RFC 2253), such as `CN=orders,O=Example`.
+    package let subject: String
+    /// Whether the certificate was issued by one of the authorities in the server's TLS settings.
+    package let isIssuedByAuthority: Bool
+
+    init(_ certificate: Certificate, isIssuedByAuthority: Bool = false) {
+        self.isIssuedByAuthority = isIssuedByAuthority
+        fingerprint = certificate.fingerprint
+        subject = certificate.subject
+        let list = "1.2.840.113635.100.6.3.6"
+        let voip = certificate.text(of: "1.2.840.113635.100.6.3.4")
+        let hasList = certificate.has(list) || !voip.isEmpty
+        let listed = certificate.text(of: list)
+        topics = hasList ? listed + voip.filter { !listed.contains($0) } : certificate.userID.map { [$0] } ?? []
+        let isForDevelopment = certificate.has("1.2.840.113635.100.6.3.1")
+        let isForProduction = certificate.has("1.2.840.113635.100.6.3.2")
+        let namesNeither = !isForDevelopment && !isForProduction && !hasList && !topics.isEmpty
+        self.isForDevelopment = isForDevelopment || namesNeither
+        self.isForProduction = isForProduction || namesNeither
+        expiry = certificate.expiry
+    }
+
+    /// Returns the time at which the first of several certificates expires, in seconds since 1970.
+    ///
+    /// - Parameter pem: Certificates in PEM.
+    /// - Returns: The time; nil when no certificate with a readable expiry is found.
+    package static func earliestExpiry(in pem: String) -> Int64? {
+        Certificate.all(in: pem).compactMap(\.expiry).min()
+    }
+}
+
+/// A client's certificate and key, with the properties that the certificate states.
+package struct ClientIdentity: Sendable {
+    /// The certificate and its key.
+    package let identity: TLSContext.Identity
+    /// The properties that the certificate states.
+    package let facts: CertificateFacts
+
+    /// Creates an identity from PEM text.
+    ///
+    /// - Throws: ``WireError`` of kind `.badCredentials` when the text holds no certificate, or the key does not match
+    ///   it.
+    package init(certificatePEM: String, privateKeyPEM: String) throws(WireError) {
+        guard let certificate = Certificate.all(in: certificatePEM).first else {
+            throw WireError(
+                .badCredentials,
+                "the text holds no certificate: it has to begin with -----BEGIN CERTIFICATE-----"
+            )
+        }
+        identity = TLSContext.Identity(certificateChainPEM: certificatePEM, privateKeyPEM: privateKeyPEM)
+        // Detects unusable credentials now instead of at the first push.
+        _ = try TLSContext.client(identity: identity)
+        facts = CertificateFacts(certificate)
+    }
+
+    /// Creates an identity from a PKCS#12 file, such as one that the Keychain exported.
+    ///
+    /// - Throws: ``WireError`` of kind `.badCredentials` for a wrong passphrase, or a file with other contents.
+    package init(pkcs12: [UInt8], passphrase: String) throws(WireError) {
+        prepareOpenSSL()
+        // The BIO borrows the bytes, so they have to stay in place until the BIO has been read.
+        let parsed = pkcs12.withUnsafeBytes { bytes in
+            let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
+            defer { BIO_free(bio) }
+            return d2i_PKCS12_bio(bio, nil)
+        }
+        guard let container = parsed else {
+            ERR_clear_error()
+            throw WireError(.badCredentials, "this is no PKCS#12 file (.p12)")
+        }
+        defer { PKCS12_free(container) }
+        var rawKey: OpaquePointer?
+        var rawCertificate: OpaquePointer?
+        var chain: OpaquePointer?
+        guard PKCS12_parse(container, passphrase, &rawKey, &rawCertificate, &chain) == 1 else {
+            throw WireError(
+                .badCredentials,
+                "the PKCS#12 file cannot be opened, by this passphrase: \(openSSLMessage())"
+            )
+        }
+        defer { martlet_X509_stack_free(chain) }
+        let key = rawKey.map(PrivateKey.init(adopting:))
+        guard let certificate = rawCertificate.map(Certificate.init(adopting:)), let key else {
+            throw WireError(.badCredentials, "the PKCS#12 file has to hold a certificate with its private key")
+        }
+        do {
+            var pem = try certificate.pem()
+            for index in 0..<martlet_X509_stack_count(chain) {
+                guard let link = martlet_X509_stack_at(chain, index) else { continue }
+                X509_up_ref(link)
+                pem += try Certificate(adopting: link).pem()
+            }
+            try self.init(certificatePEM: pem, privateKeyPEM: key.pem())
+        } catch let error as WireError {
+            throw error
+        } catch {
+            throw WireError(.badCredentials, "\(error)")
+        }
+    }
+}
+
+extension Certificate {
+    /// Returns whether the certificate has an extension with this object identifier.
+    fileprivate func has(_ number: String) -> Bool {
+        value(of: number) != nil
+    }
+
+    /// Returns the UTF-8 strings of an extension that is a string or a sequence, without its other elements; empty for
+    /// bytes that are not valid DER.
+    fileprivate func text(of number: String) -> [String] {
+        guard let value = value(of: number) else { return [] }
+        var outer = DERReader(value[...])
+        guard let sequence = outer.next() else { return [] }
+        if sequence.tag == DERReader.utf8String, outer.isAtEnd {
+            return [String(decoding: sequence.content, as: UTF8.self)]
+        }
+        guard sequence.tag == DERReader.sequence else { return [] }
+        var texts: [String] = []
+        var reader = DERReader(sequence.content)
+        while let element = reader.next() {
+            if element.tag == DERReader.utf8String { texts.append(String(decoding: element.content, as: UTF8.self)) }
+        }
+        return outer.isAtEnd && reader.isAtEnd ? texts : []
+    }
+
+    /// Returns the value of the extension with this object identifier.
+    private func value(of number: String) -> [UInt8]? {
+        guard let object = OBJ_txt2obj(number, 1) else { return nil }
+        defer { ASN1_OBJECT_free(object) }
+        let index = X509_get_ext_by_OBJ(raw, object, -1)
+        guard index >= 0, let value = X509_EXTENSION_get_data(X509_get_ext(raw, index)) else { return nil }
+        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
+    }
+
+    /// The user ID (UID) of the subject; nil when it has none.
+    fileprivate var userID: String? {
+        let index = X509_NAME_get_index_by_NID(X509_get_subject_name(raw), NID_userId, -1)
+        guard index >= 0, let entry = X509_NAME_get_entry(X509_get_subject_name(raw), index),
+            let value = X509_NAME_ENTRY_get_data(entry), ASN1_STRING_length(value) > 0
+        else { return nil }
+        let bytes = UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value)))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The time at which the certificate expires, in seconds since 1970.
+    fileprivate var expiry: Int64? {
+        var days: CInt = 0
+        var seconds: CInt = 0
+        guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
+        defer { ASN1_TIME_free(epoch) }
+        guard ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(raw)) == 1 else { return nil }
+        return Int64(days) * 86_400 + Int64(seconds)
+    }
+}
+
+/// An iterator over the elements of one level of DER (X.690).
+private struct DERReader {
+    static let utf8String: UInt8 = 0x0C
+    static let sequence: UInt8 = 0x30
+
+    private var rest: ArraySlice<UInt8>
+    private var isMalformed = false
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    /// Whether all bytes have been read and were valid DER.
+    var isAtEnd: Bool { rest.isEmpty && !isMalformed }
+
+    /// Returns the next element; nil at the end, and for bytes that are not valid DER.
+    mutating func next() -> (tag: UInt8, content: ArraySlice<UInt8>)? {
+        guard let tag = rest.popFirst() else { return nil }
+        guard let content = nextContent() else {
+            isMalformed = true
+            return nil
+        }
+        return (tag, content)
+    }
+
+    /// Returns the content of the element whose tag has been read; nil for bytes that are not valid DER.
+    private mutating func nextContent() -> ArraySlice<UInt8>? {
+        guard let first = rest.popFirst() else { return nil }
+        var count = Int(first)
+        if first & 0x80 != 0 {
+            count = 0
+            for _ in 0..<min(4, first & 0x7F) {
+                guard let byte = rest.popFirst() else { return nil }
+                count = count << 8 | Int(byte)
+            }
+        }
+        guard count <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+}

@@ -1,0 +1,410 @@
+internal import CMartletLibuv
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A thread that waits for sockets and timers with libuv and runs Swift jobs in between.
+///
+/// The module `MartletTransport` transports bytes over sockets, TLS, HTTP/2 and HTTP/1.1, all on event loops; it
+/// contains nothing about push notifications. Its unsafe pointers stay within the module.
+///
+/// A loop is a `SerialExecutor`, so an actor can run on it and needs no lock to use its sockets. A ``LoopTaskExecutor``
+/// runs whole tasks on the loop without switching threads. Each turn of the loop runs the queued jobs and then, once,
+/// the actions that were registered with ``atEndOfTurn(_:)``. Connections flush their output in such an action, so that
+/// many sends share one system call.
+///
+/// It is `@unchecked Sendable` because `bound` is accessed only on the loop's own thread, which every entry point
+/// checks, and everything else is immutable, atomic or protected by the mutex.
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
+    /// A unit of work for the loop.
+    private enum Work {
+        /// A job of an actor.
+        case job(UnownedJob)
+        /// A job of a task that runs outside of every actor.
+        case task(UnownedJob, LoopTaskExecutor)
+        case closure(@Sendable () -> Void)
+    }
+
+    /// State that any thread may access.
+    private struct Inbox {
+        var work: [Work] = []
+        var isWakePending = false
+        var isStopping = false
+        /// Whether libuv's loop is closed or closing, and must not be woken any more.
+        var isClosed = false
+        /// Whether a thread runs the work that is added after the loop was closed.
+        var hasThread = true
+    }
+
+    /// State that only the loop's thread may access.
+    private final class Bound {
+        var work: [Work] = []
+        var running: [Work] = []
+        var endOfTurn: [() -> Void] = []
+        var endingTurn: [() -> Void] = []
+        var timers = TimeHeap<LoopTimer>()
+        @exclusivity(unchecked) var turnTime = MonotonicTime.zero
+        /// Whether the loop has waited for events since `turnTime` was read.
+        @exclusivity(unchecked) var hasWaited = false
+        var hasAlarmRung = false
+    }
+
+    /// The maximum number of rounds of jobs in one turn before the loop polls its sockets again.
+    private static let roundsPerTurn = 16
+
+    private let inbox = Mutex(Inbox())
+    private let bound = Bound()
+    private let threadID = Atomic<UInt>(0)
+    private let clock: ManualClock?
+
+    let loop: UnsafeMutablePointer<uv_loop_t>
+    private let wakeUp = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    private let beforePoll = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+    private let afterPoll = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    private let alarm = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+    private let noWait = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
+
+    /// The buffer into which the loop's connections read, one after the other.
+    ///
+    /// It is small so that the data stays in the processor's L1 cache until it has been processed.
+    package let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 * 1024, alignment: 64)
+
+    /// Starts the thread, which runs until ``shutdown()``.
+    ///
+    /// - Parameter clock: A clock that a test advances manually; by default the system's monotonic clock.
+    /// - Throws: ``WireError`` of kind `.system` when the system provides no descriptor or thread.
+    package init(clock: ManualClock? = nil) throws(WireError) {
+        self.clock = clock
+        loop = .allocate(capacity: 1)
+        var status = uv_loop_init(loop)
+        guard status == 0 else { throw WireError(.system, "cannot make an event loop: \(uvMessage(status))") }
+        status = uv_async_init(loop, wakeUp) { _ in }
+        guard status == 0 else {
+            uv_loop_close(loop)
+            throw WireError(.system, "cannot make an event loop: \(uvMessage(status))")
+        }
+        uv_prepare_init(loop, beforePoll)
+        uv_check_init(loop, afterPoll)
+        uv_timer_init(loop, alarm)
+        uv_idle_init(loop, noWait)
+        let context = Unmanaged.passRetained(self).toOpaque()
+        beforePoll.pointee.data = context
+        afterPoll.pointee.data = context
+        alarm.pointee.data = context
+        readClock()
+
+        guard startThread({ $0.run() }) else {
+            Unmanaged<EventLoop>.fromOpaque(context).release()
+            stop()
+            uv_run(loop, UV_RUN_DEFAULT)
+            uv_loop_close(loop)
+            throw WireError(.system, "cannot start a thread")
+        }
+        clock?.add(self)
+    }
+
+    /// Runs `body` on a new thread, which keeps this object alive; returns false when the thread cannot be created.
+    private func startThread(_ body: @escaping (EventLoop) -> Void) -> Bool {
+        let start = Unmanaged.passRetained(ThreadStart(loop: self, body: body)).toOpaque()
+        var thread = uv_thread_t()
+        let status = uv_thread_create(
+            &thread,
+            { context in
+                guard let context else { return }
+                let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+                blockSignals()
+                start.body(start.loop)
+            },
+            start
+        )
+        guard status == 0 else {
+            Unmanaged<ThreadStart>.fromOpaque(start).release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+
+    deinit {
+        loop.deallocate()
+        readBuffer.deallocate()
+        wakeUp.deallocate()
+        beforePoll.deallocate()
+        afterPoll.deallocate()
+        alarm.deallocate()
+        noWait.deallocate()
+    }
+
+    // MARK: From any thread
+
+    /// Whether the current thread is the loop's thread.
+    package var isCurrent: Bool {
+        threadID.load(ordering: .relaxed) == currentThreadID()
+    }
+
+    /// Runs `body` on the loop, in order with the queued jobs; when called on the loop, later in the same turn.
+    package func execute(_ body: @escaping @Sendable () -> Void) {
+        add(.closure(body))
+    }
+
+    /// Stops the thread after its queued work, without waiting for it: a pending name lookup delays the end until the
+    /// resolver returns.
+    ///
+    /// The caller must have closed all sockets of the loop. A job that is added later still runs, on a thread started
+    /// for it, but sockets and timers no longer work.
+    package func shutdown() {
+        clock?.remove(self)
+        inbox.withLock { inbox in
+            inbox.isStopping = true
+            if !inbox.isClosed { uv_async_send(wakeUp) }
+        }
+    }
+
+    /// Queues a job; required by `SerialExecutor`.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    /// Queues a job of a task that runs outside of every actor.
+    func enqueue(_ job: UnownedJob, of executor: LoopTaskExecutor) {
+        add(.task(job, executor))
+    }
+
+    /// Returns a reference to this executor; required by `SerialExecutor`.
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    /// Returns whether the current thread is the loop's, so that a callback can enter an actor of this loop without a
+    /// hop; required by `SerialExecutor`.
+    package func isIsolatingCurrentContext() -> Bool? {
+        isCurrent
+    }
+
+    /// Stops the program when called on another thread, which is a bug in this package; required by `SerialExecutor`.
+    package func checkIsolated() {
+        precondition(isCurrent, "this must run on its event loop")
+    }
+
+    private func add(_ work: Work) {
+        if isCurrent {
+            bound.work.append(work)
+            return
+        }
+        let needsThread = inbox.withLock { inbox in
+            inbox.work.append(work)
+            guard inbox.isClosed else {
+                // The lock is held so that the loop cannot be closed before this call.
+                if !inbox.isWakePending { uv_async_send(wakeUp) }
+                inbox.isWakePending = true
+                return false
+            }
+            defer { inbox.hasThread = true }
+            return !inbox.hasThread
+        }
+        if needsThread { _ = startThread { $0.runLateWork() } }
+    }
+
+    // MARK: On the loop
+
+    /// The current time, read once between two waits for events.
+    ///
+    /// Callbacks of sockets run within libuv's wait, so the first of them to use the time reads the clock: on an idle
+    /// loop the time of the previous turn may be hours old.
+    package var now: MonotonicTime {
+        checkIsolated()
+        if let clock { return clock.now }
+        if bound.hasWaited { readClock() }
+        return bound.turnTime
+    }
+
+    private func readClock() {
+        bound.turnTime = MonotonicTime(nanoseconds: Int64(uv_hrtime()))
+        bound.hasWaited = false
+    }
+
+    /// Calls `action` once after this delay, unless the timer is cancelled first.
+    @discardableResult
+    package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
+        let timer = LoopTimer(deadline: now.advanced(by: delay), action: action)
+        bound.timers.insert(timer, due: timer.deadline)
+        setAlarm()
+        return timer
+    }
+
+    /// Calls `action` once, after the jobs of this turn and before the loop waits again.
+    package func atEndOfTurn(_ action: @escaping () -> Void) {
+        checkIsolated()
+        bound.endOfTurn.append(action)
+    }
+
+    /// Fires the timers that are due; ``ManualClock/advance(by:)`` calls this after it has advanced.
+    func fireTimers() {
+        while let timer = bound.timers.removeDue(by: now) {
+            timer.fire()
+        }
+        setAlarm()
+    }
+
+    /// Fires due timers after the loop has polled.
+    ///
+    /// Socket input is handled before expired timers, so that a process that was suspended does not mistake its own
+    /// pause for a timeout of its peer.
+    private func polled() {
+        readClock()
+        guard bound.hasAlarmRung else { return }
+        bound.hasAlarmRung = false
+        uv_idle_stop(noWait)
+        fireTimers()
+    }
+
+    private func setAlarm() {
+        guard clock == nil else { return }
+        guard let deadline = bound.timers.earliest else {
+            uv_timer_stop(alarm)
+            return
+        }
+        // libuv counts in milliseconds from the time of the turn: round up, so that the alarm never fires early.
+        // Callers choose delays, so a deadline may be any number: below 0 the subtraction could overflow.
+        let wait = max(0, max(0, deadline.nanoseconds) - Int64(uv_hrtime()))
+        uv_update_time(loop)
+        uv_timer_start(
+            alarm,
+            { handle in
+                guard let loop = EventLoop.from(handle?.pointee.data) else { return }
+                loop.bound.hasAlarmRung = true
+                uv_idle_start(loop.noWait) { _ in }
+            },
+            UInt64((wait + 999_999) / 1_000_000),
+            0
+        )
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
+        context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func run() {
+        threadID.store(currentThreadID(), ordering: .relaxed)
+        uv_prepare_start(beforePoll) { handle in EventLoop.from(handle?.pointee.data)?.finishTurn() }
+        uv_check_start(afterPoll) { handle in EventLoop.from(handle?.pointee.data)?.polled() }
+        uv_run(loop, UV_RUN_DEFAULT)
+        uv_loop_close(loop)
+        runLateWork()
+        // Balances `passRetained` in `init`.
+        Unmanaged.passUnretained(self).release()
+    }
+
+    /// Runs work that was added after the loop had been closed, in order.
+    private func runLateWork() {
+        threadID.store(currentThreadID(), ordering: .relaxed)
+        while true {
+            let isDone = inbox.withLock { inbox in
+                bound.work.append(contentsOf: inbox.work)
+                inbox.work = []
+                guard bound.work.isEmpty else { return false }
+                inbox.hasThread = false
+                threadID.store(0, ordering: .relaxed)
+                return true
+            }
+            if isDone { return }
+            runWork()
+        }
+    }
+
+    private func runWork() {
+        swap(&bound.work, &bound.running)
+        for work in bound.running {
+            switch work {
+            case .job(let job):
+                job.runSynchronously(on: asUnownedSerialExecutor())
+            case .task(let job, let executor):
+                job.runSynchronously(on: executor.asUnownedTaskExecutor())
+            case .closure(let body):
+                body()
+            }
+        }
+        bound.running.removeAll(keepingCapacity: true)
+        swap(&bound.endOfTurn, &bound.endingTurn)
+        for action in bound.endingTurn { action() }
+        bound.endingTurn.removeAll(keepingCapacity: true)
+    }
+
+    /// Runs jobs and the end-of-turn actions that they register, repeatedly, until no work is left or the limit of
+    /// rounds is reached.
+    private func finishTurn() {
+        for _ in 0..<EventLoop.roundsPerTurn {
+            let isStopping = inbox.withLock { inbox in
+                inbox.isWakePending = false
+                bound.work.append(contentsOf: inbox.work)
+                inbox.work.removeAll(keepingCapacity: true)
+                return inbox.isStopping
+            }
+            guard !bound.work.isEmpty || !bound.endOfTurn.isEmpty else {
+                if isStopping, close() { stop() }
+                bound.hasWaited = true
+                return
+            }
+            runWork()
+        }
+        bound.hasWaited = true
+        uv_async_send(wakeUp)
+    }
+
+    /// Prevents further wake-ups of the loop; returns false when work has just been added.
+    private func close() -> Bool {
+        inbox.withLock { inbox in
+            inbox.isClosed = inbox.work.isEmpty
+            return inbox.isClosed
+        }
+    }
+
+    /// Closes every handle of the loop, after which `uv_run` returns.
+    private func stop() {
+        uv_walk(
+            loop,
+            { handle, _ in
+                if uv_is_closing(handle) == 0 { uv_close(handle, nil) }
+            },
+            nil
+        )
+    }
+}
+
+/// Blocks signals on the calling thread: a write to a closed connection must return an error instead of ending the
+/// process with `SIGPIPE`, and signals that the program waits for must be delivered to its own threads.
+private func blockSignals() {
+    var all = sigset_t()
+    sigfillset(&all)
+    for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGPROF] { sigdelset(&all, signal) }
+    pthread_sigmask(SIG_BLOCK, &all, nil)
+}
+
+/// The context of a new thread of a loop.
+private final class ThreadStart {
+    let loop: EventLoop
+    let body: (EventLoop) -> Void
+
+    init(loop: EventLoop, body: @escaping (EventLoop) -> Void) {
+        self.loop = loop
+        self.body = body
+    }
+}
+
+/// Returns an identifier of the calling thread that can be compared.
+private func currentThreadID() -> UInt {
+    #if canImport(Glibc)
+        UInt(pthread_self())
+    #else
+        UInt(bitPattern: pthread_self())
+    #endif
+}
+
+/// Returns libuv's message for one of its (negative) status codes.
+func uvMessage(_ status: CInt) -> String {
+    uv_strerror(status).map { String(cString: $0) } ?? "error \(status)"
+}

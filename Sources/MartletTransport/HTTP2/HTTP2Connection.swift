@@ -1,0 +1,439 @@
+/// An HTTP/2 connection of a client or a server.
+///
+/// It moves bytes between its transport and its session, batches the frames of one turn of the loop into few writes,
+/// and reports events.
+///
+/// All calls and events are on its loop. The transport handles TLS, the session the HTTP/2 protocol, and the owner the
+/// requests.
+package final class HTTP2Connection {
+    /// The maximum number of consecutive reads before other connections of the loop are served.
+    private static let readsPerTurn = 64
+    /// The number of queued frames for a client from which on they are written before more of its input is read.
+    private static let outputFrames = 1_000
+    /// The time that a server waits for a client to close the connection after the server has finished.
+    static let partingLimit = Duration.seconds(2)
+
+    private enum State {
+        case idle
+        case dialing(Dialer)
+        case tunnelling(ProxyTunnel)
+        case handshaking
+        case open
+        /// All output has been sent, and the client has not closed the connection yet (servers only).
+        case parting
+        case closed
+    }
+
+    let loop: EventLoop
+    let role: HTTP2Session.Role
+    private let timeout: Duration
+    private let endpoint: Endpoint?
+    /// The peer: an address with its port (servers), or the host name of the endpoint (clients).
+    package let peer: String
+    let session: HTTP2Session
+    /// The timeout state for a server's client.
+    var watch: HTTP2Watch?
+    @exclusivity(unchecked) private var transport: Reference<Transport>?
+    private var watcher: SocketWatcher?
+    private(set) var onEvent: ((Event) -> Void)?
+    @exclusivity(unchecked) private var state = State.idle
+    private var timer: LoopTimer?
+    @exclusivity(unchecked) private var isFlushScheduled = false
+    private var coalescing = ReadCoalescing()
+    private var readTimer: LoopTimer?
+    /// The output that the transport has not accepted yet.
+    @exclusivity(unchecked) private var output = HTTP2Output()
+    /// Whether the socket currently accepts no output.
+    private var isStalled = false
+    /// Reusable storage for the next list of events.
+    private var spareEvents: [HTTP2Event] = []
+    /// The debug data of the GOAWAY that ends a graceful shutdown, set when the shutdown is announced (servers only).
+    var announcedDebugData: [UInt8]?
+    /// The reason with which the connection closes when its last output has been written.
+    @exclusivity(unchecked) private var ending: WireError?
+
+    /// Creates a client's connection, which ``start(onEvent:)`` opens.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The server to connect to.
+    ///   - limits: The limits for the server.
+    ///   - timeout: The timeout of name resolution, connecting and the TLS handshake together.
+    ///   - loop: The event loop of the connection.
+    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
+    package init(
+        to endpoint: Endpoint,
+        limits: HTTP2Limits,
+        timeout: Duration,
+        on loop: EventLoop
+    ) throws(WireError) {
+        self.loop = loop
+        self.endpoint = endpoint
+        peer = endpoint.host
+        self.timeout = timeout
+        role = .client
+        session = try HTTP2Session(.client, limits: limits)
+    }
+
+    /// Creates a server's connection on an accepted socket.
+    init(
+        accepting socket: Reference<Socket>,
+        from peer: String,
+        tls: TLSContext?,
+        limits: HTTP2Limits,
+        patience: HTTP2Patience,
+        on loop: EventLoop
+    ) throws(WireError) {
+        self.loop = loop
+        timeout = patience.handshake
+        watch = HTTP2Watch(patience, at: loop.now)
+        endpoint = nil
+        self.peer = peer
+        role = .server
+        session = try HTTP2Session(.server, limits: limits)
+        transport = Reference(try Transport(socket, tls: tls, peerName: peer))
+        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
+    }
+
+    /// Connects (a client) and performs the TLS handshake; events are reported to `onEvent`.
+    package func start(onEvent: @escaping (Event) -> Void) {
+        guard case .idle = state else { return }
+        self.onEvent = onEvent
+        guard let endpoint else {
+            handshake()
+            return
+        }
+        timer = loop.schedule(after: timeout) { [weak self] in
+            guard let self else { return }
+            close(WireError(.timedOut, "no connection within \(timeout)"))
+        }
+        let dialer = Dialer(
+            host: endpoint.proxy?.host ?? endpoint.host,
+            port: endpoint.proxy?.port ?? endpoint.port,
+            on: loop
+        )
+        state = .dialing(dialer)
+        dialer.start { [weak self] result in self?.dialed(result, endpoint) }
+    }
+
+    // MARK: For owners
+
+    /// Whether requests may be sent.
+    package var isOpen: Bool {
+        isConnected && ending == nil
+    }
+
+    /// The properties of the peer's certificate; nil when it has presented none.
+    package var peerCertificate: CertificateFacts? { transport?.value.peerCertificate }
+
+    /// The parameters negotiated in the TLS handshake; nil in cleartext, and when the connection is closed.
+    package var security: TransportSecurity? { transport?.value.security }
+
+    /// Sends a request (clients only).
+    ///
+    /// - Parameters:
+    ///   - fields: All fields, pseudo-header fields first.
+    ///   - body: The body.
+    ///   - sender: The object that the stream's ``Event/ended(_:sender:_:)`` carries.
+    /// - Returns: The stream, which can be passed to ``cancel(_:)``.
+    /// - Throws: ``WireError`` when the connection accepts no more requests.
+    @discardableResult
+    package func send(
+        _ fields: consuming HTTPFields,
+        body: [UInt8],
+        for sender: AnyObject
+    ) throws(WireError) -> HTTP2Stream {
+        writeEarly()
+        guard isOpen else { throw ending ?? WireError(.closedLocally, "the connection is not open") }
+        let stream = HTTP2Stream(sending: fields, body: body, for: sender)
+        try session.open(stream)
+        scheduleFlush()
+        return stream
+    }
+
+    /// Closes the connection with a TCP reset, without sending a GOAWAY.
+    package func abort(_ reason: WireError = WireError(.closedLocally, "the connection was reset")) {
+        transport?.value.resetOnClose()
+        finish(reason)
+    }
+
+    /// Closes the connection after writing what the socket accepts immediately; open streams end as broken.
+    package func close(_ reason: WireError) {
+        if isConnected {
+            flush()
+            transport?.value.closeWriting()
+        }
+        finish(reason)
+    }
+
+    // MARK: Reading and writing
+
+    private var isConnected: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    /// Whether all output has been sent, and the client has not closed the connection yet (servers only).
+    var isParting: Bool {
+        if case .parting = state { true } else { false }
+    }
+
+    /// A server stops reading from a client that does not read its output, because further responses would only be
+    /// queued.
+    private var mayRead: Bool { isParting || isOpen && (!isStalled || role == .client) }
+
+    private func dialed(_ result: Result<Reference<Socket>, WireError>, _ endpoint: Endpoint) {
+        guard case .dialing = state else { return }
+        do throws(WireError) {
+            let socket = try result.get()
+            guard let proxy = endpoint.proxy else {
+                try connected(socket, endpoint)
+                return
+            }
+            let tunnel = try ProxyTunnel(over: socket, to: proxy, host: endpoint.host, port: endpoint.port)
+            state = .tunnelling(tunnel)
+            tunnel.start(socket, on: loop) { [weak self] error in self?.tunnelled(error, socket, endpoint) }
+        } catch {
+            finish(error)
+        }
+    }
+
+    private func tunnelled(_ error: WireError?, _ socket: Reference<Socket>, _ endpoint: Endpoint) {
+        guard case .tunnelling = state else { return }
+        do throws(WireError) {
+            if let error { throw error }
+            try connected(socket, endpoint)
+        } catch {
+            finish(error)
+        }
+    }
+
+    private func connected(_ socket: Reference<Socket>, _ endpoint: Endpoint) throws(WireError) {
+        transport = Reference(try Transport(socket, tls: endpoint.tls, peerName: endpoint.host))
+        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
+        handshake()
+    }
+
+    private func becameReady(_ ready: SocketWatcher.Readiness) {
+        switch state {
+        case .handshaking:
+            handshake()
+        case .open:
+            if ready.contains(.writable) {
+                outputMoved()
+                flush()
+            }
+            read()
+        case .parting:
+            read()
+        case .idle, .dialing, .tunnelling, .closed:
+            break
+        }
+    }
+
+    private func handshake() {
+        guard let transport else { return }
+        state = .handshaking
+        switch transport.value.handshake() {
+        case .moved:
+            timer?.cancel()
+            state = .open
+            watcher?.wait(for: .readable)
+            scheduleFlush()
+            onEvent?(.ready)
+            // The peer's first frames may have arrived with its last handshake message.
+            read()
+        case .mustWait(let toWrite):
+            watcher?.wait(for: toWrite ? .writable : .readable)
+        case .ended:
+            finish(WireError(.closedByPeer, "the peer closed the connection during the TLS handshake"))
+        case .failed(let error):
+            finish(error)
+        }
+    }
+
+    private func read() {
+        for _ in 0..<HTTP2Connection.readsPerTurn {
+            guard mayRead, let transport else { return }
+            var count = 0
+            let outcome = transport.value.fill(loop.readBuffer, &count)
+            if count > 0, isOpen { received(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])) }
+            switch outcome {
+            case .moved:
+                continue
+            case .mustWait:
+                return
+            case .ended:
+                finish(ending ?? WireError(.closedByPeer, "the peer closed the connection"))
+                return
+            case .failed(let error):
+                finish(ending ?? error)
+                return
+            }
+        }
+        // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
+        loop.atEndOfTurn { [weak self] in self?.read() }
+    }
+
+    private func received(_ bytes: UnsafeRawBufferPointer) {
+        let now = loop.now
+        watch?.heard(at: now)
+        do throws(WireError) {
+            try session.receive(bytes, at: now)
+        } catch {
+            ending = error
+        }
+        reportEvents()
+        if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
+    }
+
+    /// Closes the sending side and continues to read what the client still sends.
+    ///
+    /// Closing a socket with unread input makes the kernel discard unsent output (RFC 9112 §9.6).
+    private func part(_ reason: WireError) {
+        guard role == .server, let transport else { return finish(reason) }
+        ending = reason
+        state = .parting
+        transport.value.closeWriting()
+        timer = loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finish(reason) }
+        read()
+    }
+
+    /// Closes the connection because its output cannot be written; a client first processes the received input.
+    private func hearOut(_ reason: WireError) {
+        guard role == .client else { return finish(ending ?? reason) }
+        while let transport {
+            var count = 0
+            let outcome = transport.value.fill(loop.readBuffer, &count)
+            let bytes = UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])
+            guard (try? session.receive(bytes, at: loop.now)) != nil, case .moved = outcome else { break }
+        }
+        finish(ending ?? reason)
+    }
+
+    func scheduleFlush() {
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
+        loop.atEndOfTurn { [weak self] in
+            self?.isFlushScheduled = false
+            self?.flush()
+        }
+    }
+
+    func flush() {
+        while isConnected, let transport {
+            if output.isEmpty { output.gather(from: session) }
+            guard !output.isEmpty else { return flushTransport(transport) }
+            guard writeOutput(to: transport) else { return }
+        }
+    }
+
+    /// Encodes requests immediately, and passes full TLS records to the transport.
+    ///
+    /// Output encoded at the end of the turn would no longer be in the processor's caches. With TLS the transport
+    /// buffers its output until it is flushed, or full.
+    private func writeEarly() {
+        guard isConnected else { return }
+        output.gatherMany(from: session)
+        if output.isFull, !isStalled, let transport { _ = writeOutput(to: transport) }
+    }
+
+    /// Passes the encoded output to the transport; returns false when it accepts no more for now.
+    private func writeOutput(to transport: Reference<Transport>) -> Bool {
+        switch output.write(to: transport.value) {
+        case .moved:
+            return true
+        case .mustWait(let toWrite):
+            outputStalled(toWrite)
+        case .ended:
+            finish(WireError(.closedByPeer, "the peer closed the connection"))
+        case .failed(let error):
+            hearOut(error)
+        }
+        return false
+    }
+
+    private func outputStalled(_ toWrite: Bool) {
+        isStalled = toWrite
+        watch?.stalled(at: loop.now)
+        watcher?.wait(for: toWrite && role == .server ? .writable : [.readable, .writable])
+    }
+
+    private func outputMoved() {
+        isStalled = false
+        watch?.moved()
+    }
+
+    /// Writes everything that the transport has buffered.
+    private func flushTransport(_ transport: Reference<Transport>) {
+        switch transport.value.flush() {
+        case .mustWait(let toWrite):
+            outputStalled(toWrite)
+        case .failed(let error):
+            hearOut(error)
+        case .moved, .ended:
+            outputMoved()
+            watcher?.wait(for: .readable)
+            reportEvents()
+            guard session.isOver || ending != nil else { return coalesceReads() }
+            part(ending ?? session.violation ?? WireError(.closedLocally, "the connection was closed in order"))
+        }
+    }
+
+    /// Makes the kernel wake a busy client once for several responses.
+    private func coalesceReads() {
+        guard role == .client, let transport else { return }
+        if let mark = coalescing.openStreams(session.openStreamCount) { transport.value.setLowWaterMark(mark) }
+        guard coalescing.isActive, readTimer == nil else { return }
+        readTimer = loop.schedule(after: ReadCoalescing.delayLimit) { [weak self] in
+            guard let self else { return }
+            readTimer = nil
+            read()
+            coalesceReads()
+        }
+    }
+
+    // MARK: Reporting
+
+    private func reportEvents() {
+        // Reporting may cause more events, for example by closing the connection; they use a separate list.
+        var events: [HTTP2Event] = []
+        swap(&events, &spareEvents)
+        session.takeEvents(&events)
+        defer {
+            events.removeAll(keepingCapacity: true)
+            swap(&events, &spareEvents)
+        }
+        // The owner may close the connection in between, and still receives the ends of its requests.
+        let owner = onEvent
+        // A server receives the ends of its streams when all output has been written, or when the connection has ended.
+        let isWritten = if case .closed = state { false } else { true }
+        for event in events { report(event, isWritten, to: owner) }
+        if !events.isEmpty { owner?(.caughtUp) }
+    }
+
+    private func finish(_ reason: WireError) {
+        if case .closed = state { return }
+        switch state {
+        case .dialing(let dialer): dialer.cancel()
+        case .tunnelling(let tunnel): tunnel.cancel()
+        case .idle, .handshaking, .open, .parting, .closed: break
+        }
+        state = .closed
+        timer?.cancel()
+        readTimer?.cancel()
+        watcher?.close()
+        watcher = nil
+        transport = nil
+        reportEvents()
+        if role == .server {
+            for stream in session.takeOpenStreams() where stream.isCounted {
+                onEvent?(.served(stream, isAnswered: false))
+            }
+        }
+        let report = onEvent.take()
+        report?(.closed(reason))
+        for stream in session.takeOpenStreams() where role == .client {
+            report?(.ended(stream, sender: stream.sender.take(), session.outcome(of: stream, brokenBy: reason)))
+        }
+        report?(.caughtUp)
+    }
+}

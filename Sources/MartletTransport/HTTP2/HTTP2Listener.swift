@@ -1,0 +1,164 @@
+/// A server socket that accepts HTTP/2 connections on one address, with TLS or in cleartext; used only on its loop.
+package final class HTTP2Listener {
+    /// The interval between checks for timed-out clients; one timer serves all connections.
+    private static let patrolInterval = Duration.seconds(1)
+
+    /// The settings of a listener for its connections.
+    package struct Configuration: Sendable {
+        /// The TLS settings; nil for HTTP/2 in cleartext with prior knowledge (RFC 9113 §3.3).
+        package var tls: TLSContext?
+        /// The limits for each client.
+        package var limits: HTTP2Limits
+        /// The timeouts for clients.
+        package var patience: HTTP2Patience
+        /// The maximum number of connections.
+        ///
+        /// For a further connection the server closes one without a request in progress, see ``ConnectionSlots``. When
+        /// all have one, further connections wait in the kernel's accept queue.
+        package var connections: Int
+
+        /// Creates a configuration from its parts.
+        package init(
+            tls: TLSContext?,
+            limits: HTTP2Limits,
+            patience: HTTP2Patience = HTTP2Patience(),
+            connections: Int = 10_000
+        ) {
+            self.tls = tls
+            self.limits = limits
+            self.patience = patience
+            self.connections = connections
+        }
+    }
+
+    private let loop: EventLoop
+    private var configuration: Configuration
+    private let onEvent: (HTTP2Connection, HTTP2Connection.Event) -> Void
+    /// The socket; nil once the listener is closing, so that further clients are refused.
+    private var listeningSocket: ListeningSocket<ObjectIdentifier>?
+    private var connections: [ObjectIdentifier: HTTP2Connection] = [:]
+    private var patrol: LoopTimer?
+    private var onDrained: (() -> Void)?
+
+    /// The port on which the listener accepts connections.
+    package let port: UInt16
+
+    /// Binds the address and starts accepting connections.
+    ///
+    /// - Parameters:
+    ///   - host: An address literal.
+    ///   - port: The port, or 0 for any free port.
+    ///   - configuration: The settings for connections.
+    ///   - loop: The event loop of the listener and all connections.
+    ///   - admits: Called for each client that connects; returns false to close the connection before the TLS
+    ///     handshake.
+    ///   - onEvent: Called for each event of each connection.
+    /// - Throws: ``WireError`` of kind `.cannotListen` when the address is in use, or `.addressNotAvailable` when it is
+    ///   not an address of this machine.
+    package init(
+        host: String,
+        port: UInt16,
+        configuration: Configuration,
+        on loop: EventLoop,
+        admits: @escaping () -> Bool = { true },
+        onEvent: @escaping (HTTP2Connection, HTTP2Connection.Event) -> Void
+    ) throws(WireError) {
+        self.loop = loop
+        self.configuration = configuration
+        self.onEvent = onEvent
+        let socket = try ListeningSocket<ObjectIdentifier>(
+            host: host,
+            port: port,
+            limit: configuration.connections,
+            on: loop
+        )
+        self.port = socket.port
+        listeningSocket = socket
+        try socket.start(
+            ListeningSocket.Connections(
+                count: { [unowned self] in connections.count },
+                idle: { [unowned self] in idleConnections },
+                isIdle: { [unowned self] id in connections[id]?.idleSince != nil },
+                close: { [unowned self] id in connections[id]?.makeRoom() },
+                admits: admits,
+                serve: { [unowned self] socket, peer in serve(socket, from: peer) }
+            )
+        )
+    }
+
+    /// Changes the TLS settings of connections that are accepted from now on.
+    package func use(_ tls: TLSContext) {
+        configuration.tls = tls
+    }
+
+    /// Changes the number of streams in the first SETTINGS frame of connections that are accepted from now on.
+    package func use(concurrentStreams: UInt32) {
+        configuration.limits.concurrentStreams = concurrentStreams
+    }
+
+    /// Stops accepting, sends a GOAWAY to every client, and calls `completion` when all connections are closed.
+    ///
+    /// - Parameters:
+    ///   - grace: The time after which connections with open streams are closed.
+    ///   - completion: Called once.
+    package func close(grace: Duration, completion: @escaping () -> Void) {
+        listeningSocket?.stop()
+        listeningSocket = nil
+        // Keeps the listener alive until all connections are closed, because the caller may release it immediately.
+        onDrained = { withExtendedLifetime(self) { completion() } }
+        for connection in connections.values { connection.goAway() }
+        loop.schedule(after: grace) { [weak self] in
+            guard let self else { return }
+            for connection in connections.values {
+                connection.close(WireError(.closedLocally, "the server is closing"))
+            }
+        }
+        finishIfDrained()
+    }
+
+    private var idleConnections: [ConnectionSlots<ObjectIdentifier>.Idle] {
+        connections.compactMap { id, connection in
+            connection.idleSince.map { ConnectionSlots.Idle(id: id, host: connection.peerHost, since: $0) }
+        }
+    }
+
+    private func serve(_ socket: Reference<Socket>, from peer: SocketAddress) {
+        // A client that cannot be served is dropped with its socket; other clients are not affected.
+        guard
+            let connection = try? HTTP2Connection(
+                accepting: socket,
+                from: peer.description,
+                tls: configuration.tls,
+                limits: configuration.limits,
+                patience: configuration.patience,
+                on: loop
+            )
+        else { return }
+        connections[ObjectIdentifier(connection)] = connection
+        startPatrol()
+        connection.start { [weak self, unowned connection] event in
+            guard let self else { return }
+            if case .closed = event {
+                connections[ObjectIdentifier(connection)] = nil
+                listeningSocket?.connectionClosed()
+            }
+            onEvent(connection, event)
+            finishIfDrained()
+        }
+    }
+
+    private func startPatrol() {
+        guard patrol == nil, !connections.isEmpty else { return }
+        patrol = loop.schedule(after: HTTP2Listener.patrolInterval) { [weak self] in
+            guard let self else { return }
+            patrol = nil
+            for connection in connections.values { connection.giveUpWaiting() }
+            startPatrol()
+        }
+    }
+
+    private func finishIfDrained() {
+        guard listeningSocket == nil, connections.isEmpty else { return }
+        onDrained.take()?()
+    }
+}

@@ -1,0 +1,99 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// An HTTP proxy for tunnels (CONNECT, RFC 9110 §9.3.6).
+package struct HTTPProxy: Sendable, Hashable {
+    /// A host name or an address literal.
+    package var host: String
+    /// The port.
+    package var port: UInt16
+    /// The value of `Proxy-Authorization`; nil for none.
+    package var authorization: String?
+
+    /// Creates a proxy from its parts.
+    ///
+    /// - Parameters:
+    ///   - host: A host name or an address literal.
+    ///   - port: The port.
+    ///   - user: The user name for basic authentication (RFC 7617); nil for none.
+    ///   - password: The password of the user.
+    package init(host: String, port: UInt16, user: String? = nil, password: String = "") {
+        self.host = host
+        self.port = port
+        authorization = user.map { "Basic " + Data("\($0):\(password)".utf8).base64EncodedString() }
+    }
+}
+
+/// A request to an HTTP proxy for a tunnel, over a socket that is connected to the proxy; used only on its loop.
+final class ProxyTunnel {
+    /// The maximum size of the proxy's response in bytes.
+    private static let answerLimit = 16 * 1024
+
+    private let exchange: TransportExchange
+    private let proxyName: String
+    private var verdict: WireError?
+
+    /// Creates a tunnel, which ``start(_:on:completion:)`` requests.
+    ///
+    /// - Parameters:
+    ///   - socket: A socket connected to the proxy.
+    ///   - proxy: The proxy.
+    ///   - host: The target host.
+    ///   - port: The target port.
+    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
+    init(over socket: Reference<Socket>, to proxy: HTTPProxy, host: String, port: UInt16) throws(WireError) {
+        proxyName = "\(proxy.host):\(proxy.port)"
+        let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        var lines = ["CONNECT \(authority) HTTP/1.1", "Host: \(authority)"]
+        if let authorization = proxy.authorization { lines.append("Proxy-Authorization: \(authorization)") }
+        exchange = try TransportExchange(
+            over: socket,
+            tls: nil,
+            peerName: "the proxy " + proxyName,
+            request: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        )
+    }
+
+    /// Requests the tunnel; `completion` is called once, with nil when the tunnel is established.
+    func start(_ socket: Reference<Socket>, on loop: EventLoop, completion: @escaping (WireError?) -> Void) {
+        exchange.start(
+            socket,
+            on: loop,
+            until: { [unowned self] answer, _ in isEnough(answer) },
+            completion: { [unowned self] error in completion(error ?? verdict) }
+        )
+    }
+
+    /// Cancels the request without calling the completion handler.
+    func cancel() {
+        exchange.cancel()
+    }
+
+    private func isEnough(_ answer: [UInt8]) -> Bool {
+        guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            guard answer.count > ProxyTunnel.answerLimit else { return false }
+            verdict = WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one")
+            return true
+        }
+        let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
+        verdict = problem(with: head, hasMore: end.upperBound < answer.count)
+        return true
+    }
+
+    /// Returns the reason why the response does not establish the tunnel; nil when it does.
+    private func problem(with head: String, hasMore: Bool) -> WireError? {
+        let line = head.prefix { $0 != "\r\n" }
+        let words = line.split(separator: " ", maxSplits: 2)
+        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].count == 3 else {
+            return WireError(.protocolViolation, "the proxy \(proxyName) does not answer as one")
+        }
+        // The target server sends nothing before the client does, so further bytes are not from it.
+        guard words[1].hasPrefix("2"), !hasMore else {
+            return WireError(.connectionRefused, "the proxy \(proxyName) answered \(line)")
+        }
+        return nil
+    }
+}

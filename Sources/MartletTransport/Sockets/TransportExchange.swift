@@ -1,0 +1,130 @@
+/// A request and the collection of its response over a transport; used only on its loop.
+final class TransportExchange {
+    private let transport: Reference<Transport>
+    private let peerName: String
+    private var request: [UInt8]
+    private var answer: [UInt8] = []
+    private var isEncrypted: Bool
+    private var watcher: SocketWatcher?
+    /// Returns whether the received bytes suffice; the second argument states whether the peer has finished sending.
+    private var isEnough: (([UInt8], Bool) -> Bool)?
+    private var completion: ((WireError?) -> Void)?
+
+    /// Creates an exchange, which ``start(_:on:until:completion:)`` starts.
+    ///
+    /// - Parameters:
+    ///   - socket: A connected socket.
+    ///   - tls: The TLS settings; nil for cleartext.
+    ///   - peerName: The name that the peer's certificate must have, also used in error messages.
+    ///   - request: The bytes to write.
+    /// - Throws: ``WireError`` of kind `.system` when memory cannot be allocated.
+    init(
+        over socket: Reference<Socket>,
+        tls: TLSContext?,
+        peerName: String,
+        request: [UInt8]
+    ) throws(WireError) {
+        transport = Reference(try Transport(socket, tls: tls, peerName: peerName))
+        isEncrypted = tls != nil
+        self.peerName = peerName
+        self.request = request
+    }
+
+    /// Starts the exchange.
+    ///
+    /// - Parameters:
+    ///   - socket: The same socket.
+    ///   - loop: The event loop.
+    ///   - isEnough: Returns whether to stop, from all bytes received so far and whether the peer has finished sending.
+    ///   - completion: Called once, with nil when the received bytes sufficed.
+    func start(
+        _ socket: Reference<Socket>,
+        on loop: EventLoop,
+        until isEnough: @escaping ([UInt8], Bool) -> Bool,
+        completion: @escaping (WireError?) -> Void
+    ) {
+        self.isEnough = isEnough
+        self.completion = completion
+        do throws(WireError) {
+            watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] _ in proceed(loop) }
+        } catch {
+            return finish(error)
+        }
+        proceed(loop)
+    }
+
+    /// Cancels the exchange without calling `completion`.
+    func cancel() {
+        completion = nil
+        isEnough = nil
+        watcher?.close()
+        watcher = nil
+    }
+
+    private func proceed(_ loop: EventLoop) {
+        guard shakeHands(), write() else { return }
+        while true {
+            var count = 0
+            let outcome = transport.value.fill(loop.readBuffer, &count)
+            answer += loop.readBuffer[..<count]
+            let isAll = if case .ended = outcome { true } else { false }
+            if !answer.isEmpty, count > 0 || isAll, isEnough?(answer, isAll) ?? true { return finish(nil) }
+            switch outcome {
+            case .moved: continue  // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
+            case .mustWait: watcher?.wait(for: .readable)
+            case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection without an answer"))
+            case .failed(let error): finish(error)
+            }
+            return
+        }
+    }
+
+    /// Continues the handshake; returns whether it is complete, or not needed.
+    private func shakeHands() -> Bool {
+        guard isEncrypted else { return true }
+        switch transport.value.handshake() {
+        case .moved:
+            isEncrypted = false
+            return true
+        case .mustWait(let toWrite): watcher?.wait(for: toWrite ? .writable : .readable)
+        case .ended: finish(WireError(.closedByPeer, "\(peerName) closed the connection during the TLS handshake"))
+        case .failed(let error): finish(error)
+        }
+        // The output of the handshake is still in a buffer.
+        _ = transport.value.flush()
+        return false
+    }
+
+    /// Writes the request; returns whether all of it is written.
+    private func write() -> Bool {
+        while !request.isEmpty {
+            switch request.withUnsafeBytes({ transport.value.write($0) }) {
+            case .moved(let count): request.removeFirst(count)
+            case .mustWait(let toWrite):
+                watcher?.wait(for: toWrite ? .writable : .readable)
+                return false
+            case .ended:
+                finish(WireError(.closedByPeer, "\(peerName) closed the connection"))
+                return false
+            case .failed(let error):
+                finish(error)
+                return false
+            }
+        }
+        switch transport.value.flush() {
+        case .mustWait:
+            watcher?.wait(for: .writable)
+            return false
+        case .failed(let error):
+            finish(error)
+            return false
+        case .moved, .ended: return true
+        }
+    }
+
+    private func finish(_ error: WireError?) {
+        let completion = completion.take()
+        cancel()
+        completion?(error)
+    }
+}

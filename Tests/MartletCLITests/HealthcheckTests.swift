@@ -1,0 +1,110 @@
+import Foundation
+import MartletSimulator
+import TestSupport
+import Testing
+
+/// The commands with which a simulator is waited for, and its authority found.
+@Suite(.timeLimit(.minutes(1))) struct HealthcheckTests {
+    private static let martlet = MartletProcess.program
+
+    private func martlet(_ arguments: String...) async throws -> ProgramRun {
+        try await ProgramRun(Self.martlet, arguments)
+    }
+
+    private func address(_ port: UInt16) -> String { "http://127.0.0.1:\(port)/readyz" }
+
+    @Test func `a simulator that takes pushes is ready`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
+        let port = try #require(await apns.inboxPort)
+        for url in [address(port), "http://localhost:\(port)", "localhost:\(port)"] {
+            let run = try await martlet("healthcheck", "--url", url, "--wait", "30")
+            #expect(run.status == 0 && run.text.hasSuffix("\(url) is ready\n"), "\(run.complaint)")
+        }
+        let elsewhere = try await martlet("healthcheck", "--url", "http://127.0.0.1:\(port)/nowhere")
+        #expect(elsewhere.status == 1 && elsewhere.complaint.contains("it answers 404; check --url"))
+        await apns.stop()
+        let stopped = try await martlet("healthcheck", "--url", address(port))
+        #expect(stopped.status == 3)
+    }
+
+    @Test func `a simulator that starts late is waited for`() async throws {
+        let scratch = try ScratchDirectory()
+        let reserved = try SilentServer.unusedPort()
+        let port = reserved.port
+        let check = try ChildProcess(
+            Self.martlet,
+            ["healthcheck", "--url", address(port), "--wait", "50"],
+            output: scratch.path + "/check"
+        )
+        defer { check.kill() }
+        _ = consume reserved
+        let simulator = try ChildProcess(
+            Self.martlet,
+            ["simulate", "--port", "0", "--inbox-port", "\(port)", "--ca-directory", scratch.path]
+        )
+        defer { simulator.kill() }
+        #expect(await check.ended() == 0)
+        #expect(try scratch.read("check").contains("is ready"))
+    }
+
+    @Test func `where nothing listens, it says what to do`() async throws {
+        let reserved = try SilentServer.unusedPort()
+        for wait in [[], ["--wait", "1"]] {
+            let run = try await ProgramRun(
+                Self.martlet,
+                ["healthcheck", "--url", address(reserved.port)] + wait
+            )
+            #expect(run.status == 3)
+            #expect(run.complaint.contains("is not ready: cannot connect to 127.0.0.1:\(reserved.port)"))
+            #expect(run.complaint.contains("start martlet simulate"), "\(run.complaint)")
+        }
+    }
+
+    @Test func `a server that says nothing is given up`() async throws {
+        let silent = try SilentServer()
+        let run = try await martlet("healthcheck", "--url", address(silent.port), "--wait", "1")
+        #expect(run.status == 3)
+        #expect(run.complaint.contains("127.0.0.1:\(silent.port) did not answer in time"), "\(run.complaint)")
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n", "it answers 503; wait for it with --wait 30"),
+        ("HTTP/1.1 200", "closed the connection without an answer"), ("", "closed the connection without an answer"),
+        ("\u{16}\u{3}\u{1} no HTTP\n", "does not answer in HTTP/1"),
+        (String(repeating: "x", count: 3_000), "does not answer in HTTP/1"), ("HTTP/1.0 200 OK\r\n\r\n", ""),
+    ])
+    func `only a status of 200 is ready`(answer: String, complaint: String) async throws {
+        let server = try SilentServer()
+        server.answerOnce(with: Array(answer.utf8))
+        let run = try await martlet("healthcheck", "--url", address(server.port))
+        #expect(run.status == (complaint.isEmpty ? 0 : complaint.contains("503") ? 1 : 3))
+        #expect(complaint.isEmpty || run.complaint.contains(complaint), "\(run.complaint)")
+    }
+
+    @Test(arguments: [
+        (["healthcheck", "--url", "ftp://localhost:8197"], "begins with http://"),
+        (["healthcheck", "--url", "http://localhost:x/"], "port"),
+        (["healthcheck", "--url", "http://localhost/a b"], "space"),
+        (["healthcheck", "--wait", "4000"], "from 0 to 3600"), (["ca"], "ca print"),
+    ])
+    func `mistakes are explained`(arguments: [String], explanation: String) async throws {
+        let run = try await ProgramRun(Self.martlet, arguments)
+        #expect(run.status == 2 && run.complaint.contains(explanation), "\(run.complaint)")
+    }
+
+    // MARK: ca
+
+    @Test func `the authority is made where it is asked for, and the simulator uses it`() async throws {
+        let scratch = try ScratchDirectory()
+        let options = ["--ca-directory", scratch.path + "/ca", "--name", "apns"]
+        let path = try await ProgramRun(Self.martlet, ["ca", "path"] + options)
+        #expect(path.status == 0 && path.text == scratch.path + "/ca/ca.pem\n", "\(path.complaint)")
+        let printed = try await ProgramRun(Self.martlet, ["ca", "print"] + options)
+        #expect(try printed.text == scratch.read("ca/ca.pem"))
+        let other = try await ProgramRun(
+            Self.martlet,
+            ["simulate", "--port", "0", "--inbox-port", "0", "--ca-directory", scratch.path + "/ca", "--name", "other"]
+        )
+        #expect(other.status == 2 && other.complaint.contains("may not vouch for other"), "\(other.complaint)")
+    }
+}

@@ -1,0 +1,314 @@
+import Foundation
+import Martlet
+import MartletSimulator
+import TestSupport
+import Testing
+
+/// `martlet send --tokens` as people run it, killed and resumed.
+@Suite(.timeLimit(.minutes(1))) struct SendManyTests {
+    private static let martlet = MartletProcess.program
+
+    /// A simulator, and files for one sending.
+    private struct Bench {
+        let apns: SimulatedAPNs
+        let scratch: ScratchDirectory
+        let server: [String]
+        let results: String
+
+        init(_ configuration: SimulatedAPNs.Configuration = .init(keptPushes: 50_000)) async throws {
+            apns = try await SimulatedAPNs.start(configuration)
+            scratch = try ScratchDirectory()
+            let authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
+            let port = await apns.port
+            server = ["--host", "localhost:\(port)", "--ca", authority, "--topic", "com.example.app"]
+            results = try scratch.write("", to: "none").replacing("/none", with: "/results.jsonl")
+        }
+
+        func list(_ lines: some Sequence<String>) throws -> String {
+            try scratch.write(lines.joined(separator: "\n"), to: "list")
+        }
+
+        func words(_ list: String, _ more: [String]) -> [String] {
+            ["send", "--tokens", list] + server + ["--title", "Hello"] + more
+        }
+
+        func send(_ list: String, _ more: String..., input: String = "") async throws -> ProgramRun {
+            try await ProgramRun(SendManyTests.martlet, words(list, more), input: Array(input.utf8))
+        }
+
+        /// The entries of the results, which have to be whole.
+        func entries() throws -> [JSONValue] {
+            try scratch.read("results.jsonl").split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
+        }
+    }
+
+    private func tokens(_ count: Int) -> [String] {
+        (0..<count).map { "00ff" + String(0x10000 + $0, radix: 16) + "a" }
+    }
+
+    private func counts(_ run: ProgramRun) throws -> JSONValue {
+        try JSONReader.read(Array(run.text.prefix { $0 != "\n" }.utf8))
+    }
+
+    @Test func `each device of a list is answered, and the dead get a file of their own`() async throws {
+        let bench = try await Bench()
+        let tokens = tokens(500)
+        await bench.apns.unregister(try DeviceToken(hex: tokens[41]), since: Date(timeIntervalSince1970: 1_790_000_000))
+        let dead = bench.results.replacing("results.jsonl", with: "dead.csv")
+        let run = try await bench.send(
+            try bench.list(tokens + [""]),
+            "--results",
+            bench.results,
+            "--dead-tokens",
+            dead,
+            "--json"
+        )
+        #expect(run.status == 1, "\(run.complaint)")
+        let counts = try counts(run)
+        #expect(counts["accepted"]?.integerValue == 499 && counts["refused"]?.integerValue == 1)
+        #expect(counts["reasons"]?["Unregistered"]?.integerValue == 1)
+        #expect(Set(try bench.entries().map { $0["line"]?.integerValue }) == Set((1...500).map { Int64($0) }))
+        let entry = try bench.entries().first { $0["line"]?.integerValue == 42 }
+        #expect(entry?["device-token"]?.stringValue == tokens[41] && entry?["status"]?.integerValue == 410)
+        #expect(try bench.scratch.read("dead.csv") == "\(tokens[41]),1790000000000\n")
+        await bench.apns.stop()
+    }
+
+    @Test(arguments: [
+        ["token,badge,title,collapse-id", #"00ff,3,"Hello, you","#, "00aa,,,late", ""],
+        [
+            #"{"token":"00ff","badge":3,"title":"Hello, you"}"#,
+            #"{"device-token":"00aa","collapse-id":"late"}"#,
+        ],
+    ]) func `a line says what is different for its device`(lines: [String]) async throws {
+        let bench = try await Bench()
+        let run = try await bench.send("-", input: lines.joined(separator: "\n"))
+        #expect(run.status == 0, "\(run.complaint)")
+        let pushes = await bench.apns.pushes
+        let first = try #require(pushes.first { $0.deviceToken == "00ff" })
+        #expect(
+            String(decoding: first.payload, as: UTF8.self) == #"{"aps":{"alert":{"title":"Hello, you"},"badge":3}}"#
+        )
+        let second = try #require(pushes.first { $0.deviceToken == "00aa" })
+        #expect(String(decoding: second.payload, as: UTF8.self) == #"{"aps":{"alert":{"title":"Hello"}}}"#)
+        #expect(second.headers.collapseID == "late" && first.headers.collapseID == nil)
+        await bench.apns.stop()
+    }
+
+    #if os(Linux)
+        @Test func `a list that comes slowly is sent as it comes, and need not end for the sending to`() async throws {
+            let bench = try await Bench()
+            let pipe = bench.scratch.path + "/pipe"
+            #expect(mkfifo(pipe, 0o600) == 0)
+            // Open for reading, too, so that nobody has to wait for the other.
+            let writer = try #require(FileHandle(forUpdatingAtPath: pipe))
+            // On one core there is one thread for everything but the connections.
+            let words = bench.words("-", ["--results", bench.results])
+            let process = try ChildProcess("taskset", ["-c", "0", SendManyTests.martlet] + words, input: pipe)
+            for count in 1...2 {
+                try writer.write(contentsOf: Array("00f\(count)\n\n".utf8))
+                while await bench.apns.pushCount < count { await Task.yield() }
+            }
+            process.signal(SIGTERM)
+            #expect(await process.ended() == 1)
+            #expect(try bench.entries().map { $0["line"]?.integerValue } == [1, 3])
+            try writer.close()
+            await bench.apns.stop()
+        }
+    #endif
+
+    @Test func `bad lines are named, and sent around only when that is asked for`() async throws {
+        let bench = try await Bench()
+        let list = try bench.list(["token,badge", "00ff,1", "hello,2", "00aa,many", "00bb,3,4", "00cc,5"])
+        let refusal = try await bench.send(list)
+        #expect(refusal.status == 2)
+        for number in [3, 4, 5] { #expect(refusal.complaint.contains("line \(number): "), "\(refusal.complaint)") }
+        #expect(refusal.complaint.contains("3 bad lines") && !refusal.complaint.contains("hello"))
+        #expect(refusal.complaint.contains("line 3: column token: "))
+        #expect(refusal.complaint.contains("line 4: column badge: must be an integer of 0 or more (found \"many\")"))
+        #expect(refusal.complaint.contains("line 5: has 3 columns, but the heading has 2"))
+        #expect(await bench.apns.pushCount == 0)
+        let run = try await bench.send(list, "--skip-bad-lines", "--json")
+        #expect(run.status == 0, "\(run.complaint)")
+        #expect(try counts(run)["bad-lines"]?.integerValue == 3)
+        #expect(Set(await bench.apns.pushes.map(\.deviceToken)) == ["00ff", "00cc"])
+        await bench.apns.stop()
+    }
+
+    @Test func `a dry run counts and sends nothing`() async throws {
+        let bench = try await Bench()
+        let large = String(repeating: "x", count: 5_000)
+        let list = try bench.list(["token,body", "00ff,short", "00aa,\(large)"])
+        let run = try await bench.send(list, "--dry-run", "--json")
+        #expect(run.status == 1)
+        let counts = try counts(run)
+        #expect(counts["devices"]?.integerValue == 2 && counts["would-be-refused"]?.integerValue == 1)
+        #expect(await bench.apns.pushCount == 0)
+        await bench.apns.stop()
+    }
+
+    /// Killed three times at moments of chance, and resumed each time; always after more pushes than can be on their
+    /// way, so that some have been answered.
+    @Test func `nobody is left out or answered twice, however often it is killed`() async throws {
+        let bench = try await Bench()
+        let tokens = tokens(12_000)
+        let list = try bench.list(tokens)
+        for kill in 1...3 {
+            let more = ["--results", bench.results] + (kill > 1 ? ["--resume"] : [])
+            let sending = try ChildProcess(Self.martlet, bench.words(list, more))
+            let enough = await bench.apns.pushCount + Int.random(in: 2_000...3_500)
+            while await bench.apns.pushCount < enough, sending.isRunning { await Task.yield() }
+            sending.kill()
+        }
+        let run = try await bench.send(list, "--results", bench.results, "--resume", "--json")
+        #expect(run.status == 0, "\(run.complaint)")
+        let counts = try counts(run)
+        let before = try #require(counts["answered-before"]?.integerValue)
+        #expect(before > 0 && before + (counts["accepted"]?.integerValue ?? 0) == 12_000)
+        let entries = try bench.entries()
+        #expect(entries.count == 12_000)
+        #expect(Set(entries.compactMap { $0["device-token"]?.stringValue }) == Set(tokens))
+        await bench.apns.stop()
+    }
+
+    @Test func `each device has one outcome, whatever goes wrong, and the dead are listed with their times`()
+        async throws
+    {
+        let bench = try await Bench(.init(streamsBeforeToken: 100, seed: 7))
+        let tokens = tokens(4_000)
+        let dead = stride(from: 0, to: tokens.count, by: 20).map { tokens[$0] }
+        for (number, token) in dead.enumerated() {
+            await bench.apns.unregister(
+                try DeviceToken(hex: token),
+                since: Date(timeIntervalSince1970: 1_790_000_000 + Double(number) / 1_000)
+            )
+        }
+        await bench.apns.setFaults(
+            [
+                Fault(.resetStream(code: 2), probability: 0.01),
+                Fault(.goAway(debugData: #"{"reason":"Shutdown"}"#), after: 999, every: 1_000),
+                Fault(.respond(.tooManyRequests, retryAfter: 0), count: 100, after: 1_500),
+            ],
+            seed: 7
+        )
+        let deadFile = bench.results.replacing("results.jsonl", with: "dead.csv")
+        let files = ["--results", bench.results, "--dead-tokens", deadFile, "--json"]
+        let list = try bench.list(tokens)
+        let run = try await ProgramRun(Self.martlet, bench.words(list, files))
+        let counts = try counts(run)
+        let outcomes = ["accepted", "refused", "unanswered", "not-sent"].compactMap { counts[$0]?.integerValue }
+        #expect(outcomes.reduce(0, +) == 4_000, "\(run.text) \(run.complaint)")
+        #expect(outcomes[2] > 0, "a reset leaves it open what became of a push")
+        // Who was not answered is sent to by the next run, and by no other.
+        await bench.apns.setFaults([], seed: 7)
+        let rest = try await ProgramRun(Self.martlet, bench.words(list, files + ["--resume"]))
+        let refused = try self.counts(rest)["refused"]?.integerValue ?? 0
+        #expect(rest.status == (refused > 0 ? 1 : 0), "\(rest.complaint)")
+        let lines = try bench.entries().compactMap { $0["line"]?.integerValue }
+        #expect(lines.sorted() == Array(1...4_000))
+        let listed = Set(try bench.scratch.read("dead.csv").split(separator: "\n").map(String.init))
+        #expect(listed == Set(dead.enumerated().map { "\($1),\(1_790_000_000_000 + $0)" }))
+        await bench.apns.stop()
+    }
+
+    @Test func `memory does not grow with the list`() async throws {
+        let bench = try await Bench(.init(keptPushes: 10))
+        var memory: [Int] = []
+        for count in [8_000, 80_000] {
+            let run = try await Python.peakMemory(ofMartlet: bench.words(try bench.list(tokens(count)), []))
+            #expect(run.status == 0)
+            if let bytes = run.bytes { memory.append(bytes) }
+        }
+        // Less than the tokens of so many more devices would take, let alone their outcomes.
+        if memory.count == 2 { #expect(memory[1] < memory[0] + 6_000_000, "\(memory)") }
+        await bench.apns.stop()
+    }
+
+    @Test func `checking a list takes no memory for its lines`() async throws {
+        let bench = try await Bench()
+        var memory: [Int] = []
+        for count in [1_000, 100_000] {
+            let list = try bench.list((0..<count).map { String(repeating: "0", count: 8) + String(10_000_000 + $0) })
+            let run = try await Python.peakMemory(ofMartlet: bench.words(list, ["--dry-run"]))
+            #expect(run.status == 0)
+            if let bytes = run.bytes { memory.append(bytes) }
+        }
+        // A number for each line would be 4 MB.
+        if memory.count == 2 { #expect(memory[1] < memory[0] + 2_000_000, "\(memory)") }
+        await bench.apns.stop()
+    }
+
+    @Test func `an interrupted sending ends in order`() async throws {
+        let bench = try await Bench()
+        let list = try bench.list(tokens(50_000))
+        let words = bench.words(list, ["--results", bench.results, "--rate", "1000", "--json"])
+        let sending = try ChildProcess(Self.martlet, words, output: bench.scratch.path + "/output")
+        while await bench.apns.pushCount < 100 { await Task.yield() }
+        sending.interrupt()
+        #expect(await sending.ended() == 1)
+        let output = try bench.scratch.read("output")
+        let lines = output.split(separator: "\n")
+        let counts = try JSONReader.read(Array(try #require(lines.first).utf8))
+        let error = try JSONReader.read(Array(try #require(lines.last).utf8))
+        let tried = Int64(try bench.entries().count)
+        #expect(error["error"] == "interrupted" && error["not-tried"]?.integerValue == 50_000 - tried, "\(output)")
+        #expect(error["message"]?.stringValue?.hasSuffix(" of 50 000 devices were not tried") == true, "\(output)")
+        let rest = (counts["not-read"]?.integerValue ?? 0) + (counts["not-sent"]?.integerValue ?? 0)
+        #expect(rest == 50_000 - tried, "\(output)")
+        #expect(try bench.entries().count == Int(await bench.apns.pushCount), "what was sent was answered")
+        #expect(try bench.entries().count < 50_000)
+        await bench.apns.stop()
+    }
+
+    @Test func `a file of results is not written over, nor used with another list`() async throws {
+        let bench = try await Bench()
+        let list = try bench.list(tokens(20))
+        #expect(try await bench.send(list, "--results", bench.results).status == 0)
+        #expect(try await bench.send(list, "--results", bench.results).complaint.contains("--resume"))
+        let other = try await bench.send(
+            try bench.list(tokens(21).reversed()),
+            "--results",
+            bench.results,
+            "--resume"
+        )
+        #expect(other.status != 0 && other.complaint.contains("the list has changed"), "\(other.complaint)")
+        #expect(other.complaint.components(separatedBy: "the list has changed").count == 2, "\(other.complaint)")
+        #expect(await bench.apns.pushCount == 20)
+        await bench.apns.stop()
+    }
+
+    @Test func `a rate is kept`() async throws {
+        let bench = try await Bench()
+        let start = ContinuousClock.now
+        let run = try await bench.send(try bench.list(tokens(80)), "--rate", "200")
+        #expect(run.status == 0, "\(run.complaint)")
+        // A tenth of a second may be made up for.
+        #expect(ContinuousClock.now - start > .milliseconds(290))
+        await bench.apns.stop()
+    }
+
+    @Test func `the time and the rate that are printed agree`() async throws {
+        let bench = try await Bench()
+        let run = try await bench.send(try bench.list(tokens(5)), "--rate", "10")
+        let line = try #require(run.text.firstMatch(of: /([0-9.]+) s, ([0-9.]+) devices per second\n/), "\(run.text)")
+        let product = try #require(Double(line.output.1)) * (try #require(Double(line.output.2)))
+        #expect((4...6).contains(product), "\(run.text)")
+        await bench.apns.stop()
+    }
+
+    @Test func `a server that cannot be reached is given up on`() async throws {
+        let bench = try await Bench()
+        await bench.apns.stop()
+        let run = try await bench.send(try bench.list(tokens(100_000)), "--json")
+        #expect(run.status == 3)
+        #expect(try counts(run)["accepted"]?.integerValue == 0)
+        let error = try JSONReader.read(Array(run.text.split(separator: "\n")[1].utf8))
+        #expect(error["error"] == "connectionFailed" && error["message"]?.stringValue?.isEmpty == false)
+        let rest = (try counts(run)["not-read"]?.integerValue ?? 0) + (try counts(run)["not-sent"]?.integerValue ?? 0)
+        #expect(rest == 100_000, "\(run.text)")
+        let plain = try await bench.send(try bench.list(tokens(100_000)))
+        #expect(plain.complaint.contains("100 000 of 100 000 devices were not tried"), "\(plain.complaint)")
+        let piped = try await bench.send("-", input: tokens(5_000).joined(separator: "\n"))
+        #expect(piped.complaint.contains("devices and the rest of the list were not tried"), "\(piped.complaint)")
+    }
+}

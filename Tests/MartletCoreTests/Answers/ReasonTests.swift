@@ -1,0 +1,53 @@
+import Foundation
+import MartletCore
+import Testing
+
+/// The reasons against the table gathered from Apple's pages, which lies outside the project.
+@Suite struct ReasonTests {
+    struct Row: Decodable, CustomTestStringConvertible {
+        var status: Int
+        var reason: String
+        var scope: [String]
+        var retry: String
+        var dropToken: Bool
+
+        var testDescription: String { reason }
+    }
+
+    static let file = URL(filePath: "../shared/reference/apns-reasons.json")
+    static let rows = (try? JSONDecoder().decode([Row].self, from: Data(contentsOf: file))) ?? []
+
+    @Test(.enabled(if: !rows.isEmpty, "the table is absent: the reasons go unchecked"))
+    func `the table has every reason that Apple documents`() {
+        #expect(Self.rows.count > 40)
+    }
+
+    @Test(arguments: rows) func `each reason is known with its status, scope and advice`(row: Row) {
+        let reason = Reason(rawValue: row.reason)
+        #expect(Reason.all.contains { $0.rawValue == row.reason.filter { $0 != " " } })
+        #expect(reason.status == row.status)
+        #expect(reason.endsDeviceToken == row.dropToken)
+        let scopes: [String: Reason.Scope] = ["device": .device, "broadcast": .broadcast, "channel": .channel]
+        // Apple prints one reason in two spellings, each on its own pages.
+        let scope = Reason.Scope(row.scope.compactMap { scopes[$0] })
+        #expect(row.reason.contains(" ") ? reason.scope.isSuperset(of: scope) : reason.scope == scope)
+        let advice: [String: Reason.Advice] = [
+            "no": .mendFirst, "backoff": .backOff, "refresh-token": .renewToken, "reconnect": .reconnect,
+        ]
+        #expect(reason.advice == advice[row.retry])
+        #expect(reason.explanation?.isEmpty == false)
+    }
+
+    @Test func `no reason is known that the table has not`() {
+        let known = Set(Self.rows.map { $0.reason.filter { $0 != " " } })
+        for reason in Reason.all where !Self.rows.isEmpty { #expect(known.contains(reason.rawValue)) }
+    }
+
+    @Test func `an unknown reason survives and promises nothing`() {
+        let reason = Reason(rawValue: "MoonPhase")
+        #expect(reason.description == "MoonPhase")
+        #expect(reason.status == nil)
+        #expect(reason.advice == .mendFirst)
+        #expect(!reason.endsDeviceToken)
+    }
+}

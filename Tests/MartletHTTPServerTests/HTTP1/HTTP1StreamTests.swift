@@ -1,0 +1,78 @@
+import TestSupport
+import Testing
+
+@testable import MartletHTTPServer
+@testable import MartletTransport
+
+/// Answers whose body is written while it is sent.
+@Suite(.timeLimit(.minutes(1))) struct HTTP1StreamTests {
+    private func listener(_ pieces: AsyncStream<[UInt8]>) throws -> HTTP1Listener {
+        try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in .pieces(["content-type": "text/plain"], pieces) }
+    }
+
+    private func ask(_ listener: HTTP1Listener) throws -> RawClient {
+        let client = try RawClient(port: listener.port)
+        client.send("GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+        return client
+    }
+
+    @Test func `pieces go out as they come, and the body ends with them`() async throws {
+        let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
+        let listener = try listener(pieces)
+        defer { listener.stop() }
+        let client = try ask(listener)
+        writer.yield(Array("one".utf8))
+        #expect(await client.read(until: "one").contains("content-type: text/plain"))
+        writer.yield(Array("two".utf8))
+        #expect(await client.read(until: "two").hasSuffix("two\r\n"))
+        writer.finish()
+        #expect(await client.read() == "0\r\n\r\n")
+    }
+
+    @Test func `pieces larger than what is held arrive whole`() async throws {
+        let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
+        let listener = try listener(pieces)
+        defer { listener.stop() }
+        let count = 3_000_000
+        writer.yield([UInt8](repeating: UInt8(ascii: "a"), count: count))
+        writer.finish()
+        let text = try await ask(listener).read()
+        #expect(text.utf8.count { $0 == UInt8(ascii: "a") } >= count)
+    }
+
+    @Test func `a client that reads nothing holds the writer up, and one that goes ends it`() async throws {
+        let gate = Gate()
+        let writers = AsyncStream.makeStream(of: AsyncStream<[UInt8]>.Continuation.self)
+        let listener = try HTTP1Listener(host: "127.0.0.1", port: 0) { _ in
+            let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(4))
+            writer.onTermination = { _ in gate.open() }
+            writers.continuation.yield(writer)
+            return .pieces([:], pieces)
+        }
+        defer { listener.stop() }
+        var client: RawClient? = try ask(listener)
+        let writer = try #require(await writers.stream.first { _ in true })
+        let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
+        // What the sockets take is soon full: from then on pieces stay where they are.
+        var dropped = 0
+        while dropped < 20 {
+            if case .dropped = writer.yield(piece) { dropped += 1 }
+            await Task.yield()
+        }
+        _ = client
+        client = nil
+        await gate.wait()
+    }
+
+    @Test func `a listener that stops ends what it was writing`() async throws {
+        let (pieces, writer) = AsyncStream.makeStream(of: [UInt8].self)
+        let listener = try listener(pieces)
+        let client = try ask(listener)
+        writer.yield(Array("one".utf8))
+        _ = await client.read(until: "one")
+        listener.stop()
+        _ = await client.read()
+        #expect(await client.isClosedByPeer())
+        writer.yield(Array("two".utf8))
+    }
+}

@@ -1,0 +1,39 @@
+import MartletHTTPServer
+import MartletTransport
+import Testing
+
+@Suite struct RouteTableTests {
+    private func route(_ method: String, _ path: String) -> Route<Void> {
+        Route(method: method, path: path, summary: "") { _ in .whole(HTTPResponse(status: 200)) }
+    }
+
+    private func request(_ target: String) -> HTTPRequest {
+        HTTPRequest(method: "GET", scheme: "http", authority: "localhost", target: target)
+    }
+
+    private var table: RouteTable<Void> {
+        RouteTable(
+            title: "",
+            [route("GET", "/a/{id}"), route("GET", "/a/all"), route("POST", "/a/{id}/b"), route("GET", "/a/{id}/b")]
+        )
+    }
+
+    @Test(arguments: [
+        ("/a/x", "/a/{id}"), ("/a/all", "/a/all"), ("/a/é/b?c=/d", "/a/{id}/b"), ("/a/", nil), ("/a", nil),
+        ("/a/x/", nil), ("a/x", nil), ("", nil), ("/a/all/", nil),
+    ])
+    func `a path matches the route with the fewest placeholders`(target: String, path: String?) {
+        let request = request(target)
+        #expect(table.match(of: request)?.path == path)
+        #expect(table.hasPath(of: request) == (path != nil))
+    }
+
+    @Test func `a path of more than 2048 bytes matches nothing`() async {
+        for (count, status) in [(2_045, 200), (2_046, 404), (100_000, 404)] {
+            let request = request("/a/" + String(repeating: "x", count: count))
+            #expect(table.hasPath(of: request) == (status == 200))
+            guard case .whole(let response) = await table.answer(request, ()) else { continue }
+            #expect(response.status == status)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import MartletCore
+import MartletOutbox
+import TestSupport
+import Testing
+
+/// An outbox in a database that is spoken to over TLS.
+@Suite(.timeLimit(.minutes(1))) struct EncryptedDatabaseTests {
+    private let server: PostgreSQLServer
+    private let database: String
+
+    init() async throws {
+        server = try await PostgreSQLServer(isEncrypted: true)
+        database = try await server.makeDatabase()
+    }
+
+    private func address(_ words: String) -> String { server.address(of: database) + "?" + words }
+
+    @Test func `a certificate that is to be trusted is checked, and much comes and goes over TLS`() async throws {
+        let certificate = try #require(server.certificate)
+        let trusting = address("sslmode=verify-full&sslrootcert=\(certificate)")
+        try await PostgreSQLOutbox.migrate(trusting)
+        let store = try await PostgreSQLOutbox(address: trusting)
+        let encrypted = try await server.ask(
+            """
+            SELECT count(*), bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+            WHERE application_name LIKE 'martlet relay %'
+            """,
+            of: database
+        )
+        #expect(encrypted == "4|t\n")
+        // Sizes of all kinds, so that answers end at any place in what TLS brings at once.
+        let pushes = try (1...400).map { number in
+            try OutboxPush.numbered(number, payload: String(repeating: "x", count: Int(number * 97 % 4_096)))
+        }
+        _ = try await store.accept(pushes, at: 1_000)
+        for start in stride(from: 0, to: pushes.count, by: 40) {
+            let claimed = try await store.claim(.orders, .immediate, limit: 40, at: 1_000).pushes
+            #expect(claimed.map(\.push.payload) == pushes[start..<start + 40].map(\.payload))
+            try await store.settle(
+                claimed.map { Settlement(number: $0.number, .ended(Outcome(.delivered, status: 200))) },
+                at: 2_000
+            )
+        }
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a certificate that nobody trusts is refused, and says so`() async throws {
+        let other = try await PostgreSQLServer(isEncrypted: true)
+        let certificate = try #require(other.certificate)
+        let error = await #expect(throws: OutboxError.self) {
+            try await PostgreSQLOutbox.migrate(address("sslmode=verify-full&sslrootcert=\(certificate)"))
+        }
+        #expect(error?.description.contains("certificate verify failed") == true, "\(String(describing: error))")
+    }
+}

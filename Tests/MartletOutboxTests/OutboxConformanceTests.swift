@@ -1,0 +1,370 @@
+import MartletCore
+import MartletOutbox
+import Testing
+
+/// What every engine promises.
+@Suite struct OutboxConformanceTests {
+    @Test(arguments: OutboxEngine.allCases)
+    func `a push comes out as it went in, once, and its end is remembered`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        var push = try OutboxPush.numbered(1, payload: #"{"aps":{},"b":1,"a":1e400,"a":"\u0000"}"#)
+        push.headers = PushHeaders(
+            pushType: "alert",
+            expiration: "1795000000",
+            priority: "5",
+            topic: "com.example.orders",
+            collapseID: "o-1"
+        )
+        push.expiresAt = 1_795_000_000_000
+        push.traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let broadcast = OutboxPush(
+            lane: .orders,
+            id: APNsID(randomBits: (2, 2)),
+            destination: .channel("dHN0LWNo", bundle: "com.example.orders"),
+            headers: PushHeaders(pushType: "liveactivity", priority: "5"),
+            payload: []
+        )
+        #expect(try await store.accept([push, broadcast], at: 1_000) == [.accepted, .accepted])
+        #expect(try await store.status(of: push.id, of: "orders")?.place == .accepted)
+        #expect(try await store.claimAll(.orders, .immediate, at: 1_000).isEmpty)
+        let claimed = try await store.claimAll(.orders, .powerAware, at: 1_000)
+        #expect(claimed.map(\.push) == [push, broadcast])
+        #expect(claimed.map(\.acceptedAt) == [1_000, 1_000])
+        #expect(try await store.claimAll(.orders, .powerAware, at: 2_000).isEmpty)
+        #expect(try await store.status(of: push.id, of: "orders")?.place == .inFlight)
+        let outcome = Outcome(
+            .refused,
+            status: 410,
+            reason: "Unregistered",
+            uniqueID: "u",
+            unregisteredAt: 900,
+            attempts: 2,
+            unknownTries: 1
+        )
+        try await store.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 3_000)
+        #expect(try await store.status(of: push.id, of: "orders")?.place == .ended(outcome, at: 3_000))
+        #expect(try await store.status(of: push.id, of: "rides") == nil)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `what has not ended is there again after a restart, and what has ended is not`(
+        engine: OutboxEngine
+    ) async throws {
+        let place = try await engine.place()
+        var store = try await place.open()
+        let pushes = try (1...5).map { try OutboxPush.numbered($0) }
+        _ = try await store.accept(pushes, at: 1_000)
+        let claimed = try await store.claim(.orders, .immediate, limit: 3, at: 1_000).pushes
+        try await store.end(claimed[1], at: 1_500)
+        let postponed = Settlement.Change.postponed(until: 9_000, attempts: 2, unknownTries: 1)
+        try await store.settle([Settlement(number: claimed[2].number, postponed)], at: 1_500)
+        await store.close(isInOrder: true)
+        store = try await place.open()
+        let again = try await store.claim(.orders, .immediate, limit: 10, at: 2_000)
+        #expect(again.pushes.map(\.push.id) == [pushes[0], pushes[3], pushes[4]].map(\.id))
+        #expect(again.nextDue == 9_000)
+        let late = try await store.claimAll(at: 9_000)
+        #expect(late.map(\.push.id) == [pushes[2].id] && late.map(\.attempts) == [2] && late.map(\.unknownTries) == [1])
+        #expect(try await store.outcome(of: pushes[1])?.state == .delivered)
+        #expect(try await store.backlog() == [Backlog(lane: .orders, count: 4, oldest: 1_000)])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `what had been given out when a process ended says that it may have been sent`(
+        engine: OutboxEngine
+    ) async throws {
+        var place = try await engine.place()
+        let store = try await place.open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0, notBefore: $0 == 3 ? 60_000 : nil) }
+        _ = try await store.accept(pushes, at: 1_000)
+        let claimed = try await store.claimAll(at: 1_000)
+        try await store.end(claimed[1], at: 1_100)
+        place = try await place.afterCrash()
+        let next = try await place.open()
+        let again = try await next.claimAll(at: 60_000)
+        #expect(again.map(\.push.id) == [pushes[0].id, pushes[2].id])
+        #expect(again.map(\.unknownTries) == [1, 0])
+        withExtendedLifetime(store) {}
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `what may have been sent before a crash says so, also after an end in order`(
+        engine: OutboxEngine
+    ) async throws {
+        var place = try await engine.place()
+        let store = try await place.open()
+        _ = try await store.accept([try .numbered(1)], at: 1_000)
+        #expect(try await store.claimAll(at: 1_000).map(\.unknownTries) == [0])
+        place = try await place.afterCrash()
+        for isClaimed in [false, true] {
+            let next = try await place.open()
+            // What nobody sent in the meantime is no further try.
+            if isClaimed { #expect(try await next.claimAll(at: 60_000).map(\.unknownTries) == [1]) }
+            await next.close(isInOrder: true)
+        }
+        let last = try await place.open()
+        #expect(try await last.claimAll(at: 60_000).map(\.unknownTries) == [1])
+        withExtendedLifetime(store) {}
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `one that leaves the line from behind lets nobody overtake`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let late = try OutboxPush.numbered(1, notBefore: 500, orderKey: "game")
+        let later = try OutboxPush.numbered(2, notBefore: 9_000, orderKey: "game")
+        let now = try OutboxPush.numbered(3, orderKey: "game")
+        _ = try await store.accept([late, later, now], at: 100)
+        let first = try await store.claimAll(at: 600)
+        #expect(first.map(\.push.id) == [now.id])
+        #expect(try await store.cancel(later.id, of: "orders", at: 700) != nil)
+        #expect(try await store.claimAll(at: 800).isEmpty)
+        try await store.end(first[0], at: 900)
+        #expect(try await store.claimAll(at: 1_000).map(\.push.id) == [late.id])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `the same push with the same identifier is taken once, another one with it is not taken`(
+        engine: OutboxEngine
+    ) async throws {
+        let store = try await engine.place().open()
+        let push = try OutboxPush.numbered(1, hasCallersID: true)
+        let other = try OutboxPush.numbered(1, payload: #"{"aps":{}}"#, hasCallersID: true)
+        let ofOtherApp = try OutboxPush.numbered(1, .rides, hasCallersID: true)
+        let status = PushStatus(id: push.id, lane: .orders, acceptedAt: 1, place: .accepted)
+        #expect(
+            try await store.accept([push, push, other, ofOtherApp], at: 1)
+                == [.accepted, .duplicate(status), .conflict, .accepted]
+        )
+        let claimed = try await store.claimAll(at: 2)
+        try await store.end(claimed[0], at: 3)
+        let answers = try await store.accept([push, other], at: 4)
+        #expect(answers[1] == .conflict)
+        guard case .duplicate(let known) = answers[0], case .ended(let outcome, at: 3) = known.place else {
+            Issue.record("\(answers[0])")
+            return
+        }
+        #expect(outcome.state == .delivered)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `an order that is sent again is the same push, although the time in its payload differs`(
+        engine: OutboxEngine
+    ) async throws {
+        let store = try await engine.place().open()
+        let pushes = try ["A", "A", "B"].enumerated().map { number, order in
+            var push = try OutboxPush.numbered(1, payload: #"{"time":\#(number)}"#, hasCallersID: true)
+            push.headers.expiration = "\(1_800_000_000 + number)"
+            push.orderContent = Array(order.utf8)
+            return push
+        }
+        let status = PushStatus(id: pushes[0].id, lane: .orders, acceptedAt: 1, place: .accepted)
+        #expect(try await store.accept(pushes, at: 1) == [.accepted, .duplicate(status), .conflict])
+        #expect(try await store.claimAll(at: 2).map(\.push.payload) == [pushes[0].payload])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `pushes that keep their order go one after the other, whatever becomes of each`(
+        engine: OutboxEngine
+    ) async throws {
+        let store = try await engine.place().open()
+        let line = try [(1, nil), (2, "5"), (3, nil), (4, nil)].map { number, priority in
+            try OutboxPush.numbered(number, priority: priority, orderKey: "activity-7")
+        }
+        let free = try OutboxPush.numbered(5)
+        let elsewhere = try OutboxPush.numbered(6, .orderTests, orderKey: "activity-7")
+        _ = try await store.accept(line + [free, elsewhere], at: 10)
+        var claimed = try await store.claimAll(at: 10)
+        #expect(claimed.map(\.push.id) == [line[0].id, free.id])
+        #expect(try await store.claimAll(.orderTests, at: 10).count == 1)
+        // One that is to be tried again holds the others up.
+        try await store.settle(
+            [Settlement(number: claimed[0].number, .postponed(until: 20, attempts: 1, unknownTries: 0))],
+            at: 11
+        )
+        #expect(try await store.claimAll(.orders, .powerAware, at: 15).isEmpty)
+        claimed = try await store.claimAll(at: 25)
+        #expect(claimed.map(\.push.id) == [line[0].id])
+        try await store.end(claimed[0], .refused, at: 25)
+        claimed = try await store.claimAll(.orders, .powerAware, at: 30)
+        #expect(claimed.map(\.push.id) == [line[1].id])
+        #expect(try await store.claimAll(at: 30).isEmpty)
+        // One that is taken back in the middle of the line changes nothing for the others.
+        #expect(try await store.cancel(line[2].id, of: "orders", at: 31) != nil)
+        #expect(try await store.claimAll(at: 32).isEmpty)
+        try await store.end(claimed[0], .dead, at: 33)
+        #expect(try await store.claimAll(at: 40).map(\.push.id) == [line[3].id])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a scheduled push waits for its time, and then for its turn`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let late = try OutboxPush.numbered(1, notBefore: 500, orderKey: "game")
+        let now = try OutboxPush.numbered(2, orderKey: "game")
+        let next = try OutboxPush.numbered(3, orderKey: "game")
+        _ = try await store.accept([late, now, next], at: 100)
+        let first = try await store.claim(.orders, .immediate, limit: 9, at: 100)
+        #expect(first.pushes.map(\.push.id) == [now.id] && first.nextDue == 500)
+        #expect(try await store.claimAll(at: 600).isEmpty)
+        try await store.end(first.pushes[0], at: 610)
+        let second = try await store.claimAll(at: 620)
+        #expect(second.map(\.push.id) == [late.id], "it was accepted first")
+        try await store.end(second[0], at: 630)
+        #expect(try await store.claimAll(at: 640).map(\.push.id) == [next.id])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `what is taken back or of no use any more is not given out`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let cancelled = try OutboxPush.numbered(1, notBefore: 50)
+        let expired = try OutboxPush.numbered(2, notBefore: 50, expiresAt: 40)
+        let claimed = try OutboxPush.numbered(3, expiresAt: 40)
+        _ = try await store.accept([cancelled, expired, claimed], at: 10)
+        #expect(try await store.claimAll(at: 10).count == 1)
+        #expect(try await store.cancel(claimed.id, of: "orders", at: 11)?.place == .inFlight)
+        #expect(try await store.cancel(cancelled.id, of: "rides", at: 11) == nil)
+        let status = try await store.cancel(cancelled.id, of: "orders", at: 12)
+        #expect(status?.place == .ended(Outcome(.cancelled), at: 12))
+        #expect(try await store.expire(at: 39, limit: 10).isEmpty)
+        let ended = PushStatus.Place.ended(Outcome(.expired), at: 41)
+        let status41 = PushStatus(id: expired.id, lane: .orders, acceptedAt: 10, place: ended)
+        #expect(try await store.expire(at: 41, limit: 10) == [status41])
+        #expect(try await store.claimAll(at: 60).isEmpty)
+        #expect(try await store.outcome(of: expired)?.state == .expired)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `an end tells of all tries, whoever brings it about`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let pushes = [try OutboxPush.numbered(1), try OutboxPush.numbered(2, expiresAt: 60)]
+        _ = try await store.accept(pushes, at: 10)
+        for claimed in try await store.claimAll(at: 10) {
+            let postponed = Settlement.Change.postponed(until: 90, attempts: 2, unknownTries: 1)
+            try await store.settle([Settlement(number: claimed.number, postponed)], at: 20)
+        }
+        #expect(try await store.cancel(pushes[0].id, of: "orders", at: 30) != nil)
+        let expired = try await store.expire(at: 70, limit: 10)
+        #expect(expired.map(\.place) == [.ended(Outcome(.expired, attempts: 2, unknownTries: 1), at: 70)])
+        #expect(try await store.outcome(of: pushes[0]) == Outcome(.cancelled, attempts: 2, unknownTries: 1))
+        #expect(try await store.outcome(of: pushes[1]) == Outcome(.expired, attempts: 2, unknownTries: 1))
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `dead tokens are a feed, and get nothing until they are registered again`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let push = try OutboxPush.numbered(1)
+        _ = try await store.accept([push], at: 10)
+        let claimed = try await store.claimAll(at: 10)
+        let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
+        try await store.settle(
+            [Settlement(number: claimed[0].number, .ended(outcome), isTokenDead: true)],
+            at: 12
+        )
+        let dead = try await store.deadTokens(of: "orders", after: 0, limit: 10)
+        #expect(dead.map(\.since) == [5] && dead.map(\.learntAt) == [12] && dead.map(\.reason) == ["Unregistered"])
+        let next = try OutboxPush.numbered(2)
+        #expect(try await store.accept([next], at: 13) == [.suppressed(dead[0])])
+        #expect(try await store.accept([OutboxPush.numbered(2, .rides)], at: 13) == [.accepted])
+        #expect(try await store.deadTokens(of: "orders", after: dead[0].cursor, limit: 10).isEmpty)
+        let token = dead[0].token
+        #expect(try await store.revive(token, of: "orders"))
+        #expect(try await store.revive(token, of: "orders") == false)
+        #expect(try await store.accept([next], at: 14) == [.accepted])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `how far readers have come is remembered`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        var store = try await place.open()
+        #expect(try await store.cursor(of: "webhook") == 0)
+        try await store.setCursor(7, of: "webhook")
+        try await store.setCursor(9, of: "webhook")
+        await store.close(isInOrder: true)
+        store = try await place.open()
+        #expect(try await store.cursor(of: "webhook") == 9)
+        #expect(try await store.cursor(of: "other") == 0)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `what was given up is kept, and tried again when somebody says so`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        var store = try await place.open()
+        let push = try OutboxPush.numbered(1, orderKey: "game")
+        _ = try await store.accept([push], at: 10)
+        let outcome = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 9, unknownTries: 2)
+        let claimed = try await store.claimAll(at: 10)
+        try await store.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 20)
+        await store.close(isInOrder: true)
+        store = try await place.open()
+        let letters = try await store.deadLetters(of: "orders", limit: 10)
+        #expect(letters == [DeadLetter(push: push, acceptedAt: 10, outcome: outcome, endedAt: 20)])
+        #expect(try await store.backlog().isEmpty)
+        #expect(try await store.requeueDeadLetters([], of: "orders", at: 30) == 0)
+        #expect(try await store.requeueDeadLetters(nil, of: "orders", at: 30) == 1)
+        #expect(try await store.outcome(of: push) == nil)
+        let again = try await store.claimAll(at: 31)
+        #expect(again.map(\.push.id) == [push.id] && again.map(\.unknownTries) == [2])
+        try await store.end(again[0], at: 40)
+        #expect(try await store.forgetOutcomes(before: 40, limit: 10) == 0)
+        #expect(try await store.forgetOutcomes(before: 41, limit: 10) == 1)
+        #expect(try await store.status(of: push.id, of: "orders") == nil)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a push that comes again is not overlooked, even when the clock goes back`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        _ = try await store.accept([try .numbered(1), try .numbered(2)], at: 1_000)
+        let claimed = try await store.claimAll(at: 1_000)
+        let postponed = Settlement.Change.postponed(until: 0, attempts: 1, unknownTries: 0)
+        try await store.settle([Settlement(number: claimed[0].number, postponed)], at: 900)
+        _ = try await store.accept([try .numbered(3)], at: 800)
+        let ids = try await store.claimAll(at: 1_001).map(\.push.id)
+        #expect(Set(ids) == Set([claimed[0].push.id, try OutboxPush.numbered(3).id]))
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a full outbox takes no more until something has ended`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open(limit: 2)
+        let pushes = try (1...3).map { try OutboxPush.numbered($0) }
+        #expect(try await store.accept(pushes, at: 1) == [.accepted, .accepted, .full])
+        let claimed = try await store.claimAll(at: 1)
+        try await store.end(claimed[0], at: 2)
+        #expect(try await store.accept([pushes[2]], at: 3) == [.accepted])
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `many at once share the work, and each gets its own answer`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let answers = try await withThrowingTaskGroup { group in
+            for number in 1...500 {
+                group.addTask {
+                    let push = try OutboxPush.numbered(UInt64(number % 250 + 1), hasCallersID: true)
+                    return try await store.accept([push], at: 1)[0]
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.count { $0 == .accepted } == 250)
+        #expect(try await store.claimAll(at: 1).count == 250)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a clock that is set back holds nothing up that comes then, and sends nothing early or twice`(
+        engine: OutboxEngine
+    ) async throws {
+        let store = try await engine.place().open()
+        _ = try await store.accept([.numbered(1), .numbered(2)], at: 100_000)
+        let first = try await store.claimAll(at: 100_000)
+        #expect(first.count == 2)
+        let now = try OutboxPush.numbered(3)
+        let later = try OutboxPush.numbered(4, notBefore: 60_000)
+        _ = try await store.accept([now, later], at: 50_000)
+        #expect(try await store.claimAll(at: 50_000).map(\.push.id) == [now.id])
+        let again = Settlement.Change.postponed(until: 51_000, attempts: 1, unknownTries: 0)
+        try await store.settle([Settlement(number: first[1].number, again)], at: 50_000)
+        #expect(try await store.claimAll(at: 50_500).isEmpty)
+        #expect(try await store.claimAll(at: 51_000).map(\.push.id) == [first[1].push.id])
+        #expect(try await store.claimAll(at: 59_999).isEmpty)
+        #expect(try await store.claimAll(at: 60_000).map(\.push.id) == [later.id])
+        #expect(try await store.claimAll(at: 200_000).isEmpty)
+    }
+}

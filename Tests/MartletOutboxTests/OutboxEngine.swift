@@ -1,0 +1,68 @@
+import Foundation
+import MartletOutbox
+import OutboxModel
+import TestSupport
+
+/// The engines that the conformance suite runs on: what each promises is the same.
+enum OutboxEngine: String, CaseIterable, Sendable {
+    case model
+    case sqlite
+    case postgresql
+
+    /// A place where an outbox can be opened again and again.
+    func place() async throws -> Place {
+        var place = Place(engine: self, directory: try ScratchDirectory(), disk: ModelOutbox.Disk())
+        if self == .postgresql {
+            let server = try await PostgreSQLServer.shared.value
+            let database = try await server.makeDatabase()
+            place.database = (server, database)
+            try await PostgreSQLOutbox.migrate(place.address)
+        }
+        return place
+    }
+
+    struct Place: Sendable {
+        let engine: OutboxEngine
+        let directory: ScratchDirectory
+        let disk: ModelOutbox.Disk
+        fileprivate(set) var database: (server: PostgreSQLServer, name: String)?
+
+        var file: String { directory.path + "/outbox.sqlite" }
+        fileprivate var address: String { database.map { $0.server.address(of: $0.name) } ?? "" }
+
+        /// Opens the outbox that is there, or makes one.
+        func open(limit: Int = 1_000_000) async throws -> any OutboxStore {
+            switch engine {
+            case .model:
+                return ModelOutbox(on: disk, limit: limit)
+            case .sqlite:
+                let options = SQLiteOutbox.Options(durability: .relaxed, limit: limit)
+                return try await SQLiteOutbox(file: file, options: options)
+            case .postgresql:
+                // So long a lease that a store that has been left alone says nothing in between.
+                let options = PostgreSQLOutbox.Options(limit: limit, lease: .seconds(3_600))
+                return try await PostgreSQLOutbox(address: address, options: options)
+            }
+        }
+
+        /// The place as the next process finds it when the power goes now, or long after this one has died.
+        func afterCrash() async throws -> Place {
+            switch engine {
+            case .model:
+                return self
+            case .sqlite:
+                let next = Place(engine: engine, directory: try ScratchDirectory(), disk: disk)
+                for suffix in ["", "-wal"] {
+                    try FileManager.default.copyItem(atPath: file + suffix, toPath: next.file + suffix)
+                }
+                return next
+            case .postgresql:
+                try await database?.server.ask(
+                    "UPDATE martlet.node SET lease_until = '-infinity'",
+                    of: database?.name ?? ""
+                )
+                return self
+            }
+        }
+    }
+}

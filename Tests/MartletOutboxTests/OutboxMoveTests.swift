@@ -1,0 +1,67 @@
+import MartletCore
+import MartletOutbox
+import TestSupport
+import Testing
+
+/// Moving from a file into a database.
+@Suite struct OutboxMoveTests {
+    @Test func `everything moves, in its order, and what a crash left open says so`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/relay.sqlite"
+        let file = try await SQLiteOutbox(file: path)
+        var pushes = try (1...1_200).map { try OutboxPush.numbered($0, hasCallersID: true) }
+        for index in 0..<5 { pushes[index].orderKey = "line" }
+        pushes[6].notBefore = 90_000
+        pushes[7].lane = .rides
+        _ = try await file.accept(pushes, at: 1_000)
+        let claimed = try await file.claim(.orders, .immediate, limit: 6, at: 1_000).pushes
+        let dead = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 9, unknownTries: 2)
+        let refused = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
+        try await file.settle(
+            [
+                Settlement(number: claimed[1].number, .ended(dead)),
+                Settlement(number: claimed[2].number, .ended(refused), isTokenDead: true),
+                Settlement(number: claimed[3].number, .postponed(until: 50_000, attempts: 3, unknownTries: 1)),
+            ],
+            at: 2_000
+        )
+        try await file.setCursor(1, of: "webhook orders")
+        let pause = try await file.pause(.rides, by: "operator", at: 2_000)
+        let tokens = try await file.deadTokens(of: "orders", after: 0, limit: 10)
+        await file.close(isInOrder: false)
+
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await PostgreSQLOutbox.migrate(address)
+        try await PostgreSQLOutbox.migrate(address)
+        let account = try await OutboxMove(from: path, to: address).run(at: 60_000)
+        #expect(account.pushes == 1_199 && account.outcomes == 2 && account.deadTokens == 1)
+        #expect(try await OutboxMove(from: path, to: address).run(at: 60_000) == OutboxMove.Account())
+
+        let store = try await PostgreSQLOutbox(address: address)
+        #expect(try await store.deadTokens(of: "orders", after: 0, limit: 10) == tokens)
+        #expect(try await store.cursor(of: "webhook orders") == 1)
+        #expect(try await store.pauses() == [pause])
+        #expect(try await store.deadLetters(of: "orders", limit: 10).map(\.outcome) == [dead])
+        #expect(try await store.outcome(of: claimed[2].push) == refused)
+        let given = Set(claimed.map(\.push.id))
+        var found: [ClaimedPush] = []
+        while case let more = try await store.claimAll(at: 70_000), !more.isEmpty {
+            found += more
+            // What waits in line comes when the one before has ended.
+            for push in more { try await store.end(push, at: 70_000) }
+        }
+        #expect(found.count == 1_199 - 1 - 1 - 1, "a dead letter, one of another app, and one whose time is to come")
+        let line = found.map(\.push).filter { $0.orderKey == "line" }.map(\.id)
+        #expect(line == pushes[0..<5].map(\.id))
+        for push in found where given.contains(push.push.id) { #expect(push.unknownTries == 1) }
+        // The same push handed in again is known.
+        guard case .duplicate = try await store.accept([pushes[20]], at: 80_000)[0] else {
+            Issue.record("it was not known")
+            return
+        }
+        #expect(try await store.claimAll(.rides, at: 70_000).count == 1)
+        #expect(try await store.claimAll(at: 90_000).map(\.push.id) == [pushes[6].id])
+        await store.close(isInOrder: true)
+    }
+}

@@ -1,0 +1,54 @@
+import MartletCore
+import MartletOutbox
+
+extension Lane {
+    static let orders = Lane(app: "orders", environment: .production)
+    static let orderTests = Lane(app: "orders", environment: .development)
+    static let rides = Lane(app: "rides", environment: .production)
+}
+
+extension OutboxPush {
+    /// A push by its number, with nothing special about it but what is given.
+    static func numbered(
+        _ number: UInt64,
+        _ lane: Lane = .orders,
+        priority: String? = nil,
+        token: String = "00112233445566778899aabbccddeeff",
+        payload: String = #"{"aps":{"alert":"Order ready"}}"#,
+        hasCallersID: Bool = false,
+        notBefore: Int64? = nil,
+        expiresAt: Int64? = nil,
+        orderKey: String? = nil
+    ) throws -> OutboxPush {
+        OutboxPush(
+            lane: lane,
+            id: APNsID(randomBits: (number, number)),
+            hasCallersID: hasCallersID,
+            destination: .device(try DeviceToken(hex: token)),
+            headers: PushHeaders(pushType: "alert", priority: priority, topic: "com.example.orders"),
+            payload: Array(payload.utf8),
+            notBefore: notBefore,
+            expiresAt: expiresAt,
+            orderKey: orderKey
+        )
+    }
+}
+
+extension OutboxStore {
+    /// Everything that is due in a lane.
+    func claimAll(_ lane: Lane = .orders, _ urgency: Urgency = .immediate, at now: Int64) async throws -> [ClaimedPush]
+    {
+        try await claim(lane, urgency, limit: 1_000, at: now).pushes
+    }
+
+    /// Ends a claimed push.
+    func end(_ push: ClaimedPush, _ state: Outcome.State = .delivered, at now: Int64) async throws {
+        try await settle([Settlement(number: push.number, .ended(Outcome(state, status: 200)))], at: now)
+    }
+
+    /// How a push has ended, if it has.
+    func outcome(of push: OutboxPush) async throws -> Outcome? {
+        guard case .ended(let outcome, _)? = try await status(of: push.id, of: push.lane.app)?.place else { return nil }
+        return outcome
+    }
+}

@@ -1,0 +1,70 @@
+import MartletCore
+import MartletOutbox
+import MartletSQLite
+import Testing
+
+/// What the engine of one machine promises besides what all do.
+@Suite struct SQLiteOutboxTests {
+    @Test(arguments: [false, true])
+    func `a clock that is set back holds nothing up that waited already`(isReopened: Bool) async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        let waiting = try (1...10).map { try OutboxPush.numbered($0) }
+        let scheduled = try OutboxPush.numbered(11, notBefore: 90_000)
+        _ = try await store.accept(waiting + [scheduled], at: 80_000)
+        let claimed = try await store.claim(.orders, .immediate, limit: 3, at: 80_000).pushes
+        if isReopened {
+            await store.close(isInOrder: true)
+            store = try await place.open()
+        }
+        var ids = isReopened ? [] : claimed.map(\.push.id)
+        var nextDue: Int64?
+        repeat {
+            let claim = try await store.claim(.orders, .immediate, limit: 4, at: 50_000)
+            ids += claim.pushes.map(\.push.id)
+            nextDue = claim.nextDue
+        } while nextDue.map { $0 <= 50_000 } ?? false
+        #expect(ids == waiting.map(\.id) && nextDue == 90_000)
+        #expect(try await store.claimAll(at: 90_000).map(\.push.id) == [scheduled.id])
+        #expect(try await store.claimAll(at: 100_000).isEmpty)
+    }
+
+    @Test func `what looks for expired pushes does not look at those that were given up`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try await place.open()
+        _ = try await store.accept([.numbered(1, expiresAt: 60), .numbered(2, expiresAt: 70)], at: 10)
+        try await store.end(store.claimAll(at: 10)[0], .dead, at: 20)
+        await store.close(isInOrder: true)
+        let file = try Connection(path: place.file)
+        let entries = try file.prepare(
+            """
+            SELECT COUNT(*) FROM push INDEXED BY push_expiry
+            WHERE expires_at <= 1000 AND (ready_at IS NOT NULL OR in_line = 1)
+            """
+        )
+        #expect(try entries.step() && entries.integer(at: 0) == 1)
+        let plan = try file.prepare(
+            """
+            EXPLAIN QUERY PLAN SELECT number FROM push
+            WHERE expires_at <= 1000 AND (ready_at IS NOT NULL OR in_line = 1) ORDER BY expires_at
+            """
+        )
+        #expect(try plan.step() && plan.text(at: 3).contains("USING INDEX push_expiry"))
+    }
+
+    @Test func `a search by token reads the pushes with its last byte only`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        let store = try await place.open()
+        _ = try await store.accept([.numbered(1)], at: 10)
+        await store.close(isInOrder: true)
+        let plan = try Connection(path: place.file).prepare(
+            """
+            EXPLAIN QUERY PLAN SELECT number, apns_id FROM push INDEXED BY push_token
+            WHERE substr(token, -2) = ? AND +token = ? AND token IS NOT NULL AND app = ? AND number > ?
+            ORDER BY number LIMIT ?
+            """
+        )
+        #expect(try plan.step() && plan.text(at: 3) == "SEARCH push USING INDEX push_token (<expr>=? AND rowid>?)")
+        #expect(try plan.step() == false, "nothing is sorted")
+    }
+}

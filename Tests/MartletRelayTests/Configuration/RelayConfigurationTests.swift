@@ -1,0 +1,219 @@
+import Foundation
+import Martlet
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletOutbox
+@testable import MartletRelay
+
+/// What a configuration may say, and how a mistake in it is told.
+@Suite struct RelayConfigurationTests {
+    private func error(_ text: String) throws -> String {
+        let file = try ConfigurationFile(text)
+        let error = #expect(throws: RelayError.self, "\(text)") { try RelayConfiguration(file: file.path) }
+        return error?.description.replacing(file.directory.path + "/", with: "") ?? ""
+    }
+
+    @Test func `a good one is read`() throws {
+        let file = try ConfigurationFile()
+        let configuration = try RelayConfiguration(file: file.path)
+        #expect(configuration.data == .file(file.directory.path + "/relay.sqlite"))
+        #expect(configuration.apps.map(\.name) == ["orders"] && configuration.apps[0].rate == 100)
+        #expect(configuration.apps[0].connections == 12)
+        #expect(configuration.callers[0].scopes == [.send, .read] && configuration.logLevel == .info)
+        #expect(configuration.remarks.isEmpty)
+        let warnings = configuration.warnings
+        #expect(warnings.count == 2 && warnings[0].hasPrefix("listen has no certificate: most APNs clients speak TLS"))
+        #expect(warnings[1].hasPrefix("no webhook for orders: read unregistered tokens at "))
+    }
+
+    @Test(arguments: [
+        ("[]", "it must be an object"), ("{", "is not valid JSON"), ("{}", "data, apps, listen or http are missing"),
+        (#"{"data":"a","http":":1"}"#, "apps is missing"),
+        (#"{"data":"a","http":":1","apps":[]}"#, "apps has to name one app at least"),
+        (ConfigurationFile.good(("\"data\"", "\"date\"")), "date is unknown; these are known: data, "),
+        (ConfigurationFile.good(("relay.sqlite", "")), "data must be a text that is not empty"),
+        (ConfigurationFile.good(("127.0.0.1:0", "127.0.0.1")), "listen.production must be an IP address with a port"),
+        (
+            ConfigurationFile.good(("127.0.0.1:0", "localhost:1")),
+            "listen.production must be an IP address with a port, such as 127.0.0.1:2197"
+        ),
+        (ConfigurationFile.good(("\"production\"", "\"sandbox\"")), "listen.sandbox is unknown"),
+        (
+            ConfigurationFile.good(("{\"production\": \"127.0.0.1:0\"}", "{}"), ("\"http\": \"127.0.0.1:0\",", "")),
+            "listen or http has to name one address at least"
+        ),
+        (
+            ConfigurationFile.good(("orders\", \"b", "or/ders\", \"b"), ("[\"orders", "[\"or/ders")),
+            "name must be of letters"
+        ),
+        (ConfigurationFile.good(("\"key-file\": \"AuthKey.p8\", ", "")), "apps.0.key-file is missing"),
+        (ConfigurationFile.good(("AuthKey.p8", "Other.p8")), "Other.p8 cannot be read: no such file or directory"),
+        (ConfigurationFile.good(("ABC123DEFG", "abc")), "apps.0.key-id must be ten characters of A-Z and 0-9 (found"),
+        (ConfigurationFile.good(("DEF123GHIJ", "x y")), "apps.0.team-id must be ten characters of A-Z and 0-9 (found"),
+        (
+            ConfigurationFile.good(("\"rate\": 100", "\"rate\": 0")),
+            "apps.0.rate must be a whole number from 1 to 1000000"
+        ),
+        (
+            ConfigurationFile.good(("\"connections\": 12", "\"connections\": 0")),
+            "apps.0.connections must be a whole number from 1 to 1000"
+        ),
+        (ConfigurationFile.good(("[\"com.example.orders\"]", "[]")), "apps.0.bundle-ids has to name one at least"),
+        (ConfigurationFile.good(("0a0a", "0a")), "callers.0.key-sha256 must be the 64 hexadecimal digits of a SHA-256"),
+        (
+            ConfigurationFile.good(("[\"orders\"]", "[\"rides\"]")),
+            "callers.0.apps names rides, which is none of the apps"
+        ),
+        (ConfigurationFile.good(("[\"orders\"]", "[]")), "callers.0.apps has to name one app at least"),
+        (
+            ConfigurationFile.good((", \"scopes\": [\"send\", \"read\"]", "")),
+            "callers.0.scopes must name at least one of send, read and manage"
+        ),
+        (
+            ConfigurationFile.good(("[\"send\", \"read\"]", "[]")),
+            "callers.0.scopes must name at least one of send, read and manage"
+        ),
+        (
+            ConfigurationFile.good(("\"http\"", "\"manage-over-listen\": 1, \"http\"")),
+            "manage-over-listen must be true or false"
+        ),
+        (
+            ConfigurationFile.good(("\"rate\": 100", "\"rates\": 100")),
+            "apps.0.rates is unknown; these are known: name, "
+        ),
+        (
+            ConfigurationFile.good(("\"callers\"", "\"apple\": {\"production\": {\"hosts\": 1}}, \"callers\"")),
+            "apple.production.hosts is unknown; these are known: host, port, "
+        ),
+        (
+            ConfigurationFile.good(("\"rate\": 100", "\"webhook\": {\"uri\": 1}")),
+            "apps.0.webhook.uri is unknown; these are known: url, secret-file, authorities, allow-private"
+        ),
+        (ConfigurationFile.good(("\"send\"", "\"sent\"")), "callers.0.scopes are send, read, manage, not sent"),
+        (
+            ConfigurationFile.good(("\"data\"", "\"certificate\": \"c.pem\", \"data\"")),
+            "certificate: the file c.pem cannot be read"
+        ),
+        (ConfigurationFile.good(("\"data\"", "\"certificate-key\": \"c\", \"data\"")), "certificate is missing"),
+        (
+            ConfigurationFile.good(
+                ("\"data\"", "\"certificate\": \"relay.json\", \"certificate-key\": \"relay.json\", \"data\"")
+            ),
+            "certificate and certificate-key: "
+        ),
+        (
+            ConfigurationFile.good(("\"data\"", "\"log-level\": \"loud\", \"data\"")),
+            "log-level must be one of debug, info, "
+        ),
+        (
+            ConfigurationFile.good(("\"data\"", "\"durability\": \"no\", \"data\"")),
+            "durability must be one of full, relaxed"
+        ),
+        (
+            ConfigurationFile.good(("\"callers\"", "\"apple\": {\"production\": {\"port\": 1}}, \"callers\"")),
+            "apple.production.host is missing"
+        ),
+    ])
+    func `a mistake names the setting and the rule`(text: String, message: String) throws {
+        let error = try error(text)
+        #expect(error.contains(message), "\(error)")
+        #expect(error.hasPrefix("relay.json") && !error.contains("\n"))
+    }
+
+    @Test func `two of a name are told apart by nobody`() throws {
+        let file = try ConfigurationFile()
+        var configuration = try RelayConfiguration(file: file.path)
+        configuration.callers.append(configuration.callers[0])
+        #expect(throws: RelayError("callers has two of the name back end")) { try configuration.check() }
+        configuration.apps.append(configuration.apps[0])
+        #expect(throws: RelayError("apps has two of the name orders")) { try configuration.check() }
+    }
+
+    @Test func `two callers cannot have one key`() throws {
+        let file = try ConfigurationFile()
+        var configuration = try RelayConfiguration(file: file.path)
+        var other = configuration.callers[0]
+        other.name = "front end"
+        other.hash = other.hash?.uppercased()
+        configuration.callers.append(other)
+        let error = #expect(throws: RelayError.self) { try configuration.check() }
+        #expect(error?.description.hasPrefix("the callers back end and front end have the same key-sha256") == true)
+    }
+
+    @Test func `settings that are probably mistakes are warned of`() throws {
+        let file = try ConfigurationFile()
+        var configuration = try RelayConfiguration(file: file.path)
+        var other = configuration.apps[0]
+        other.name = "rides"
+        other.bundleIDs = ["com.example.rides"]
+        configuration.apps.append(other)
+        configuration.listeners = [.production: RelayConfiguration.Address(host: "0.0.0.0", port: 2197)]
+        let remarks = configuration.remarks
+        #expect(remarks.count == 2 && remarks[0].hasPrefix("listen is open to other machines without a certificate"))
+        #expect(remarks.last?.hasPrefix("the apps orders, rides share the signing key ABC123DEFG") == true)
+    }
+
+    @Test func `the article lists the settings as the code declares them`() throws {
+        let article = try String(
+            contentsOfFile: "Sources/MartletRelay/Documentation.docc/RelaySettings.md",
+            encoding: .utf8
+        )
+        let table = SettingDescription.table
+        #expect(article.contains(table), "put this into RelaySettings.md:\n\(table)")
+        #expect(Set(SettingDescription.all.map(\.path)).count == SettingDescription.all.count)
+    }
+
+    @Test func `the defaults that the article names are those of the code`() throws {
+        let configuration = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
+        func standard(_ name: String) -> String? { SettingDescription.all.first { $0.path == name }?.standard }
+        #expect(standard("limit") == "\(configuration.outbox.limit)")
+        #expect(standard("retention-days") == "\(configuration.retention / 86_400_000)")
+        #expect(standard("answer-seconds") == "\(configuration.answerTime.components.seconds)")
+        #expect(standard("durability") == "`\(configuration.outbox.durability.rawValue)`")
+        #expect(standard("log-level") == "`\(configuration.logLevel.rawValue)`")
+        #expect(standard("manage-over-listen") == "`\(configuration.managesOverListeners)`")
+    }
+
+    @Test func `environment and command line stand in for the file`() throws {
+        let file = try ConfigurationFile()
+        var overrides = RelayOverrides()
+        overrides.data = "/elsewhere/relay.sqlite"
+        overrides.listeners = [.development: "[::1]:2195"]
+        overrides.http = "0.0.0.0:8198"
+        overrides.logLevel = .debug
+        overrides.logFormat = .logfmt
+        let configuration = try RelayConfiguration(file: file.path, overrides: overrides)
+        #expect(configuration.data == .file("/elsewhere/relay.sqlite"))
+        #expect(
+            configuration.listeners.mapValues(\.description) == [
+                .production: "127.0.0.1:0", .development: "[::1]:2195",
+            ]
+        )
+        #expect(configuration.http?.description == "0.0.0.0:8198")
+        #expect(configuration.logLevel == .debug && configuration.logFormat == .logfmt)
+        #expect(configuration.remarks.count == 2, "\(configuration.remarks)")
+        overrides.http = "nowhere"
+        let error = #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, overrides: overrides) }
+        #expect(error?.description.contains("http must be an IP address with a port") == true)
+    }
+
+    @Test func `a key's file may lie where the system hands credentials out`() throws {
+        let file = try ConfigurationFile(ConfigurationFile.good(("AuthKey.p8", "apns-key")))
+        let credentials = try ScratchDirectory()
+        #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, credentials: credentials.path) }
+        try credentials.write(try file.directory.read("AuthKey.p8"), to: "apns-key")
+        let configuration = try RelayConfiguration(file: file.path, credentials: credentials.path)
+        #expect(configuration.apps[0].key.keyID == "ABC123DEFG")
+    }
+
+    @Test func `a new key is random, and known by its hash`() throws {
+        let keys = (0..<50).map { _ in CallerKey() }
+        #expect(Set(keys.map(\.text)).count == keys.count)
+        for key in keys {
+            #expect(key.text.wholeMatch(of: /mrt_[a-z2-7]{32}/) != nil)
+            #expect(try key.hash == RelayBench.hash(key.text))
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// A lane whose pushes Apple does not take for a while: when it tries, and when it sends again.
+private struct LaneInOutage {
+    private static let lane = Lane(app: "orders", environment: .production)
+    /// The time between a claim or a try and its answer, in milliseconds.
+    private static let latency: Int64 = 20
+
+    private var machine: DeliveryMachine
+    private var number: Int64 = 0
+    /// The times of the tries.
+    private(set) var tries: [Int64] = []
+    /// The highest number of tries that were under way together.
+    private(set) var triesAtOnce = 0
+
+    init(seed: UInt64) {
+        machine = DeliveryMachine(seed: seed)
+        machine.add(Self.lane, at: 0)
+        machine.stir(Self.lane)
+    }
+
+    /// Runs until a push is accepted.
+    ///
+    /// - Parameter answer: The answer to a try at a time.
+    /// - Returns: The time of the first accepted try.
+    mutating func run(_ answer: (Int64) -> SendResult) -> Int64? {
+        var now: Int64 = 0
+        while now < 24 * 3_600_000 {
+            let orders = machine.takeOrders(at: now)
+            triesAtOnce = max(triesAtOnce, orders.sends.count)
+            if orders.claims.isEmpty, orders.sends.isEmpty, orders.settlements.isEmpty {
+                now = machine.nextTime(after: now) ?? now + 1
+                continue
+            }
+            for order in orders.claims { machine.claimed(claim(order), order) }
+            tries += orders.sends.map { _ in now }
+            now += Self.latency
+            for push in orders.sends {
+                let result = answer(now)
+                machine.answered(push.number, result, at: now)
+                if case .accepted = result { return now }
+            }
+            _ = machine.settled(orders.settlements)
+        }
+        return nil
+    }
+
+    private mutating func claim(_ order: DeliveryMachine.ClaimOrder) -> Claim {
+        // One at a time, so that a try of a lane that is not down yet is a single one, too.
+        guard order.urgency == .immediate else { return Claim(pushes: [], nextDue: nil) }
+        number += 1
+        let push = OutboxPush(
+            lane: Self.lane,
+            id: APNsID(randomBits: (UInt64(number), 0)),
+            destination: .channel("channel", bundle: "com.example.app"),
+            headers: PushHeaders(),
+            payload: []
+        )
+        let claimed = ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: 0, unknownTries: 0)
+        return Claim(pushes: [claimed], nextDue: 0)
+    }
+}
+
+@Suite struct LaneRecoveryTests {
+    private static let unreachable = SendResult.neverSent(reason: "ConnectionFailed", retryAfter: nil)
+
+    @Test(arguments: [
+        [LaneRecoveryTests.unreachable], [LaneRecoveryTests.unreachable, .unknown],
+    ])
+    func `a lane sends again within five seconds after Apple is back, and tries one push at a time until then`(
+        results: [SendResult]
+    ) throws {
+        for seed in 0..<200 as Range<UInt64> {
+            var generator = SplitMix64(state: seed)
+            let end = Int64.random(in: 1_000...7_200_000, using: &generator)
+            var lane = LaneInOutage(seed: seed)
+            var count = 0
+            let back = lane.run { now in
+                count += 1
+                // The first failure is always one of the connection, which is what a lane stops for.
+                return now < end ? results[count == 1 ? 0 : Int(seed) % results.count] : .accepted(uniqueID: nil)
+            }
+            let time = try #require(back) - end
+            #expect(time <= 5_000, "seed \(seed): \(time) ms after the end of an outage of \(end) ms")
+            #expect(lane.triesAtOnce == 1, "seed \(seed)")
+            // Six quick ones, and then one in 3.5 seconds at most.
+            #expect(lane.tries.count <= 8 + Int(end / 3_500), "seed \(seed): \(lane.tries.count) in \(end) ms")
+        }
+    }
+
+    @Test func `refused credentials and faults of Apple's are tried less often the longer they last`() throws {
+        let refusal = SendResult.refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
+        let fault = SendResult.refused(status: 503, reason: nil, timestamp: nil, retryAfter: nil)
+        for result in [refusal, fault] {
+            var lane = LaneInOutage(seed: 1)
+            _ = lane.run { $0 < 3_600_000 ? result : .accepted(uniqueID: nil) }
+            #expect((40...90).contains(lane.tries.count), "\(lane.tries.count) tries in an hour")
+        }
+    }
+
+    @Test func `a lane with new credentials tries at once`() {
+        var generator = SplitMix64(state: 1)
+        var state = DeliveryLane()
+        for _ in 0..<10 {
+            let now = state.pausedUntil ?? 0
+            let refusal = SendResult.refused(status: 403, reason: .badCertificate, timestamp: nil, retryAfter: nil)
+            state.pause(after: refusal, nil, at: now, using: &generator)
+        }
+        let now = (state.pausedUntil ?? 0) - 50_000
+        state.tryAgain(at: now)
+        #expect(state.pausedUntil == now && state.outage?.reason == "BadCertificate" && state.outage?.since == 0)
+    }
+}

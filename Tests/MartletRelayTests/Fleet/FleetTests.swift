@@ -1,0 +1,310 @@
+import Foundation
+import Martlet
+import MartletCore
+import MartletOutbox
+import MartletSimulator
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// Relays that share a database.
+@Suite(.timeLimit(.minutes(2))) struct FleetTests {
+    private func place() async throws -> OutboxPlace {
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await PostgreSQLOutbox.migrate(address)
+        return .database(address)
+    }
+
+    private func fleet(_ size: Int, _ change: (inout RelayConfiguration) -> Void = { _ in }) async throws
+        -> [RelayBench]
+    {
+        let first = try await RelayBench(data: try await place(), change)
+        var benches = [first]
+        while benches.count < size { benches.append(try await first.another()) }
+        return benches
+    }
+
+    private func stop(_ benches: [RelayBench]) async {
+        for bench in benches { await bench.relay.stop() }
+        await benches.first?.apple.stop()
+    }
+
+    @Test func `each push is sent once, by whichever relay, and every relay knows how it ended`() async throws {
+        let benches = try await fleet(2)
+        var ids: Set<String> = []
+        for number in 0..<40 {
+            let answer = await benches[number % 2].push()
+            #expect(answer.json["state"] == "delivered", "\(answer)")
+            ids.insert(answer.json["id"]?.stringValue ?? "")
+            let other = await benches[(number + 1) % 2].ask("GET", "/v1/pushes/\(answer.json["id"]?.stringValue ?? "")")
+            #expect(other.json["state"] == "delivered")
+        }
+        let arrived = await benches[0].apple.pushes.map(\.id)
+        #expect(ids.count == 40 && arrived.count == 40 && Set(arrived) == ids)
+        await stop(benches)
+    }
+
+    @Test func `a relay that cannot reach Apple leaves its pushes to the others, and its callers hear of them`()
+        async throws
+    {
+        let works = try await RelayBench(data: try await place())
+        let closed = try SilentServer.unusedPort().port
+        let cutOff = try await works.another {
+            $0.endpoints[.production] = LaneEndpoint(
+                APNsEndpoint(host: "127.0.0.1", port: closed, isEncrypted: false)
+            )
+        }
+        for _ in 0..<3 {
+            let answer = await cutOff.push()
+            #expect(answer.json["state"] == "delivered", "\(answer)")
+        }
+        let client = try await cutOff.client()
+        try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
+        await client.close()
+        #expect(await works.apple.pushes.count == 4)
+        await stop([works, cutOff])
+    }
+
+    @Test func `a lane that is paused over one relay is paused in all of them`() async throws {
+        let benches = try await fleet(2)
+        let lane = Lane(app: "orders", environment: .production)
+        let place = "/v1/apps/orders/lanes/production/"
+        #expect(await benches[0].ask("POST", place + "pause").status == 200)
+        while await benches[1].relay.laneControl.pause(of: lane) == nil { await Task.yield() }
+        let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
+        for bench in benches { #expect(await bench.ask("POST", "/v1/pushes", order).status == 202) }
+        #expect(await benches[1].ask("POST", place + "purge").json == ["purged": 2])
+        #expect(await benches[0].apple.pushCount == 0)
+        #expect(await benches[1].ask("POST", place + "resume").json == ["resumed": true])
+        while await benches[0].relay.laneControl.pause(of: lane) != nil { await Task.yield() }
+        for bench in benches {
+            let answer = await bench.push()
+            #expect(answer.json["state"] == "delivered", "\(answer)")
+        }
+        await stop(benches)
+    }
+
+    @Test func `relays send with one provider token, and sign for themselves while they cannot share it`() async throws
+    {
+        let address = try await place()
+        guard case .database(let database) = address else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let key = try SigningKey.ephemeral()
+        let clock = TestClock()
+        let mints = (0..<2).map { _ in FleetMint(key, sharing: outbox, clock: clock.wall) }
+        let first = try await mints[0].token()
+        #expect(try await mints[1].token().text == first.text)
+        #expect(first.validity == .seconds(60))
+        // Whoever comes first after fifty minutes signs for all.
+        clock.advance(by: 50 * 60)
+        let second = try await mints[1].token()
+        #expect(second.issuedAt == first.issuedAt + TimeInterval(3_000))
+        #expect(try await mints[0].token().text == second.text)
+        // Apple's refusal of a fresh one is the clock's fault, and none of the token's.
+        await mints[0].expired(tokenIssuedAt: second.issuedAt)
+        #expect(try await mints[0].token().text == second.text)
+        clock.advance(by: 20 * 60)
+        let third = try await mints[0].token()
+        #expect(third.text != second.text)
+        #expect(try await mints[1].token().text == third.text)
+        // Without the database each keeps the token until it is too old, and signs one of its own then.
+        await outbox.close(isInOrder: true)
+        clock.advance(by: 60)
+        for mint in mints { #expect(try await mint.token().text == third.text) }
+        clock.advance(by: 50 * 60 - 61)
+        #expect(try await mints[0].token().text == third.text)
+        clock.advance(by: 1)
+        let alone = try await mints[0].token()
+        #expect(alone.issuedAt == third.issuedAt + TimeInterval(3_000))
+        clock.advance(by: 60)
+        #expect(try await mints[0].token().text == alone.text)
+        await mints[0].expired(tokenIssuedAt: alone.issuedAt)
+        #expect(try await mints[0].token().text == alone.text)
+    }
+
+    @Test func `a token that was signed without the database is shared when it is back`() async throws {
+        guard case .database(let database) = try await place() else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let server = try await PostgreSQLServer.shared.value
+        let name = try #require(database.split(separator: "/").last.map(String.init))
+        let clock = TestClock()
+        let key = try SigningKey.ephemeral()
+        let mint = FleetMint(key, sharing: outbox, clock: clock.wall)
+        let first = try await mint.token()
+        clock.advance(by: 50 * 60)
+        try await server.ask("ALTER TABLE martlet.provider_token RENAME TO away", of: name)
+        let alone = try await mint.token()
+        #expect(alone.text != first.text)
+        try await server.ask("ALTER TABLE martlet.away RENAME TO provider_token", of: name)
+        clock.advance(by: 60)
+        #expect(try await mint.token().text == alone.text)
+        #expect(try await FleetMint(key, sharing: outbox, clock: clock.wall).token().text == alone.text)
+    }
+
+    @Test func `relays agree that a lane without pushes is not down`() async throws {
+        let reserved = try SilentServer.unusedPort()
+        let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))
+        let clock = TestClock()
+        let first = try await RelayBench(data: try await place(), clock: clock.wall) {
+            $0.endpoints = [.production: nowhere]
+        }
+        let other = try await PushRelay.start(await first.relay.configuration, clock: clock.wall)
+        let benches = [first, RelayBench(first, other)]
+        let lane = Lane(app: "orders", environment: .production)
+        let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
+        _ = await first.ask("POST", "/v1/pushes", order)
+        // The push is tried by one of them.
+        var isDown = false
+        while !isDown, !Task.isCancelled {
+            for bench in benches where await bench.relay.problem(of: lane) != nil { isDown = true }
+        }
+        let place = "/v1/apps/orders/lanes/production/"
+        #expect(await first.ask("POST", place + "pause").status == 200)
+        for bench in benches { await bench.until { $0.laneControl.pause(of: lane) != nil } }
+        for bench in benches { await bench.until { $0.machine.isIdle && !$0.machine.isReturning(lane) } }
+        #expect(await first.ask("POST", place + "purge").json == ["purged": 1])
+        clock.advance(by: 20)
+        for bench in benches { await bench.until { $0.problem(of: lane) == nil } }
+        await stop(benches)
+    }
+
+    @Test func `a key with the same identifier gets another client`() async throws {
+        let benches = try await fleet(1)
+        var new = await benches[0].relay.configuration
+        #expect(try await benches[0].relay.freshClients(for: new).isEmpty)
+        new.apps[0].key = try .ephemeral(keyID: benches[0].key.keyID, teamID: benches[0].key.teamID)
+        let fresh = try await benches[0].relay.freshClients(for: new)
+        #expect(Array(fresh.keys) == [Lane(app: "orders", environment: .production)])
+        for client in fresh.values { await client.close() }
+        await stop(benches)
+    }
+
+    @Test func `a token that another key with the same identifier has signed is not used`() async throws {
+        guard case .database(let database) = try await place() else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let clock = TestClock()
+        let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
+        let mints = keys.map { FleetMint($0, sharing: outbox, clock: clock.wall) }
+        let wrong = try await mints[0].token()
+        clock.advance(by: 60)
+        let right = try await mints[1].token()
+        let parsed = try #require(try? ParsedProviderToken(String(decoding: right.text, as: UTF8.self)[...].utf8))
+        #expect(try keys[1].publicKey().isValid(signature: parsed.signature, for: parsed.signingInput))
+        // Relays that still have the former key do not replace the token of the others, nor the others theirs.
+        #expect(try await mints[0].token().text == wrong.text)
+        #expect(try await FleetMint(keys[1], sharing: outbox, clock: clock.wall).token().text == right.text)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: [Int64.min, -1, .max]) func `a shared token with an impossible time of issue is replaced`(
+        issuedAt: Int64
+    ) async throws {
+        guard case .database(let database) = try await place() else { return }
+        let outbox = try await PostgreSQLOutbox(address: database)
+        let key = try SigningKey.ephemeral()
+        let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID, fingerprint: try key.fingerprint)
+        _ = try await outbox.share(SharedToken(text: [], issuedAt: issuedAt), of: name, inPlaceOf: nil)
+        let lines = LogLines()
+        let clock = TestClock()
+        let mint = FleetMint(key, sharing: outbox, clock: clock.wall, log: lines.logger(.warning))
+        let token = try await mint.token()
+        #expect(token.issuedAt == Date(timeIntervalSince1970: Double(clock.wall.secondsSince1970())))
+        #expect(try await outbox.sharedToken(of: name)?.text == token.text)
+        let error = try #require(lines.objects.first?["error"]?.stringValue)
+        #expect(error.contains("issued_at in martlet.provider_token must be") && error.contains("(found \(issuedAt))"))
+        await outbox.close(isInOrder: true)
+        _ = try await mint.token()
+        #expect(lines.objects.last?["msg"] == "provider token not shared")
+    }
+
+    @Test func `relays divide the connections to Apple that an app may have`() async throws {
+        let faults = [Fault(.limitStreams(1)), Fault(.delay(.milliseconds(20)))]
+        let place = try await place()
+        let first = try await RelayBench(faults: faults, data: place) { $0.apps[0].connections = 2 }
+        let second = try await first.another()
+        for bench in [first, second] {
+            while await bench.relay.fleet.size < 2 { _ = await bench.ask("GET", "/v1/status") }
+        }
+        await withDiscardingTaskGroup { group in
+            for number in 0..<100 { group.addTask { _ = await [first, second][number % 2].push() } }
+        }
+        let arrived = await first.apple.pushes
+        #expect(Set(arrived.map(\.id)).count == 100)
+        #expect(Set(arrived.map(\.connection)).count <= 2)
+        await stop([first, second])
+    }
+
+    @Test func `the status tells of all relays, and one can end another`() async throws {
+        let benches = try await fleet(2) { configuration in
+            configuration.node = "first"
+            configuration.callers[0].apps = ["orders", "rides"]
+        }
+        #expect(await benches[0].push(to: "5d3a6a1c", #","app":"orders""#).json["state"] == "delivered")
+        var nodes: [JSONValue] = []
+        while nodes.count < 2 || nodes.contains(where: { $0["outcomes"]?["delivered"]?.integerValue == nil }) {
+            nodes = await benches[1].ask("GET", "/v1/status").json["nodes"]?.elements ?? []
+            await Task.yield()
+        }
+        #expect(nodes.map { $0["state"] } == ["leads", "ok"] && nodes[0]["name"] == "first", "\(nodes)")
+        let number = nodes[0]["number"]?.integerValue ?? 0
+        #expect(await benches[1].ask("POST", "/v1/nodes/\(number)/drain").status == 202)
+        #expect(await benches[1].ask("POST", "/v1/nodes/\(number + 7)/drain").status == 404)
+        await benches[0].relay.drainIsAskedFor()
+        await stop(benches)
+    }
+
+    @Test func `a relay that runs under the name of this one is reported once, and what is left of one is not`() {
+        func node(_ number: Int64, silence: Int64, name: String = "a", isOwn: Bool = false) -> OutboxNode {
+            OutboxNode(
+                number: number,
+                name: name,
+                version: "1",
+                startedAt: 0,
+                silence: silence,
+                isToDrain: false,
+                isOwn: isOwn,
+                facts: "[]"
+            )
+        }
+        var view = FleetView()
+        let own = node(3, silence: 100, isOwn: true)
+        view.learn([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own])
+        view.learn([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own])
+        #expect(view.takeNamesakes() == [], "a lease that nobody renews, and another name")
+        view.learn([node(1, silence: 300), node(2, silence: 400, name: "b"), own])
+        #expect(view.takeNamesakes() == [1])
+        view.learn([node(1, silence: 100), own])
+        #expect(view.takeNamesakes() == [])
+    }
+
+    @Test func `what others tell of their lanes is added up, and sums only grow`() {
+        var view = FleetView()
+        let lane = Lane(app: "orders", environment: .production)
+        var facts = LaneFacts()
+        facts.sent = 7
+        facts.rate = 2.5
+        facts.outcomes = [.delivered: 6, .refused: 1]
+        func node(_ number: Int64, isOwn: Bool = false) -> OutboxNode {
+            OutboxNode(
+                number: number,
+                name: "n",
+                version: "1",
+                startedAt: 0,
+                silence: 0,
+                isToDrain: false,
+                isOwn: isOwn,
+                facts: FleetView.text(of: [lane: facts])
+            )
+        }
+        view.learn([node(1, isOwn: true), node(2), node(3)])
+        #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 5)
+        #expect(view.others(in: lane).outcomes[.delivered] == 12)
+        view.learn([node(1, isOwn: true), node(3)])
+        #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 2.5)
+        view.learn(size: 3, leads: false)
+        #expect(view.share(of: 100) == 33 && view.share(of: 2) == 1)
+    }
+}

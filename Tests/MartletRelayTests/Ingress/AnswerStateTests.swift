@@ -1,0 +1,152 @@
+import Foundation
+import Martlet
+import MartletCore
+import MartletOutbox
+import MartletServer
+import MartletSimulator
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// The identifier and the state that each answer over the APNs protocol has.
+@Suite(.timeLimit(.minutes(1))) struct AnswerStateTests {
+    private static let id = "123e4567-e89b-42d3-a456-426655440000"
+    private static let device = "/3/device/5d3a6a1c8f9a42d6"
+
+    /// Sends requests as `RelayBench.callerKey`, one after the other over one connection.
+    private struct Client {
+        let asker: HTTP2Asker
+
+        init(_ bench: RelayBench) async throws {
+            asker = try HTTP2Asker(port: try #require(await bench.relay.ports[.production]))
+        }
+
+        func push(
+            _ path: String = AnswerStateTests.device,
+            _ more: [String: String] = [:],
+            method: String = "POST",
+            body: String = #"{"aps":{"alert":"Hi"}}"#
+        ) async throws -> HTTP2Asker.Answer {
+            var all = [
+                "authorization": "bearer \(RelayBench.callerKey)", "apns-topic": "com.example.orders",
+                "apns-push-type": "alert",
+            ]
+            all.merge(more) { $1 }
+            var fields = HTTPFields()
+            for (name, value) in all where !value.isEmpty { fields.append(name, value) }
+            return try await asker.answer(method, path, fields, body: body)
+        }
+    }
+
+    @Test func `an answer says whether Apple accepted the push, and repeats that for the same identifier`() async throws
+    {
+        let bench = try await RelayBench()
+        let client = try await Client(bench)
+        let upperCase = ["apns-id": Self.id.uppercased()]
+        for more in [upperCase, upperCase, ["apns-id": Self.id]] {
+            let answer = try await client.push(Self.device, more)
+            #expect(answer.status == 200 && answer.fields["x-martlet-state"] == "delivered")
+            #expect(answer.fields["apns-id"] == Self.id)
+        }
+        #expect(await bench.apple.pushes.map(\.id) == [Self.id])
+        let other = try await client.push(Self.device, upperCase, body: #"{"aps":{"alert":"Bye"}}"#)
+        #expect(other.status == 400 && other.fields["x-martlet-state"] == "rejected")
+        await client.asker.close()
+        await bench.stop()
+    }
+
+    @Test func `an answer says that the push is stored when Apple is slow`() async throws {
+        let bench = try await RelayBench(faults: [Fault(.hang)]) { $0.answerTime = .milliseconds(20) }
+        let client = try await Client(bench)
+        for more in [["apns-id": Self.id], ["apns-id": Self.id], ["prefer": "respond-async"]] {
+            let answer = try await client.push(Self.device, more)
+            #expect(answer.status == 200 && answer.fields["x-martlet-state"] == "accepted")
+        }
+        await client.asker.close()
+        await bench.relay.stop(within: .milliseconds(10))
+        await bench.apple.stop()
+    }
+
+    @Test func `an answer distinguishes Apple's refusal from the relay's`() async throws {
+        let bench = try await RelayBench()
+        await bench.apple.unregister(
+            try DeviceToken(hex: "dead00ff"),
+            since: Date(timeIntervalSince1970: 1_790_000_000)
+        )
+        let client = try await Client(bench)
+        for state in ["refused", "suppressed"] {
+            let answer = try await client.push("/3/device/dead00ff")
+            #expect(answer.status == 410 && answer.fields["x-martlet-state"] == state)
+            #expect(answer.body.contains("1790000000000") && answer.fields["apns-id"]?.count == 36)
+        }
+        await client.asker.close()
+        await bench.stop()
+    }
+
+    @Test func `each refusal of the relay's has an identifier, which the client may have chosen`() async throws {
+        let bench = try await RelayBench()
+        let client = try await Client(bench)
+        let channels = "/1/apps/com.example.orders/channels"
+        let broadcast = "/4/broadcasts/apps/com.example.orders"
+        for (path, more, method, status) in [
+            (Self.device, ["authorization": ""], "POST", 403),
+            (Self.device, ["authorization": "bearer x"], "POST", 403),
+            (Self.device, ["apns-topic": "com.example.other"], "POST", 400),
+            (Self.device, ["apns-topic": ""], "POST", 400),
+            (Self.device, [:], "GET", 405), ("/3/device/xyz", [:], "POST", 400),
+            (Self.device, ["apns-priority": "7"], "POST", 400), (Self.device, ["apns-id": "ABC"], "POST", 400),
+            (broadcast, ["authorization": "bearer x"], "POST", 403), (broadcast, [:], "POST", 400),
+            (broadcast, ["apns-request-id": "ABC"], "POST", 400),
+            (channels, ["authorization": "bearer x"], "GET", 403),
+        ] {
+            let answer = try await client.push(path, more, method: method)
+            #expect(answer.status == status && answer.fields["x-martlet-state"] == "rejected", "\(path): \(answer)")
+            let name: StaticString = path.hasPrefix("/3") ? "apns-id" : "apns-request-id"
+            let own = more["apns-id"] ?? more["apns-request-id"]
+            let id = try #require(answer.fields[name], "\(path): \(more)")
+            #expect(own.map { id == $0.lowercased() } ?? ((try? APNsID(id)) != nil))
+            let chosen = try await client.push(path, more.merging(["\(name)": own ?? Self.id]) { $1 }, method: method)
+            #expect(chosen.fields[name] == own?.lowercased() ?? Self.id)
+        }
+        #expect(await bench.apple.pushCount == 0)
+        await client.asker.close()
+        await bench.stop()
+    }
+
+    @Test func `a request about channels is answered by Apple, and says so`() async throws {
+        let bench = try await RelayBench()
+        let client = try await Client(bench)
+        let body = #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#
+        let made = try await client.push(
+            "/1/apps/com.example.orders/channels",
+            ["apns-request-id": Self.id],
+            body: body
+        )
+        #expect(made.status == 201 && made.fields["x-martlet-state"] == "forwarded")
+        #expect(made.fields["apns-request-id"] == Self.id && made.fields["apns-channel-id"] != nil)
+        await client.asker.close()
+        await bench.stop()
+    }
+
+    @Test(arguments: [
+        (Outcome(.expired), 200, nil), (Outcome(.cancelled), 200, nil),
+        (Outcome(.dead, status: 429, reason: "TooManyRequests"), 429, "TooManyRequests"),
+        (Outcome(.dead, reason: "NoAnswer"), 503, "ServiceUnavailable"),
+        (Outcome(.refused, status: 400, reason: "BadTopic"), 400, "BadTopic"),
+    ])
+    func `a push that has ended otherwise is answered with its state`(outcome: Outcome, status: Int, reason: String?) {
+        let answer = APNsResponse.ended(outcome)
+        #expect(answer.status == status && answer.reason?.rawValue == reason)
+        #expect(answer.fields.contains { $0.name == "x-martlet-state" && $0.value == outcome.state.rawValue })
+    }
+
+    @Test func `the article describes each state`() throws {
+        let article = try String(
+            contentsOfFile: "Sources/MartletRelay/Documentation.docc/RunTheRelay.md",
+            encoding: .utf8
+        )
+        for state in AnswerState.allCases { #expect(article.contains("| `\(state.rawValue)` |"), "\(state)") }
+    }
+}

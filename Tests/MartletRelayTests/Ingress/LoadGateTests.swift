@@ -1,0 +1,87 @@
+import Testing
+
+@testable import MartletRelay
+
+/// What is taken when more comes in than can be kept.
+@Suite struct LoadGateTests {
+    private func load(
+        _ incoming: Int = 0,
+        own: Int? = nil,
+        others: Int = 0,
+        since: Int64? = nil,
+        waiting: Int = 0,
+        ofCaller: Int = 0
+    ) -> LoadGate.Load {
+        LoadGate.Load(
+            incoming: incoming,
+            incomingOfApp: own ?? incoming,
+            otherApps: others,
+            waitsSince: since,
+            waiting: waiting,
+            waitingOfCaller: ofCaller
+        )
+    }
+
+    private let gate = LoadGate(
+        limits: {
+            var limits = LoadGate.Limits()
+            limits.incoming = 100
+            limits.waiting = 5
+            limits.waitingPerCaller = 3
+            return limits
+        }()
+    )
+
+    @Test(arguments: [
+        (0, 1, true), (99, 1, true), (100, 1, false), (50, 50, true), (50, 51, false),
+        (0, 101, true), (1, 101, false),
+    ])
+    func `so many wait for the disk, and a long list goes alone`(incoming: Int, count: Int, isTaken: Bool) {
+        let verdict = gate.verdict(on: count, load(incoming), at: 0)
+        #expect(verdict == (isTaken ? .take(mayWait: true) : .refuse(.tooManyIncoming, retryAfter: 1)))
+    }
+
+    @Test func `parts of batches leave half of the room to others`() {
+        #expect(gate.verdict(on: 50, load(1), isBatch: true, at: 0) == .refuse(.tooManyIncoming, retryAfter: 1))
+        #expect(gate.verdict(on: 49, load(1), isBatch: true, at: 0).isTaken)
+        #expect(gate.verdict(on: 500, load(0), isBatch: true, at: 0).isTaken)
+    }
+
+    @Test func `a disk that does not come back is not given more`() {
+        #expect(gate.verdict(on: 1, load(1, since: 1_000), at: 3_000).isTaken)
+        #expect(
+            gate.verdict(on: 1, load(1, since: 1_000), at: 3_001)
+                == .refuse(.storeDoesNotAnswer(since: 1_000), retryAfter: 5)
+        )
+    }
+
+    @Test func `callers beyond the bound do not wait for Apple`() {
+        #expect(gate.verdict(on: 1, load(waiting: 4), at: 0) == .take(mayWait: true))
+        #expect(gate.verdict(on: 1, load(waiting: 5), at: 0) == .take(mayWait: false))
+        #expect(gate.verdict(on: 1, load(waiting: 3, ofCaller: 2), at: 0) == .take(mayWait: true))
+        #expect(gate.verdict(on: 1, load(waiting: 3, ofCaller: 3), at: 0) == .take(mayWait: false))
+    }
+
+    @Test(arguments: [
+        // The whole room is in use, and this app has none of it, its share, or more.
+        (100, 0, 1, 50, true), (100, 0, 1, 51, false), (100, 50, 1, 1, false), (150, 49, 1, 1, true),
+        (100, 0, 3, 25, true), (100, 0, 3, 26, false), (100, 10, 3, 15, true),
+    ])
+    func `an app that uses less than its share is not refused because of others`(
+        incoming: Int,
+        own: Int,
+        others: Int,
+        count: Int,
+        isTaken: Bool
+    ) {
+        #expect(gate.verdict(on: count, load(incoming, own: own, others: others), at: 0).isTaken == isTaken)
+    }
+
+    @Test func `an outbox that was full is left alone for a second, by any clock`() {
+        var gate = gate
+        gate.outboxIsFull(at: 10_000)
+        #expect(gate.verdict(on: 1, load(), at: 10_999) == .refuse(.outboxIsFull, retryAfter: 30))
+        #expect(gate.verdict(on: 1, load(), at: 11_000).isTaken)
+        #expect(gate.verdict(on: 1, load(), at: 5_000).isTaken)
+    }
+}

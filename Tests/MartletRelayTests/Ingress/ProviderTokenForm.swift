@@ -1,0 +1,24 @@
+import MartletTransport
+import TestSupport
+
+/// A provider token as one client writes it.
+struct ProviderTokenForm: Sendable {
+    /// The header, with `KID` in place of the key's identifier.
+    var header = #"{"alg":"ES256","kid":"KID","typ":"JWT"}"#
+    /// The claims, with `TEAM` and `IAT` in place of the team's identifier and ``issuedAt``.
+    var claims = #"{"iss":"TEAM","iat":IAT}"#
+    /// The value of `iat` as JSON, with `NOW` in place of the seconds since 1970.
+    var issuedAt = "NOW"
+    /// Whether the signature is DER instead of 64 bytes.
+    var isDER = false
+
+    /// Returns the value of `authorization`.
+    func authorization(at now: Int64, keyID: String, teamID: String, key: ES256PrivateKey) throws -> String {
+        let header = header.replacing("KID", with: keyID)
+        let time = issuedAt.replacing("NOW", with: "\(now)")
+        let claims = claims.replacing("TEAM", with: teamID).replacing("KID", with: keyID).replacing("IAT", with: time)
+        let input = JWTEncoding.base64URL(Array(header.utf8)) + "." + JWTEncoding.base64URL(Array(claims.utf8))
+        let signature = try key.sign(Array(input.utf8))
+        return "bearer " + input + "." + JWTEncoding.base64URL(isDER ? JWTEncoding.der(signature) : signature)
+    }
+}

@@ -1,0 +1,29 @@
+import Martlet
+import MartletOutbox
+import MartletSimulator
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// How a relay ends.
+@Suite(.timeLimit(.minutes(1))) struct RelayStopTests {
+    @Test func `what was sent and not answered says so when it is sent again`() async throws {
+        let bench = try await RelayBench(faults: [Fault(.hang)]) { $0.answerTime = .zero }
+        let client = try await bench.client()
+        let receipt = try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
+        let query = try PushQuery("topic:com.example.orders")
+        guard case .found = await bench.apple.wait(for: query, count: 1, timeout: .seconds(20)) else {
+            Issue.record("it never reached Apple")
+            return
+        }
+        await client.close()
+        await bench.relay.stop(within: .milliseconds(10))
+        let outbox = try await SQLiteOutbox(file: bench.directory.path + "/relay.sqlite")
+        let lane = Lane(app: "orders", environment: .production)
+        let again = try await outbox.claim(lane, .immediate, limit: 10, at: .max / 2)
+        #expect(again.pushes.map(\.push.id) == [receipt.id] && again.pushes.map(\.unknownTries) == [1])
+        await outbox.close(isInOrder: true)
+        await bench.apple.stop()
+    }
+}

@@ -1,0 +1,130 @@
+import MartletCore
+import MartletHTTPServer
+import MartletOutbox
+import MartletSimulator
+import MartletTransport
+import Testing
+
+@testable import MartletRelay
+
+@Suite(.timeLimit(.minutes(1))) struct WebhookTests {
+    /// The example of the specification of Standard Webhooks.
+    @Test func `reports are signed as Standard Webhooks has it`() throws {
+        let webhook = try Webhook(url: "https://example.com/hook", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        let fields = try webhook.signed(
+            Array(#"{"test": 2432232314}"#.utf8),
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            at: 1_614_265_330
+        )
+        #expect(fields["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+    }
+
+    @Test(arguments: [
+        ("ftp://example.com", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("http://example.com", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("https://user:word@example.com", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("https://", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("https://example.com", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("https://example.com", "whsec_AAAA"),
+    ])
+    func `what cannot be called, or not be signed, is refused`(url: String, secret: String) {
+        #expect(throws: RelayError.self) { try Webhook(url: url, secret: secret) }
+    }
+
+    @Test(arguments: [
+        ("8.8.8.8", true), ("127.0.0.1", false), ("10.1.2.3", false), ("172.31.0.1", false), ("172.32.0.1", true),
+        ("192.168.1.1", false), ("169.254.169.254", false), ("100.64.0.1", false), ("0.0.0.0", false),
+        ("224.0.0.1", false), ("255.255.255.255", false), ("2606:4700::1111", true), ("::1", false), ("::", false),
+        ("fd00::1", false), ("fe80::1", false), ("ff02::1", false), ("::ffff:127.0.0.1", false),
+        ("::ffff:8.8.8.8", true), ("64:ff9b::10.0.0.1", false), ("2002:7f00:1::", false), ("2001:db8::1", false),
+    ])
+    func `private addresses are told apart`(address: String, isPublic: Bool) throws {
+        #expect(try #require(SocketAddress(literal: address, port: 443)).isPublic == isPublic)
+    }
+
+    @Test func `pauses grow, and end with a success`() {
+        var schedule = WebhookSchedule()
+        var now: Int64 = 0
+        var pauses: [Int64] = []
+        for _ in 0..<14 {
+            while !schedule.mayCall(at: now) { now += 1_000 }
+            schedule.ended(wasTaken: false, at: now)
+            let start = now
+            while !schedule.mayCall(at: now) { now += 1_000 }
+            pauses.append(now - start)
+            schedule.ended(wasTaken: false, at: now)
+        }
+        #expect(pauses.first == 5_000 && pauses.last == 3_600_000 && pauses == pauses.sorted())
+        while !schedule.mayCall(at: now) { now += 1_000 }
+        schedule.ended(wasTaken: true, at: now)
+        let (first, second) = (schedule.mayCall(at: now), schedule.mayCall(at: now))
+        #expect(first && !second, "one call at a time")
+    }
+
+    @Test(arguments: [
+        ("https://10.0.0.5/hook", false, true), ("https://10.0.0.5/hook", true, false),
+        ("https://[fd00::1]/hook", false, true), ("https://localhost/hook", false, true),
+        ("https://example.com/hook", false, false), ("https://93.184.216.34/hook", false, false),
+    ])
+    func `a check warns of a webhook that may not be called`(url: String, allows: Bool, warns: Bool) throws {
+        let file = try ConfigurationFile()
+        var configuration = try RelayConfiguration(file: file.path)
+        configuration.apps[0].webhook = try Webhook(
+            url: url,
+            secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            allowsPrivateAddresses: allows
+        )
+        #expect(configuration.warnings.contains { $0.contains("set allow-private") } == warns)
+    }
+
+    @Test func `a dead token is reported once, again until it is taken`() async throws {
+        let calls = Calls()
+        let server = try HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { request in
+            await calls.note(request)
+        }
+        let directory = "http://127.0.0.1:\(server.port)/hook?x=1"
+        let webhook = try Webhook(
+            url: directory,
+            secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            allowsPrivateAddresses: true
+        )
+        let closed = try Webhook(
+            url: "https://127.0.0.1:\(server.port)/",
+            secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        )
+        let loop = try EventLoop()
+        let dead = DeadToken(
+            cursor: 3,
+            token: try DeviceToken(hex: "dead00ff"),
+            since: 1,
+            learntAt: 2,
+            reason: "Unregistered"
+        )
+        let refusal = await #expect(throws: RelayError.self) {
+            try await webhook.report([dead], of: "orders", at: 5_000, on: loop)
+        }
+        #expect(refusal?.description == "the answer was status 500")
+        try await webhook.report([dead], of: "orders", at: 6_000, on: loop)
+        await #expect(throws: RelayError.self) {
+            try await closed.report([dead], of: "orders", at: 6_000, on: loop)
+        }
+        let requests = await calls.requests
+        #expect(requests.count == 2 && requests.allSatisfy { $0.target == "/hook?x=1" && $0.method == "POST" })
+        #expect(requests.map { $0.fields["webhook-id"] } == ["dead-tokens.orders.3", "dead-tokens.orders.3"])
+        let body = try JSONReader.read(requests[1].body)
+        #expect(body["type"] == "tokens.dead" && body["data"]?["app"] == "orders")
+        #expect(body["data"]?["dead-tokens"]?.elements?.first?["token"] == "dead00ff")
+        server.stop()
+        loop.shutdown()
+    }
+
+    /// Refuses the first call, takes the others.
+    private actor Calls {
+        var requests: [HTTPRequest] = []
+
+        func note(_ request: HTTPRequest) -> HTTP1Answer {
+            requests.append(request)
+            return .whole(HTTPResponse(status: requests.count == 1 ? 500 : 204))
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import MartletSQLite
+import TestSupport
+import Testing
+
+/// Files that are databases, that are none, and that others use.
+@Suite struct ConnectionTests {
+    private let scratch: ScratchDirectory
+    private var path: String { scratch.path + "/test.db" }
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    private func openTable() throws -> Connection {
+        let connection = try Connection(path: path)
+        try connection.execute("CREATE TABLE push (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT")
+        return connection
+    }
+
+    /// Why something fails; nil when it does not.
+    ///
+    /// Within a transaction `#expect(throws:)` would lose the error's type.
+    private func failure(_ body: () throws(SQLiteError) -> Void) -> SQLiteError.Kind? {
+        do throws(SQLiteError) {
+            try body()
+            return nil
+        } catch {
+            return error.kind
+        }
+    }
+
+    private func count(_ connection: borrowing Connection) throws(SQLiteError) -> Int64 {
+        let select = try connection.prepare("SELECT count(*) FROM push")
+        return try select.step() ? select.integer(at: 0) : -1
+    }
+
+    // MARK: Transactions
+
+    @Test func `a transaction is kept whole or not at all`() throws {
+        let connection = try openTable()
+        let length = try connection.transaction { () throws(SQLiteError) in
+            try connection.execute("INSERT INTO push (name) VALUES ('a')")
+            return 1
+        }
+        #expect(length == 1)
+        let error = try #require(throws: SQLiteError.self) {
+            try connection.transaction { () throws(SQLiteError) in
+                try connection.execute("INSERT INTO push (name) VALUES ('b')")
+                try connection.execute("INSERT INTO push (name) VALUES ('a')")
+            }
+        }
+        #expect(error.kind == .constraint && error.description.contains("push.name"), "\(error)")
+        #expect(!error.description.contains("'a'"), "values stay out of errors")
+        #expect(try count(connection) == 1)
+        try connection.execute("INSERT INTO push (name) VALUES ('b')")
+        #expect(try count(connection) == 2, "the connection goes on")
+    }
+
+    @Test func `a transaction within another fails and leaves the outer one as it is`() throws {
+        let connection = try openTable()
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.execute("INSERT INTO push (name) VALUES ('a')")
+            let kind = failure { () throws(SQLiteError) in try connection.transaction { () throws(SQLiteError) in } }
+            #expect(kind == .other)
+        }
+        #expect(try count(connection) == 1)
+    }
+
+    @Test func `a disk that is full takes the transaction back`() throws {
+        let connection = try openTable()
+        try connection.execute("PRAGMA max_page_count = 10")
+        let error = try #require(throws: SQLiteError.self) {
+            try connection.transaction { () throws(SQLiteError) in
+                let insert = try connection.prepare("INSERT INTO push (name) VALUES (?)")
+                for number in 0..<1_000 {
+                    try insert.bind("\(number)" + String(repeating: "x", count: 1_000), at: 1)
+                    try insert.run()
+                }
+            }
+        }
+        #expect(error.kind == .full)
+        #expect(try count(connection) == 0)
+    }
+
+    @Test func `what was committed is there when the file is opened again`() throws {
+        do {
+            let connection = try openTable()
+            try connection.execute("INSERT INTO push (name) VALUES ('a')")
+        }
+        let connection = try Connection(path: path, options: .init(synchronous: .normal, mustExist: true))
+        #expect(try count(connection) == 1)
+        try connection.checkIntegrity()
+    }
+
+    // MARK: Others
+
+    @Test func `one writes while others read, and two do not write at once`() throws {
+        let first = try openTable()
+        let second = try Connection(path: path, options: .init(busyTimeout: .zero))
+        try first.transaction { () throws(SQLiteError) in
+            try first.execute("INSERT INTO push (name) VALUES ('a')")
+            let seen = try count(second)
+            #expect(seen == 0, "what is not committed is not seen")
+            let kind = failure { () throws(SQLiteError) in try second.transaction { () throws(SQLiteError) in } }
+            #expect(kind == .busy)
+        }
+        #expect(try count(second) == 1)
+        try second.transaction { () throws(SQLiteError) in try second.execute("DELETE FROM push") }
+        #expect(try count(first) == 0)
+    }
+
+    // MARK: Versions
+
+    @Test func `a file is brought up to date once, step by step`() throws {
+        let connection = try Connection(path: path)
+        #expect(try connection.userVersion == 0)
+        let steps = ["CREATE TABLE a (id INTEGER)", "CREATE TABLE b (id INTEGER); INSERT INTO a VALUES (1)"]
+        try connection.migrate(Array(steps.prefix(1)))
+        #expect(try connection.userVersion == 1)
+        try connection.migrate(steps)
+        try connection.migrate(steps)
+        #expect(try connection.userVersion == 2)
+        let rows = try connection.prepare("SELECT * FROM a")
+        _ = try rows.step()
+        let hasSecond = try rows.step()
+        #expect(!hasSecond)
+    }
+
+    @Test func `a step that fails changes nothing, and a newer file is left alone`() throws {
+        let connection = try Connection(path: path)
+        #expect(throws: SQLiteError.self) { try connection.migrate(["CREATE TABLE a (id INTEGER)", "nonsense"]) }
+        #expect(try connection.userVersion == 0)
+        try connection.migrate(["CREATE TABLE a (id INTEGER)"])
+        try connection.setUserVersion(3)
+        let error = try #require(throws: SQLiteError.self) { try connection.migrate(["CREATE TABLE a (id INTEGER)"]) }
+        #expect(error.description.contains("version 3"), "\(error)")
+    }
+
+    // MARK: Files
+
+    @Test func `a file of something else is said to be none`() throws {
+        try scratch.write(String(repeating: "This is a letter. ", count: 100), to: "test.db")
+        let error = try #require(throws: SQLiteError.self) { _ = try Connection(path: path) }
+        #expect(error.kind == .notADatabase && error.description.contains(path), "\(error)")
+    }
+
+    @Test func `a place where there can be no file is said to be none, and why`() throws {
+        let missing = try #require(throws: SQLiteError.self) { _ = try Connection(path: scratch.path + "/no/test.db") }
+        #expect(missing.kind == .cannotOpen && missing.description.contains("No such file"), "\(missing)")
+        let directory = try #require(throws: SQLiteError.self) { _ = try Connection(path: scratch.path) }
+        #expect(directory.kind == .cannotOpen, "\(directory)")
+        let empty = try #require(throws: SQLiteError.self) { _ = try Connection(path: "") }
+        #expect(empty.kind == .cannotOpen, "\(empty)")
+        let absent = try #require(throws: SQLiteError.self) {
+            _ = try Connection(path: path, options: .init(mustExist: true))
+        }
+        #expect(absent.kind == .cannotOpen, "\(absent)")
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `a new file is its owner's alone`() throws {
+        let connection = try openTable()
+        try connection.execute("INSERT INTO push (name) VALUES ('a')")
+        for name in [path, path + "-wal", path + "-shm"] {
+            let permissions = try FileManager.default.attributesOfItem(atPath: name)[.posixPermissions] as? Int
+            #expect(permissions == 0o600, "\(name)")
+        }
+    }
+
+    @Test func `a file or directory that may not be written to is said to be so`() async throws {
+        do {
+            let connection = try openTable()
+            try connection.execute("INSERT INTO push (name) VALUES ('a')")
+        }
+        let path = path
+        for name in [path, scratch.path] { chmod(name, name == path ? 0o444 : 0o555) }
+        let scratch = scratch.path
+        let kinds = await AnotherUser.run { () -> [SQLiteError.Kind?] in
+            [path, scratch + "/other.db"].map { path in
+                failure { () throws(SQLiteError) in _ = try Connection(path: path) }
+            }
+        }
+        chmod(scratch, 0o700)
+        #expect(kinds == [.readOnly, .cannotOpen])
+    }
+
+    @Test func `a damaged file is found out`() throws {
+        do {
+            let connection = try openTable()
+            let insert = try connection.prepare("INSERT INTO push (name) VALUES (?)")
+            try connection.transaction { () throws(SQLiteError) in
+                for number in 0..<5_000 {
+                    try insert.bind("push number \(number)", at: 1)
+                    try insert.run()
+                }
+            }
+            try connection.checkIntegrity()
+        }
+        var bytes = try Array(Data(contentsOf: URL(filePath: path)))
+        // The header and the schema stay whole: what follows is what a reader meets later.
+        for index in bytes.indices.dropFirst(3 * 4_096) where index % 4_096 < 64 { bytes[index] = 0x5A }
+        try scratch.write(bytes, to: "test.db")
+        let connection = try Connection(path: path)
+        let found = try #require(throws: SQLiteError.self) { try connection.checkIntegrity() }
+        #expect(found.kind == .corrupt, "\(found)")
+        let met = try #require(throws: SQLiteError.self) { try connection.prepare("SELECT * FROM push").run() }
+        #expect(met.kind == .corrupt, "\(met)")
+    }
+}

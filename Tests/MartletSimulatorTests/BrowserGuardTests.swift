@@ -1,0 +1,80 @@
+import MartletHTTPServer
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletSimulator
+
+/// Which requests of browsers are answered.
+@Suite(.timeLimit(.minutes(1))) struct BrowserGuardTests {
+    @Test(
+        arguments: [
+            ([:], true),
+            (["host": "apns:8197"], true),
+            (["host": "APNS:8197"], true),
+            (["host": "localhost:8197"], true),
+            (["host": "192.0.2.7:8197"], true),
+            (["host": "[::1]"], true),
+            (["host": "localhost:"], true),
+            (["host": ""], false),
+            (["host": ":8197"], false),
+            (["host": "[::1]evil"], false),
+            (["host": "[::1]:8197:1"], false),
+            (["host": "[::1"], false),
+            (["host": "[localhost]"], false),
+            (["host": "localhost:9696:evil"], false),
+            (["host": "localhost:evil"], false),
+            (["host": "localhost:65536"], false),
+            (["host": "::1"], false),
+            (["host": "evil.example:8197"], false),
+            (["host": "localhost.evil.example"], false),
+            (["host": "127.0.0.1.evil.example:8197"], false),
+            (["host": "localhost:8197", "sec-fetch-site": "same-origin"], true),
+            (["host": "127.0.0.1:8197", "sec-fetch-site": "none"], true),
+            (["host": "[::1]:8197", "sec-fetch-site": "same-origin", "origin": "http://[::1]:8197"], true),
+            (["host": "apns:8197", "sec-fetch-site": "same-origin"], true),
+            (["host": "localhost:8197", "sec-fetch-site": "cross-site"], false),
+            (["host": "localhost:8197", "sec-fetch-site": "same-site"], false),
+            (["host": "localhost:8197", "origin": "https://evil.example"], false),
+            (["host": "localhost:8197", "origin": "null"], false),
+            (["host": "evil.example:8197", "sec-fetch-site": "same-origin"], false),
+            (["host": "evil.example:8197", "origin": "http://evil.example:8197"], false),
+            (["sec-fetch-site": "same-origin"], false),
+        ] as [([String: String], Bool)]
+    )
+    func `a browser asks for the simulator's own page only`(headers: [String: String], isAnswered: Bool) {
+        var fields: HTTPFields = [:]
+        for (name, value) in headers { fields.append(name, value) }
+        #expect((BrowserGuard.problem(fields, names: ["apns"]) == nil) == isAnswered)
+    }
+
+    @Test func `two fields for the origin are refused`() {
+        let fields: HTTPFields = [
+            "host": "localhost:8197", "origin": "http://localhost:8197", "origin": "https://evil.example",
+        ]
+        #expect(BrowserGuard.problem(fields, names: [])?.status == 400)
+    }
+
+    @Test func `a name that was pointed at this machine reads nothing`() async throws {
+        let bench = try await InboxBench(pushes: 1)
+        let answer = try await bench.get("/api/v1/pushes", "-H", "Host: evil.example")
+        #expect(answer.status == "403" && answer.body.contains("--name evil.example"), "\(answer.body)")
+        #expect(try await bench.get("/livez", "-H", "Host: evil.example").status == "200", "a probe may use any name")
+        await bench.apns.stop()
+    }
+
+    @Test func `a page from elsewhere changes nothing`() async throws {
+        let bench = try await InboxBench(pushes: 1)
+        let answer = try await bench.get(
+            "/api/v1/pushes",
+            "--request",
+            "DELETE",
+            "-H",
+            "Origin: https://evil.example"
+        )
+        #expect(answer.status == "403")
+        #expect(await bench.apns.pushes.count == 1)
+        #expect(try await bench.get("/", "-H", "Sec-Fetch-Site: cross-site").status == "200", "a link may lead here")
+        await bench.apns.stop()
+    }
+}

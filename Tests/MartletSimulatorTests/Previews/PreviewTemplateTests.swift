@@ -1,0 +1,96 @@
+import LiveSurfaces
+import Martlet
+import Testing
+
+@testable import MartletSimulator
+
+@Suite struct PreviewTemplateTests {
+    private func template(_ text: String) throws -> PreviewTemplate {
+        try PreviewTemplate(json: JSONReader.read(Array(text.utf8)))
+    }
+
+    @Test func `texts with paths are taken`() throws {
+        let text = #"{"lock":{"title":"{{driver.name}} – {{stops.0}}","progress":"{{done}}"},"island":{"minimal":"5"}}"#
+        #expect(try template(text).json.encoded() == Array(text.utf8))
+    }
+
+    @Test(arguments: [
+        ("[]", "the template: a template is an object of lock, island, widget, accessory"),
+        ("{}", "the template: a template is an object of lock, island, widget, accessory"),
+        (#"{"watch": {}}"#, "watch: a template is an object of lock, island, widget, accessory"),
+        (#"{"lock": {}}"#, "lock: here can be title, subtitle, trailing, bottom, progress"),
+        (#"{"lock": {"body": "x"}}"#, "lock.body: here can be title, subtitle, trailing, bottom, progress"),
+        (#"{"lock": {"title": 3}}"#, "lock.title: has to be a text, as in \"{{driver.name}}\""),
+        (#"{"lock": {"title": "{{a"}}"#, "lock.title: {{ has no }}"),
+        (
+            #"{"lock": {"title": "{{a..b}}"}}"#,
+            "lock.title: {{a..b}} is no path: names with points between them, 16 at most, as in {{driver.name}}"
+                + " or {{stops.0}}"
+        ),
+        (
+            #"{"lock": {"title": "{{}}"}}"#,
+            "lock.title: {{}} is no path: names with points between them, 16 at most, as in {{driver.name}}"
+                + " or {{stops.0}}"
+        ),
+    ])
+    func `a mistake is told with its slot and rule`(text: String, message: String) {
+        let error = #expect(throws: PreviewTemplateError.self) { try template(text) }
+        #expect(error?.description == message)
+    }
+
+    @Test func `texts and paths have bounds`() {
+        let long = String(repeating: "x", count: 501)
+        #expect(throws: PreviewTemplateError("lock.title", .length)) {
+            try PreviewTemplate(json: ["lock": ["title": .string(long)]])
+        }
+        let deep = Array(repeating: "a", count: 17).joined(separator: ".")
+        #expect(throws: PreviewTemplateError("lock.title", .path(deep))) {
+            try PreviewTemplate(json: ["lock": ["title": .string("{{\(deep)}}")]])
+        }
+    }
+
+    @Test func `there is an end to what is kept, but not to what is replaced`() throws {
+        var material = PreviewMaterial()
+        let template = try PreviewTemplate(json: ["lock": ["title": "x"]])
+        for number in 0..<PreviewMaterial.templateLimit {
+            try material.set(template, .init(app: "com.example.app", attributesType: "Type\(number)"))
+        }
+        #expect(throws: PreviewsFull.self) { try material.set(template, .init(app: "other", attributesType: "Type")) }
+        try material.set(template, .init(app: "com.example.app", attributesType: "Type0"))
+        var tables = LocalizedTables()
+        let large = ["key": LocalizedString.plain(String(repeating: "x", count: LocalizedTables.byteLimit - 3))]
+        try tables.set(large, "de", of: "com.example.app")
+        try tables.set(large, "de", of: "com.example.app")
+        #expect(throws: PreviewsFull.self) { try tables.set(["a": .plain("b")], "en", of: "com.example.app") }
+        #expect(tables.apps["com.example.app"]?.keys.sorted() == ["de"])
+    }
+}
+
+@Suite struct StoredSurfaceTests {
+    @Test(arguments: SurfaceKind.allCases)
+    func `a snapshot of every kind gives what its surface gets`(kind: SurfaceKind) throws {
+        let snapshot = SurfaceSnapshot.example(of: kind)
+        #expect(try StoredSurface(snapshot.json.encoded(), kind: kind).projections == snapshot.projections)
+    }
+
+    @Test(arguments: [SurfaceKind.widget, .control, .lockAccessory, .standBy])
+    func `an entry is taken as the app stores it`(kind: SurfaceKind) throws {
+        let projections = SurfaceSnapshot.example(of: kind).projections
+        let entry = try #require(projections.first?.value)
+        #expect(try StoredSurface(entry.encoded(), kind: kind).projections == projections)
+    }
+
+    @Test func `what is of another kind or broken is refused with its reason`() throws {
+        let widget = SurfaceSnapshot.example(of: .widget)
+        let entry = try #require(widget.projections.first?.value)
+        for (bytes, kind, reason) in [
+            (widget.json.encoded(), SurfaceKind.control, "got widget"), (entry.encoded(), .standBy, "cannot decode"),
+            (entry.encoded(), .notification, "stores no entries for notification"), ([], .widget, "ends too early"),
+            (Array(#"{"kind":"widget"}"#.utf8), .widget, "schemaVersion"),
+            (Array(#"{"snapshotId":"a","schemaVersion":"9"}"#.utf8), .widget, "version 9, not 5"),
+        ] {
+            let error = #expect(throws: StoredSurfaceError.self) { try StoredSurface(bytes, kind: kind) }
+            #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+        }
+    }
+}

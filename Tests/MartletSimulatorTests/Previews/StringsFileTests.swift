@@ -1,0 +1,129 @@
+import Testing
+
+@testable import MartletSimulator
+
+@Suite struct StringsFileTests {
+    static let file = """
+        /* Titles
+           of orders */
+        "ORDER_READY" = "%1$@, your order is ready"; // said twice a day
+        ORDER.late-2 = "Late\\t\\"again\\"\\n\\U00e9\\351";
+        "emoji" = "\\Ud83d\\Ude80 🚕";
+        """
+    static let strings: [String: LocalizedString] = [
+        "ORDER_READY": .plain("%1$@, your order is ready"), "ORDER.late-2": .plain("Late\t\"again\"\néé"),
+        "emoji": .plain("🚀 🚕"),
+    ]
+
+    @Test func `a file is read in every encoding that Xcode writes`() throws {
+        let units = Array(Self.file.utf16)
+        let little = units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let big = units.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        let utf8 = Array(Self.file.utf8)
+        for bytes in [utf8, [0xEF, 0xBB, 0xBF] + utf8, little, [0xFF, 0xFE] + little, big, [0xFE, 0xFF] + big] {
+            #expect(try StringsFile.read(bytes) == Self.strings)
+        }
+        #expect(try StringsFile.read([]).isEmpty)
+        #expect(try StringsFile.read(Array("// nothing".utf8)).isEmpty)
+    }
+
+    @Test(arguments: [
+        (#""a" = "b""#, 1, StringsFileError.Problem.expected("; after the value")),
+        ("\n\"a\" \"b\";", 2, .expected("= after the key")),
+        (#""a" = b;"#, 1, .expected("a value in quotes")),
+        (#"= "b";"#, 1, .expected("a key")),
+        ("\"a\" =\n\"b\n\n", 2, .unclosed("text in quotes")),
+        ("\n/* a\n", 2, .unclosed("comment")),
+        (#""a" = "\q";"#, 1, .escape("q")),
+        (#""a" = "\U12";"#, 1, .escape("U")),
+        (#""a" = "\Ud83d";"#, 1, .halfSurrogate),
+        ("\"a\" = \"1\";\n\n\"a\" = \"2\";", 3, .keyTwice("a", first: 1)),
+        (#""a" = "\"#, 1, .unclosed("text in quotes")),
+    ])
+    func `a mistake is told with its line`(text: String, line: Int, problem: StringsFileError.Problem) {
+        #expect(throws: StringsFileError(problem, line: line)) { try StringsFile.read(Array(text.utf8)) }
+    }
+
+    @Test func `what is no text, or too much, is refused`() {
+        #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xC3, 0x28, 0xC3]) }
+        #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x22]) }
+        #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x3D, 0xD8]) }
+        let long = [UInt8](repeating: 0x20, count: StringsFile.maximumByteCount + 1)
+        #expect(throws: StringsFileError(.tooLong, line: 1)) { try StringsFile.read(long) }
+    }
+
+    @Test func `every damaged file is read or refused`() {
+        let bytes = Array(Self.file.utf8)
+        for index in bytes.indices {
+            _ = try? StringsFile.read(Array(bytes[..<index]))
+            for byte: UInt8 in [0, 0x22, 0x5C, 0x2A, 0x2F, 0xFF] {
+                var damaged = bytes
+                damaged[index] = byte
+                _ = try? StringsFile.read(damaged)
+            }
+        }
+    }
+}
+
+@Suite struct StringCatalogTests {
+    private func read(_ text: String) throws(StringCatalogError) -> [String: [String: LocalizedString]] {
+        try StringCatalog.read(Array(text.utf8))
+    }
+
+    @Test func `a catalog has all its languages, and plurals by their categories`() throws {
+        let tables = try read(
+            """
+            {"sourceLanguage": "en", "version": "1.0", "strings": {
+                "Order ready": {"localizations": {"de": {"stringUnit": {"state": "translated", "value": "Fertig"}}}},
+                "STOPS": {"localizations": {"en": {"variations": {"plural": {
+                    "one": {"stringUnit": {"state": "translated", "value": "%@ stop"}},
+                    "other": {"stringUnit": {"state": "translated", "value": "%@ stops"}}}}},
+                    "fr": {"stringUnit": {"state": "new", "value": ""}}}},
+                "TAP": {"localizations": {"en": {"variations": {"device": {
+                    "mac": {"stringUnit": {"value": "Click"}}, "iphone": {"stringUnit": {"value": "Tap"}}}}}}}
+            }}
+            """
+        )
+        #expect(
+            tables == [
+                "en": [
+                    "Order ready": .plain("Order ready"), "STOPS": .plural([.one: "%@ stop", .other: "%@ stops"]),
+                    "TAP": .plain("Tap"),
+                ],
+                "de": ["Order ready": .plain("Fertig")],
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        ("{", "line 1, column 2: the JSON ends too early"),
+        (#"{"strings": {}}"#, "sourceLanguage has to name a language"),
+        (#"{"sourceLanguage": "en", "strings": []}"#, "strings has to be an object of keys"),
+        (#"{"sourceLanguage": "en", "strings": {"A": 1}}"#, "strings.A has to be an object"),
+        (
+            #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"../x": {}}}}}"#,
+            "strings.A.localizations.../x is no language"
+        ),
+        (
+            #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {}}}}}"#,
+            "strings.A.localizations.de has neither stringUnit nor variations"
+        ),
+        (
+            #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"stringUnit": {"value": 1}}}}}}"#,
+            "strings.A.localizations.de.stringUnit.value has to be a text"
+        ),
+        (
+            #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"variations": {"#
+                + #""plural": {"1": {}}}}}}}}"#,
+            "strings.A.localizations.de.variations.plural.1 is none of zero, one, two, few, many, other"
+        ),
+        (
+            #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"variations": {"plural": {}}}}}}}"#,
+            "strings.A.localizations.de.variations.plural has no other"
+        ),
+    ])
+    func `a mistake is told with its place`(text: String, message: String) {
+        let error = #expect(throws: StringCatalogError.self) { try read(text) }
+        #expect(error?.description == message)
+    }
+}

@@ -1,0 +1,33 @@
+import MartletCore
+
+@testable import MartletSimulator
+
+extension ReceivedPush {
+    /// A push that was accepted, with what matters to a test.
+    static func sample(
+        _ number: Int = 1,
+        at time: Int64 = 0,
+        to deviceToken: String = "5d3a",
+        app: String? = nil,
+        channel: ChannelID? = nil,
+        headers: PushHeaders = PushHeaders(topic: "app"),
+        _ payload: String = "{}"
+    ) -> ReceivedPush {
+        ReceivedPush(
+            number: number,
+            time: time,
+            arrival: time,
+            connection: 1,
+            deviceToken: channel == nil ? deviceToken : "",
+            channel: channel,
+            app: app,
+            namespace: nil,
+            headers: headers,
+            payload: Array(payload.utf8),
+            status: 200,
+            reason: nil,
+            id: "",
+            fault: nil
+        )
+    }
+}

@@ -1,0 +1,78 @@
+import Martlet
+import MartletSimulator
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SimulatedAPNsTests {
+    /// A simulator with a client that talks to it.
+    private struct Bench {
+        let apns: SimulatedAPNs
+        let client: PushClient
+
+        init(
+            _ configuration: SimulatedAPNs.Configuration = .init(),
+            checksBeforeSending: Bool = true
+        ) async throws {
+            apns = try await SimulatedAPNs.start(configuration)
+            var settings = apns.clientConfiguration
+            settings.checksBeforeSending = checksBeforeSending
+            client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()), configuration: settings)
+        }
+
+        func stop() async {
+            await client.close()
+            await apns.stop()
+        }
+    }
+
+    private let token: DeviceToken
+    private let topic: Topic = "com.example.app"
+
+    init() throws {
+        token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
+    }
+
+    @Test func `an alert is accepted and kept`() async throws {
+        let bench = try await Bench()
+        let id = APNsID(randomBits: (1, 2))
+        let receipt = try await bench.client.send(
+            .alert(Alert(title: "Order ready", body: "Tap."), sound: .default, badge: 3, id: id),
+            to: token,
+            topic: topic
+        )
+        #expect(receipt.id == id)
+        #expect(receipt.uniqueID != nil)
+        let push = try #require(await bench.apns.pushes.first)
+        #expect(push.deviceToken == token.hex)
+        #expect(push.headers.topic == "com.example.app")
+        #expect(push.headers.pushType == "alert")
+        #expect(push.headers.priority == "10")
+        #expect(push.headers.id == id.description)
+        #expect(
+            String(decoding: push.payload, as: UTF8.self)
+                == #"{"aps":{"alert":{"title":"Order ready","body":"Tap."},"badge":3,"sound":"default"}}"#
+        )
+        #expect(push.findings.isEmpty)
+        await bench.stop()
+    }
+
+    @Test func `ten thousand sends at once each get the answer to their own push`() async throws {
+        let bench = try await Bench()
+        let wrong = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<UInt64(10_000) {
+                group.addTask { [token, topic] in
+                    let id = APNsID(randomBits: (number, number))
+                    return try await bench.client.send(
+                        .alert(Alert(body: "\(number)"), id: id),
+                        to: token,
+                        topic: topic
+                    ).id != id
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(wrong == 0)
+        #expect(await bench.apns.pushCount == 10_000)
+        #expect(await bench.apns.pushes.count == 1_000)
+        await bench.stop()
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import LiveSurfaces
+import MartletCore
+import Testing
+
+@testable import Martlet
+
+/// The timestamps of snapshots that a client writes, by a clock that stands still.
+@Suite struct ActivitySlotTests {
+    private static let now: Int64 = 1_790_000_000
+
+    private let client: PushClient
+    private let token: DeviceToken
+    private let snapshot = SurfaceSnapshot.example(of: .liveActivity)
+    private let topic: Topic = "com.example.app"
+
+    init() throws {
+        client = try PushClient(
+            .production,
+            authentication: .token(.ephemeral()),
+            configuration: PushClient.Configuration(sendTimeout: .seconds(3)),
+            clock: WallClock { ActivitySlotTests.now }
+        )
+        token = try DeviceToken(hex: "5d3a6a1c")
+    }
+
+    private func timestamp(of payload: [UInt8]) throws -> Int64? {
+        try JSONReader.read(payload)["aps"]?["timestamp"]?.integerValue
+    }
+
+    private func forwardable(_ destination: SurfaceDestination, at date: Date? = nil) throws -> ForwardedRequest {
+        var delivery = SurfaceDelivery()
+        delivery.timestamp = date
+        return try client.forwardable(snapshot, to: destination, topic: topic, delivery: delivery)
+    }
+
+    @Test func `a request that is sent later says how long it has to wait`() throws {
+        let start = try forwardable(.activityStart(token))
+        #expect(try timestamp(of: start.body) == Self.now - 2 && start.delay == .zero)
+        for second in 0..<3 as Range<Int64> {
+            let update = try forwardable(.activity(token))
+            #expect(try timestamp(of: update.body) == Self.now + second && update.delay == .seconds(second))
+        }
+        let error = #expect(throws: APNsError.self) { try forwardable(.activity(token)) }
+        #expect(error?.code == .overloaded)
+        let broadcast = try forwardable(.channelEnd("Y2hhbm5lbA=="))
+        #expect(try timestamp(of: broadcast.body) == Self.now + 1 && broadcast.delay == .zero)
+    }
+
+    @Test func `a timestamp of the caller's is sent as it is, in whole seconds`() throws {
+        let request = try forwardable(.activity(token), at: Date(timeIntervalSince1970: 5.9))
+        #expect(try timestamp(of: request.body) == 5 && request.delay == .zero)
+    }
+
+    @Test func `a description takes no second from the updates that are sent`() throws {
+        for _ in 0..<3 {
+            let description = try client.describe(snapshot, to: .activity(token), topic: topic)
+            #expect(try timestamp(of: description.body) == Self.now)
+        }
+        #expect(try forwardable(.activity(token)).delay == .zero)
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -1, -1e300, 1e300, 9_007_199_254_740_992])
+    func `a timestamp out of range is an error that names it, and takes no second`(seconds: Double) async throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        var errors: [APNsError] = []
+        for destination in [SurfaceDestination.activity(token), .activityStart(token), .channel("Y2hhbm5lbA==")] {
+            do { _ = try forwardable(destination, at: date) } catch let error as APNsError { errors.append(error) }
+        }
+        var delivery = SurfaceDelivery()
+        delivery.timestamp = date
+        do throws(APNsError) {
+            _ = try client.describe(snapshot, to: .activity(token), topic: topic, delivery: delivery)
+        } catch { errors.append(error) }
+        do throws(APNsError) {
+            try await client.send(.end(), toActivity: token, topic: topic, timestamp: date)
+        } catch { errors.append(error) }
+        do throws(APNsError) {
+            try await client.broadcast(.end(), on: "Y2hhbm5lbA==", of: topic, timestamp: date)
+        } catch { errors.append(error) }
+        #expect(errors.count == 6)
+        for error in errors {
+            #expect(error.code == .invalid)
+            #expect(error.description.contains("timestamp must be from 0 to 9007199254740991 seconds after 1970"))
+            #expect(error.description.contains("(found \(seconds))"))
+        }
+        #expect(try forwardable(.activity(token)).delay == .zero)
+    }
+
+    // MARK: Results
+
+    /// The result of the first update.
+    enum Fate: CaseIterable {
+        case accepted, refused, unanswered, tooLarge, outOfRange, cancelled, closed
+
+        /// Whether the phone may have received it.
+        var isUsed: Bool { self == .accepted || self == .unanswered }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Fate.allCases)
+    func `an update that did not reach the phone leaves its second to the next`(fate: Fate) async throws {
+        let plan: [ScriptedServer.Order] =
+            switch fate {
+            case .refused: [.answer(400, body: #"{"reason":"BadDeviceToken"}"#)]
+            case .unanswered: [.cut]
+            default: []
+            }
+        let server = try await ScriptedServer.start(plan)
+        let client = try PushClient(
+            await server.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: PushClient.Configuration(retry: .none),
+            clock: WallClock { ActivitySlotTests.now }
+        )
+        if fate == .closed { await client.close() }
+        let text = fate == .tooLarge ? String(repeating: "x", count: 5_000) : "x"
+        let update = try LiveActivityUpdate.update(
+            ["text": text],
+            staleDate: fate == .outOfRange ? .distantPast : nil
+        )
+        let sending = Task {
+            while fate == .cancelled, !Task.isCancelled { await Task.yield() }
+            return try await client.send(update, toActivity: token, topic: topic)
+        }
+        if fate == .cancelled { sending.cancel() }
+        let isAccepted = (try? await sending.value) != nil
+        #expect(isAccepted == (fate == .accepted))
+        let next = try client.forwardable(snapshot, to: .activity(token), topic: topic, delivery: SurfaceDelivery())
+        #expect(try timestamp(of: next.body) == Self.now + (fate.isUsed ? 1 : 0))
+        #expect(next.delay == (fate.isUsed ? .seconds(1) : .zero))
+        await client.close()
+        await server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a snapshot and a broadcast that are refused leave their second to the next`()
+        async throws
+    {
+        let refusal = ScriptedServer.Order.answer(400, body: #"{"reason":"BadDeviceToken"}"#)
+        let server = try await ScriptedServer.start([refusal, refusal])
+        let client = try PushClient(
+            await server.endpoint,
+            authentication: .token(.ephemeral()),
+            configuration: PushClient.Configuration(retry: .none),
+            clock: WallClock { ActivitySlotTests.now }
+        )
+        let channel: ChannelID = "Y2hhbm5lbA=="
+        await #expect(throws: APNsError.self) { try await client.send(snapshot, to: .activity(token), topic: topic) }
+        await #expect(throws: APNsError.self) {
+            try await client.broadcast(.update(["a": 1]), on: channel, of: topic)
+        }
+        for destination in [SurfaceDestination.activity(token), .channel(channel)] {
+            let next = try client.forwardable(snapshot, to: destination, topic: topic, delivery: SurfaceDelivery())
+            #expect(try timestamp(of: next.body) == Self.now && next.delay == .zero)
+        }
+        await client.close()
+        await server.stop()
+    }
+}

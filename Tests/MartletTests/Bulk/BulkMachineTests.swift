@@ -1,0 +1,57 @@
+import Testing
+
+@testable import Martlet
+
+@Suite struct BulkMachineTests {
+    typealias Grant = BulkMachine.Grant
+
+    @Test func `devices are read by grants, each for the lane that has least to do`() {
+        var machine = BulkMachine(window: 200, lanes: 2)
+        #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 64)))
+        #expect(machine.readerReady() == .read(Grant(lane: 1, first: 64, count: 64)))
+        machine.settled(10, on: 1)
+        #expect(machine.readerReady() == .read(Grant(lane: 1, first: 128, count: 64)))
+        #expect(machine.readerReady() == .read(Grant(lane: 0, first: 192, count: 8)))
+        #expect(machine.readerReady() == nil)
+    }
+
+    @Test(arguments: [(1, 1), (4, 1), (5, 2), (8, 2), (2_048, 512), (Int.max, 512)])
+    func `outcomes are delivered by quarters of the window, up to a limit`(window: Int, batch: Int) {
+        #expect(BulkMachine(window: window, lanes: 1).batch == batch)
+    }
+
+    @Test func `outcomes that nobody reads stop the reading of devices`() {
+        var machine = BulkMachine(window: 8, lanes: 1)
+        #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 8)))
+        #expect(machine.readerReady() == nil)
+        machine.settled(8, on: 0)
+        #expect(machine.room == 0)
+        #expect(machine.outcomesRead(1) == nil)
+        #expect(machine.outcomesRead(1) == .read(Grant(lane: 0, first: 8, count: 2)))
+    }
+
+    @Test func `a source that ends early gives its places back`() {
+        var machine = BulkMachine(window: 100, lanes: 1)
+        #expect(machine.readerReady() == .read(Grant(lane: 0, first: 0, count: 64)))
+        machine.sourceEnded(unused: 63, of: Grant(lane: 0, first: 0, count: 64))
+        #expect(machine.room == 99 && !machine.isSettled)
+        machine.settled(1, on: 0)
+        #expect(machine.isSettled && !machine.isFinished)
+        #expect(machine.outcomesRead(1) == nil)
+        #expect(machine.isFinished)
+    }
+
+    @Test func `stopping ends the reading whether it waits or not`() {
+        var waiting = BulkMachine(window: 1, lanes: 1)
+        #expect(waiting.readerReady() == .read(Grant(lane: 0, first: 0, count: 1)))
+        #expect(waiting.readerReady() == nil)
+        #expect(waiting.stopped() == [.takeBack, .endReading])
+        #expect(waiting.stopped() == [])
+        var reading = BulkMachine(window: 1, lanes: 1)
+        #expect(reading.readerReady() == .read(Grant(lane: 0, first: 0, count: 1)))
+        #expect(reading.stopped() == [.takeBack])
+        #expect(reading.readerReady() == .endReading)
+        reading.settled(1, on: 0)
+        #expect(reading.isSettled)
+    }
+}

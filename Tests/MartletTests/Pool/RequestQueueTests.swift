@@ -1,0 +1,25 @@
+import Testing
+
+@testable import Martlet
+
+@Suite struct RequestQueueTests {
+    @Test func `first in, first out, whatever the mix`() {
+        var queue = RequestQueue<Int>()
+        var expected: [Int] = []
+        var next = 0
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            if Bool.random(using: &generator) || expected.isEmpty {
+                queue.append(next)
+                expected.append(next)
+                next += 1
+            } else {
+                #expect(queue.popFirst() == expected.removeFirst())
+            }
+            #expect(queue.count == expected.count)
+        }
+        #expect(queue.removeAll() == expected)
+        #expect(queue.isEmpty)
+        #expect(queue.popFirst() == nil)
+    }
+}

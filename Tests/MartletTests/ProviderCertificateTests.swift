@@ -1,0 +1,65 @@
+import Foundation
+import Martlet
+import TestSupport
+import Testing
+
+@Suite struct ProviderCertificateTests {
+    @Test func `topics, environments and end are read from the certificate, whatever it comes in`() async throws {
+        let files = try await ProviderCertificateFiles()
+        let path = files.scratch.path + "/certificate.p12"
+        let certificates = [
+            try ProviderCertificate(
+                pem: files.scratch.read("certificate.pem"),
+                privateKeyPEM: files.scratch.read("key.pem")
+            ),
+            try ProviderCertificate(pkcs12File: path, passphrase: "secret"),
+        ]
+        for certificate in certificates {
+            #expect(certificate.topics == ["com.example.app", "com.example.app.voip"])
+            #expect(certificate.isForDevelopment && certificate.isForProduction)
+            let shown = try await ProgramRun(
+                "openssl",
+                ["x509", "-in", files.scratch.path + "/certificate.pem", "-noout", "-enddate", "-dateopt", "iso_8601"]
+            )
+            let end = try #require(certificate.expiry)
+            let date = try await ProgramRun(
+                "date",
+                ["-u", "-d", "@\(end.secondsSince1970)", "+notAfter=%Y-%m-%d %H:%M:%SZ"]
+            )
+            #expect(date.text == shown.text)
+            _ = try PushClient(.production, authentication: .certificate(certificate))
+        }
+    }
+
+    @Test func `a wrong passphrase, another file and none are named`() async throws {
+        let files = try await ProviderCertificateFiles(kind: ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        let path = files.scratch.path + "/certificate.p12"
+        for (file, passphrase) in [
+            (path, "wrong"), (path, ""), (files.scratch.path + "/key.pem", "secret"), ("/none", ""),
+        ] {
+            let error = #expect(throws: APNsError.self) {
+                try ProviderCertificate(pkcs12File: file, passphrase: passphrase)
+            }
+            #expect(error?.code == .badCredentials)
+            #expect(error?.description.contains(file) == true, "\(String(describing: error))")
+        }
+        #expect(throws: APNsError.self) { try ProviderCertificate(pem: "no certificate", privateKeyPEM: "no key") }
+    }
+
+    @Test(arguments: [["rsa:2048"], ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]])
+    func `a certificate with the key of another is refused, and no key is ever shown`(kind: [String]) async throws {
+        let files = try await ProviderCertificateFiles(kind: kind)
+        let other = try await ProgramRun(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        ).text
+        let pem = try files.scratch.read("certificate.pem")
+        let error = #expect(throws: APNsError.self) { try ProviderCertificate(pem: pem, privateKeyPEM: other) }
+        #expect(error?.code == .badCredentials)
+        let own = try ProviderCertificate(pem: pem, privateKeyPEM: files.scratch.read("key.pem"))
+        var dumped = "\(own) \(Authentication.certificate(own))"
+        dump(own, to: &dumped)
+        dump(Authentication.certificate(own), to: &dumped)
+        #expect(!dumped.contains("PRIVATE"))
+    }
+}

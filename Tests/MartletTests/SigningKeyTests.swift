@@ -1,0 +1,64 @@
+import Foundation
+import Martlet
+import MartletTransport
+import TestSupport
+import Testing
+
+@Suite struct SigningKeyTests {
+    /// Keys of the wrong kind, as openssl makes them, and texts that are none.
+    @Test(arguments: [
+        ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"],
+        ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"],
+        ["genpkey", "-algorithm", "ED25519"],
+        ["version"],
+    ])
+    func `a key of the wrong kind is refused with the name of its file`(openssl: [String]) async throws {
+        let scratch = try ScratchDirectory()
+        let text = try await ProgramRun("openssl", openssl).text
+        let file = try scratch.write(text, to: "AuthKey.p8")
+        let error = try #require(throws: APNsError.self) {
+            try SigningKey(file: file, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        }
+        #expect(error.code == .badCredentials)
+        #expect(error.description.contains("AuthKey.p8"))
+        #expect(text.split(separator: "\n").dropFirst().allSatisfy { !error.description.contains($0) })
+    }
+
+    @Test(arguments: [
+        ("/nonexistent/AuthKey.p8", "no such file or directory"), ("/", "illegal operation on a directory"),
+        ("AuthKey-nowhere.p8", "no such file or directory (in \(FileManager.default.currentDirectoryPath))"),
+    ])
+    func `a file that cannot be read is named with the reason`(file: String, reason: String) throws {
+        let error = try #require(throws: APNsError.self) {
+            try SigningKey(file: file, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        }
+        #expect(error.code == .badCredentials)
+        #expect(error.description == "the key file \(file) cannot be read: \(reason)")
+        let other = try #require(throws: APNsError.self) {
+            try ProviderCertificate(pkcs12File: file, passphrase: "secret")
+        }
+        #expect(other.description == "the certificate file \(file) cannot be read: \(reason)")
+    }
+
+    @Test(arguments: [
+        ("", "DEF123GHIJ", "keyID"), ("ABC123DEF", "DEF123GHIJ", "keyID"), ("ABC123DEFGH", "DEF123GHIJ", "keyID"),
+        ("abc123defg", "DEF123GHIJ", "keyID"), ("ABC123DEFÄ", "DEF123GHIJ", "keyID"), ("ABC123DEFG", "x y", "teamID"),
+        ("ABC123DEFG", "DEF123GHI\n", "teamID"),
+    ])
+    func `a name that is not ten letters and digits is refused`(keyID: String, teamID: String, field: String) throws {
+        let pem = try ES256PrivateKey().pem()
+        let error = try #require(throws: APNsError.self) { try SigningKey(pem: pem, keyID: keyID, teamID: teamID) }
+        #expect(error.code == .badCredentials)
+        #expect(error.description.hasPrefix("\(field) must be the ten characters of A-Z and 0-9"))
+        #expect(error.description.contains("(found \"\(field == "keyID" ? keyID : teamID)\")"))
+        #expect(try SigningKey(pem: pem, keyID: "ABC123DEFG", teamID: "DEF123GHIJ").keyID == "ABC123DEFG")
+    }
+
+    @Test func `a key never shows its material`() throws {
+        let key = try SigningKey.ephemeral(keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        #expect("\(key)" == "SigningKey(ABC123DEFG of team DEF123GHIJ)")
+        var dumped = ""
+        dump(Authentication.token(key), to: &dumped)
+        #expect(!dumped.contains("PRIVATE"))
+    }
+}

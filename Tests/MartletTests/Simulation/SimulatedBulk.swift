@@ -1,0 +1,112 @@
+import MartletTransport
+
+@testable import Martlet
+
+/// A source, lanes and a reader around one `BulkMachine`, each as quick or slow as the seed has it.
+struct SimulatedBulk {
+    /// A rule that was broken.
+    struct Violation: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private var random: SplitMix64
+    private var machine: BulkMachine
+    private let count: Int
+    private let stopsAt: Int?
+    /// The part of a grant that has not been used.
+    private var grant: BulkMachine.Grant?
+    private var isReadingOver = false
+    private var read = 0
+    private var lanes: [Int]
+    private var unread = 0
+    private var taken = 0
+    private var steps = 0
+
+    init(seed: UInt64) {
+        random = SplitMix64(state: seed)
+        let laneCount = Int.random(in: 1...4, using: &random)
+        machine = BulkMachine(window: Int.random(in: 1...300, using: &random), lanes: laneCount)
+        count = Int.random(in: 0...1_000, using: &random)
+        stopsAt = Bool.random(using: &random) ? Int.random(in: 0...3_000, using: &random) : nil
+        lanes = Array(repeating: 0, count: laneCount)
+    }
+
+    /// Lets everybody do something in turn until all is accounted for.
+    ///
+    /// - Throws: ``Violation`` when a rule is broken.
+    mutating func run() throws(Violation) {
+        try heed(machine.readerReady())
+        let speeds = (0..<3).map { _ in Int.random(in: 1...20, using: &random) }
+        while !machine.isFinished {
+            steps += 1
+            guard steps < 200_000 else { throw Violation(description: "it does not come to an end") }
+            if steps == stopsAt { for order in machine.stopped() { try heed(order) } }
+            var choice = Int.random(in: 0..<speeds.reduce(0, +), using: &random)
+            for (who, speed) in speeds.enumerated() {
+                if choice < speed { try act(who) }
+                choice -= speed
+                if choice < 0 { break }
+            }
+            try check()
+        }
+        guard read == taken, read == machine.granted else {
+            throw Violation(description: "\(read) devices were read, \(taken) outcomes taken")
+        }
+        if stopsAt == nil, read != count { throw Violation(description: "\(read) of \(count) devices were read") }
+    }
+
+    private mutating func act(_ who: Int) throws(Violation) {
+        switch who {
+        case 0: try readDevice()
+        case 1:
+            guard let lane = lanes.indices.filter({ lanes[$0] > 0 }).randomElement(using: &random) else { return }
+            let settled = Int.random(in: 1...lanes[lane], using: &random)
+            lanes[lane] -= settled
+            unread += settled
+            machine.settled(settled, on: lane)
+        default:
+            guard unread > 0 else { return }
+            let share = Int.random(in: 1...min(unread, machine.readingShare), using: &random)
+            unread -= share
+            taken += share
+            try heed(machine.outcomesRead(share))
+        }
+    }
+
+    private mutating func readDevice() throws(Violation) {
+        guard var current = grant else { return }
+        guard read < count, !machine.isStopping || Bool.random(using: &random) else {
+            machine.sourceEnded(unused: current.count, of: current)
+            grant = nil
+            isReadingOver = true
+            return
+        }
+        read += 1
+        lanes[current.lane] += 1
+        current.first += 1
+        current.count -= 1
+        grant = current.count > 0 ? current : nil
+        if grant == nil { try heed(machine.readerReady()) }
+    }
+
+    private mutating func heed(_ order: BulkMachine.Order?) throws(Violation) {
+        switch order {
+        case .read(let next):
+            guard grant == nil, !isReadingOver else { throw Violation(description: "nobody waits for a grant") }
+            guard next.first == read, next.count > 0 else { throw Violation(description: "a place is left out") }
+            grant = next
+        case .endReading:
+            guard grant == nil, !isReadingOver else { throw Violation(description: "nobody waits for the end") }
+            isReadingOver = true
+        case .takeBack, nil:
+            break
+        }
+    }
+
+    private func check() throws(Violation) {
+        let onTheirWay = lanes.reduce(0, +) + unread + (grant?.count ?? 0)
+        guard onTheirWay <= machine.window, machine.room == machine.window - onTheirWay else {
+            throw Violation(description: "\(onTheirWay) devices are on their way, \(machine.window) may be")
+        }
+    }
+}

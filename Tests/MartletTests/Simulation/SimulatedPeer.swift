@@ -1,0 +1,53 @@
+import MartletCore
+import MartletTransport
+
+@testable import Martlet
+
+/// One connection as the other side has it: what is open on it, and how it behaves.
+struct SimulatedPeer {
+    /// What the client was last told it may open at once; one before it was told.
+    var toldLimit = 1
+    /// Whether an answer has been given, which ends the rule of one stream.
+    var hasAnswered = false
+    var isConnected = false
+    /// Whether nothing passes any more, in either direction, though nobody was told.
+    var isDead = false
+    /// Whether its stream numbers are used up.
+    var isExhausted = false
+    /// Whether the server has said that it takes no more.
+    var hasGoneAway = false
+    /// What is open, in the order of opening.
+    var streams: [PendingPush] = []
+    /// What was acted on and is not answered.
+    var actedOn: Set<ObjectIdentifier> = []
+}
+
+/// How likely a simulated world is to go wrong, drawn once per seed so that calm and wild worlds both come up.
+struct Weather {
+    var connectFailure: Double
+    var refusal: Double
+    var reset: Double
+    var silence: Double
+    var goAway: Double
+    var cut: Double
+    var death: Double
+    var cancellation: Double
+    var latency: Duration
+    var jump: Duration
+
+    init(using random: inout SplitMix64) {
+        func chance(_ most: Double) -> Double {
+            Bool.random(using: &random) ? 0 : Double.random(in: 0..<most, using: &random)
+        }
+        connectFailure = chance(0.6)
+        refusal = chance(0.5)
+        reset = chance(0.4)
+        silence = chance(0.1)
+        goAway = chance(0.5)
+        cut = chance(0.5)
+        death = chance(0.2)
+        cancellation = chance(0.3)
+        latency = .microseconds(Int.random(in: 10...200_000, using: &random))
+        jump = Int.random(in: 0..<8, using: &random) == 0 ? .seconds(Int.random(in: 1...120, using: &random)) : .zero
+    }
+}

@@ -1,0 +1,443 @@
+import MartletCore
+
+@testable import Martlet
+@testable import MartletTransport
+
+/// A world of time, chance and hostile servers around one `PoolMachine`.
+///
+/// It plays the driver and the peers, and keeps account of what truly happened to each push. Everything follows from
+/// the seed.
+struct SimulatedWorld {
+    typealias ConnectionID = PoolMachine.ConnectionID
+
+    /// What happens when its time has come.
+    private enum Event {
+        case submit(Int)
+        case cancel(Int)
+        case wake
+        case connect(ConnectionID)
+        case limit(ConnectionID, Int)
+        case stream(Int, ConnectionID, attempt: Int)
+        case taken(Int, ConnectionID, attempt: Int)
+        case pong(ConnectionID)
+        case goAway(ConnectionID)
+        case cut(ConnectionID)
+        case die(ConnectionID)
+        case jump
+        case takeBack
+        case close
+        case giveUp
+    }
+
+    /// What truly became of a push.
+    private struct Truth {
+        let push: PendingPush
+        var isSubmitted = false
+        /// Times that a server acted on it.
+        var processed = 0
+        /// Times it went onto a wire.
+        var opened = 0
+        var failures: [APNsError?] = []
+    }
+
+    /// A rule that was broken.
+    struct Violation: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let reasons = Reason.all.map(\.self)
+
+    private var random: SplitMix64
+    private let weather: Weather
+    private var machine: PoolMachine
+    private let settings: PoolMachine.Settings
+    private var now = MonotonicTime.zero
+    private var events = TimeHeap<Event>()
+    private var nextWakeEvent = MonotonicTime.never
+    private var truths: [Truth] = []
+    private var places: [ObjectIdentifier: Int] = [:]
+    private var peers: [ConnectionID: SimulatedPeer] = [:]
+    private var lastFailure: MonotonicTime?
+    private var jumped = Duration.zero
+    private var isClosing = false
+
+    /// Told of everything that happens, when somebody wants to read the story.
+    private let tell: ((String) -> Void)?
+
+    init(seed: UInt64, tell: ((String) -> Void)? = nil) {
+        self.tell = tell
+        random = SplitMix64(state: seed)
+        weather = Weather(using: &random)
+        settings = PoolMachine.Settings(
+            startsWithOneStream: Bool.random(using: &random),
+            waitingLimit: Int.random(in: 1...60, using: &random),
+            connectionLimit: Int.random(in: 1...4, using: &random),
+            breaksCircuit: Bool.random(using: &random)
+        )
+        machine = PoolMachine(settings, seed: seed)
+        prepare()
+    }
+
+    private mutating func prepare() {
+        let span = Int.random(in: 1...20_000, using: &random)
+        for index in 0..<Int.random(in: 1...60, using: &random) {
+            let retry =
+                [RetryPolicy.standard, .none, .apple, RetryPolicy(unknownOutcome: .resend)]
+                .randomElement(using: &random) ?? .none
+            let limits = SendLimits(
+                retry: retry,
+                isUrgent: Bool.random(using: &random),
+                timeout: .milliseconds(Int.random(in: 1...60_000, using: &random)),
+                delay: .milliseconds(max(0, Int.random(in: -3_000...1_000, using: &random)))
+            )
+            let id = APNsID(randomBits: (0, UInt64(index)))
+            let push = PendingPush(PushDraft(HTTPFields(), body: [], limits: limits), id: id)
+            places[ObjectIdentifier(push)] = index
+            truths.append(Truth(push: push))
+            let time = Duration.milliseconds(Int.random(in: 0...span, using: &random))
+            schedule(.submit(index), after: time)
+            if happens(weather.cancellation) {
+                schedule(.cancel(index), after: time + .milliseconds(Int.random(in: -5...500, using: &random)))
+            }
+        }
+        if weather.jump > .zero { schedule(.jump, after: .milliseconds(Int.random(in: 0...span, using: &random))) }
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            schedule(.takeBack, after: .milliseconds(Int.random(in: 0...span, using: &random)))
+        }
+        let end = Duration.milliseconds(Int.random(in: 0...(4 * span), using: &random))
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            schedule(.close, after: end)
+            schedule(.giveUp, after: end + .milliseconds(Int.random(in: 0...5_000, using: &random)))
+        }
+    }
+
+    // MARK: Running
+
+    /// Lets the world take its course.
+    ///
+    /// - Throws: ``Violation`` when a rule is broken.
+    mutating func run() throws(Violation) {
+        var steps = 0
+        while let time = events.earliest {
+            steps += 1
+            guard steps < 200_000 else { throw Violation(description: "the world does not come to rest") }
+            now = max(now, time)
+            guard let event = events.removeDue(by: now) else { break }
+            if case .wake = event, machine.nextWake > now {
+                // An alarm that was set before an earlier one took its place.
+                nextWakeEvent = .never
+                setAlarm()
+                continue
+            }
+            tell?("\(now.nanoseconds / 1_000) µs: \(event)")
+            try happen(event)
+            try carryOut()
+            if isOver { break }
+        }
+        try judge()
+    }
+
+    private var isOver: Bool {
+        truths.allSatisfy { $0.isSubmitted && !$0.failures.isEmpty } && peers.allSatisfy { $0.value.streams.isEmpty }
+    }
+
+    private mutating func happen(_ event: Event) throws(Violation) {
+        switch event {
+        case .submit(let index):
+            truths[index].isSubmitted = true
+            machine.submitted(truths[index].push, at: now)
+        case .cancel(let index):
+            machine.cancelled(truths[index].push, at: now)
+        case .wake:
+            nextWakeEvent = .never
+            machine.timerFired(at: now)
+        case .connect(let id):
+            connect(id)
+        case .limit(let id, let limit):
+            guard peers[id]?.isDead == false else { return }
+            peers[id]?.toldLimit = limit
+            machine.allowed(streams: limit, on: id, at: now)
+        case .stream(let index, let id, let attempt):
+            endStream(index, on: id, attempt: attempt)
+        case .taken(let index, let id, let attempt):
+            takeBack(index, on: id, attempt: attempt)
+        case .pong(let id):
+            if peers[id]?.isDead == false { machine.ponged(on: id, at: now) }
+        case .goAway(let id):
+            goAway(id)
+        case .cut(let id):
+            disconnect(id, WireError(.closedByPeer, "cut"))
+        case .die(let id):
+            peers[id]?.isDead = true
+        case .jump:
+            now = now.advanced(by: weather.jump)
+            jumped += weather.jump
+        case .takeBack:
+            machine.takenBack(at: now) { $0.limits.isUrgent }
+        case .close:
+            isClosing = true
+            machine.close(at: now)
+        case .giveUp:
+            machine.giveUp(at: now)
+        }
+    }
+
+    // MARK: The driver's part
+
+    private mutating func carryOut() throws(Violation) {
+        var orders: [PoolMachine.Order] = []
+        machine.takeOrders(&orders)
+        while !orders.isEmpty {
+            for order in orders { try carryOut(order) }
+            orders = []
+            machine.takeOrders(&orders)
+        }
+        setAlarm()
+    }
+
+    private mutating func setAlarm() {
+        guard machine.nextWake < nextWakeEvent else { return }
+        nextWakeEvent = machine.nextWake
+        events.insert(.wake, due: machine.nextWake)
+    }
+
+    private mutating func carryOut(_ order: PoolMachine.Order) throws(Violation) {
+        tell?("    order: \(words(for: order))")
+        switch order {
+        case .connect(let id): try beginConnecting(id)
+        case .open(let push, let id): try open(push, on: id)
+        case .reset(let push, let id):
+            guard let index = places[ObjectIdentifier(push)],
+                peers[id]?.streams.contains(where: { $0 === push }) == true
+            else { return }
+            schedule(.taken(index, id, attempt: truths[index].opened), after: .zero)
+        case .ping(let id): if peers[id]?.isDead == false { schedule(.pong(id), after: delay()) }
+        case .close(let id, let reason): disconnect(id, reason)
+        case .renewToken, .report: break
+        case .settle(let push): try settle(push)
+        }
+    }
+
+    private func words(for order: PoolMachine.Order) -> String {
+        func name(_ push: PendingPush) -> String { places[ObjectIdentifier(push)].map(String.init) ?? "?" }
+        return switch order {
+        case .connect(let id): "open connection \(id)"
+        case .open(let push, let id): "put push \(name(push)) onto connection \(id)"
+        case .reset(let push, let id): "take push \(name(push)) back from connection \(id)"
+        case .ping(let id): "ping connection \(id)"
+        case .close(let id, let error): "close connection \(id): \(error)"
+        case .renewToken: "renew the token"
+        case .settle(let push):
+            "settle push \(name(push)): " + (push.failure.map { "\($0.outcome), \($0)" } ?? "accepted")
+        case .report(let event): "report \(event)"
+        }
+    }
+
+    private mutating func beginConnecting(_ id: ConnectionID) throws(Violation) {
+        if peers.values.contains(where: { !$0.isConnected }) {
+            throw Violation(description: "two connections are being opened at once")
+        }
+        if machine.connections.count(where: \.isUsable) >= settings.connectionLimit {
+            throw Violation(description: "more connections than allowed")
+        }
+        if let lastFailure, now.duration(since: lastFailure) < ReconnectBackoff.baseDelay / 2 {
+            throw Violation(description: "tried again \(now.duration(since: lastFailure)) after a failure")
+        }
+        peers[id] = SimulatedPeer()
+        schedule(.connect(id), after: delay())
+    }
+
+    private mutating func open(_ push: PendingPush, on id: ConnectionID) throws(Violation) {
+        guard let index = places[ObjectIdentifier(push)] else { return }
+        guard !push.progress.isSettled else {
+            machine.notWanted(push, on: id, at: now)
+            return
+        }
+        // Now and then a connection turns out to take no more, as when its stream numbers are used up.
+        guard let peer = peers[id], !peer.isExhausted, !happens(0.005) else {
+            if let peer = peers[id] { noteFailure(of: peer) }
+            peers[id]?.isExhausted = true
+            machine.notOpened(push, on: id, at: now)
+            return
+        }
+        let limit = settings.startsWithOneStream && !peer.hasAnswered ? min(1, peer.toldLimit) : peer.toldLimit
+        guard peer.streams.count < limit else {
+            throw Violation(description: "\(peer.streams.count + 1) streams where \(limit) are allowed")
+        }
+        guard !peer.hasGoneAway else { throw Violation(description: "a push went onto a connection that is ending") }
+        truths[index].opened += 1
+        peers[id]?.streams.append(push)
+        schedule(.stream(index, id, attempt: truths[index].opened), after: delay())
+        if happens(0.01) { schedule(.limit(id, Int.random(in: 0...40, using: &random)), after: delay()) }
+        if happens(weather.goAway * 0.05) { schedule(.goAway(id), after: delay()) }
+        if happens(weather.cut * 0.05) { schedule(.cut(id), after: delay()) }
+        if happens(weather.death * 0.05) { schedule(.die(id), after: delay()) }
+    }
+
+    // MARK: The peers' part
+
+    private mutating func connect(_ id: ConnectionID) {
+        guard let peer = peers[id], !peer.isConnected else { return }
+        guard !happens(weather.connectFailure) else {
+            let kinds: [WireError.Kind] = [.connectionRefused, .nameNotResolved, .timedOut, .certificateRejected]
+            disconnect(id, WireError(kinds.randomElement(using: &random) ?? .system, "no connection"))
+            return
+        }
+        peers[id]?.isConnected = true
+        machine.connected(id, at: now)
+        schedule(.limit(id, Int.random(in: 1...50, using: &random)), after: delay())
+    }
+
+    private mutating func endStream(_ index: Int, on id: ConnectionID, attempt: Int) {
+        let push = truths[index].push
+        guard let peer = peers[id], truths[index].opened == attempt, peer.streams.contains(where: { $0 === push })
+        else {
+            return
+        }
+        // What reaches a server is acted on, whether or not its answer ever arrives.
+        guard !peer.isDead, !happens(weather.silence) else {
+            if Bool.random(using: &random) {
+                truths[index].processed += 1
+                peers[id]?.actedOn.insert(ObjectIdentifier(push))
+            }
+            return
+        }
+        if happens(weather.reset) {
+            let isUnprocessed = Bool.random(using: &random)
+            if !isUnprocessed, Bool.random(using: &random) { truths[index].processed += 1 }
+            remove(push, from: id)
+            breakOff(push, on: id, isUnprocessed: isUnprocessed)
+            return
+        }
+        remove(push, from: id)
+        peers[id]?.hasAnswered = true
+        lastFailure = nil
+        truths[index].processed += happens(weather.refusal) ? 0 : 1
+        machine.answered(push, on: id, refusal: refusal(of: index), at: now)
+    }
+
+    private mutating func refusal(of index: Int) -> APNsError? {
+        let id = truths[index].push.id
+        if truths[index].processed > 0, lastAnswerAccepts(index) { return nil }
+        let reason = Self.reasons.randomElement(using: &random) ?? .internalServerError
+        var error = APNsError(.refused, id: id, description: "refused", outcome: .answered)
+        error.reason = reason
+        error.status = reason.status
+        if happens(0.1) { error.retryAfter = .milliseconds(Int.random(in: 0...3_000, using: &random)) }
+        return error
+    }
+
+    /// Whether the try that was just answered is one that was acted on.
+    private mutating func lastAnswerAccepts(_ index: Int) -> Bool {
+        defer { acceptedBefore[index] = truths[index].processed }
+        return truths[index].processed > acceptedBefore[index, default: 0]
+    }
+    private var acceptedBefore: [Int: Int] = [:]
+
+    private mutating func takeBack(_ index: Int, on id: ConnectionID, attempt: Int) {
+        let push = truths[index].push
+        guard truths[index].opened == attempt, peers[id]?.streams.contains(where: { $0 === push }) == true else {
+            return
+        }
+        remove(push, from: id)
+        breakOff(push, on: id, isUnprocessed: false)
+    }
+
+    /// The server takes no more: what came late was left alone, the rest may still end.
+    private mutating func goAway(_ id: ConnectionID) {
+        guard let peer = peers[id], peer.isConnected, !peer.isDead else { return }
+        // The last stream it names is none before one that it has acted on.
+        let acted = peer.streams.lastIndex { peer.actedOn.contains(ObjectIdentifier($0)) }.map { $0 + 1 } ?? 0
+        let kept = Int.random(in: acted...peer.streams.count, using: &random)
+        let data = [#"{"reason":"Shutdown"}"#, "", "garbage", #"{"reason":7}"#].randomElement(using: &random) ?? ""
+        noteFailure(of: peer)
+        peers[id]?.hasGoneAway = true
+        let goAway = HTTP2GoAway(lastStreamID: Int32(kept), errorCode: .noError, debugData: Array(data.utf8))
+        machine.wentAway(goAway, on: id, at: now)
+        for push in peer.streams[kept...] {
+            remove(push, from: id)
+            breakOff(push, on: id, isUnprocessed: true)
+        }
+        if Bool.random(using: &random) { schedule(.cut(id), after: delay()) }
+        if happens(0.2) { schedule(.goAway(id), after: delay()) }
+    }
+
+    private mutating func disconnect(_ id: ConnectionID, _ reason: WireError) {
+        guard let peer = peers.removeValue(forKey: id) else { return }
+        noteFailure(of: peer)
+        machine.disconnected(id, reason, at: now)
+        for push in peer.streams { breakOff(push, on: id, isUnprocessed: false) }
+    }
+
+    /// A connection that ends without ever having answered, or begins to.
+    private mutating func noteFailure(of peer: SimulatedPeer) {
+        if !peer.hasAnswered, !peer.isExhausted, !peer.hasGoneAway { lastFailure = now }
+    }
+
+    private mutating func breakOff(_ push: PendingPush, on id: ConnectionID, isUnprocessed: Bool) {
+        let failure = StreamFailure(isUnprocessed: isUnprocessed, cause: WireError(.closedByPeer, "broken"))
+        machine.broken(push, on: id, failure, at: now)
+    }
+
+    private mutating func remove(_ push: PendingPush, from id: ConnectionID) {
+        peers[id]?.streams.removeAll { $0 === push }
+    }
+
+    // MARK: Judgement
+
+    private mutating func settle(_ push: PendingPush) throws(Violation) {
+        guard let index = places[ObjectIdentifier(push)] else { return }
+        truths[index].failures.append(push.failure)
+        let truth = truths[index]
+        guard truth.failures.count == 1 else { throw Violation(description: "push \(index) was settled twice") }
+        // A push that was never accepted has no deadline.
+        let deadline = push.progress.deadline
+        let slack = PoolMachine.sweepInterval + jumped
+        if deadline != .zero, now > deadline.advanced(by: slack) {
+            throw Violation(description: "push \(index) was settled \(now.duration(since: deadline)) too late")
+        }
+        let mayResend = push.limits.retry.unknownOutcome == .resend
+        if truth.processed > 1, !mayResend { throw Violation(description: "push \(index) was acted on twice") }
+        guard let failure = push.failure else {
+            guard truth.processed > 0 else { throw Violation(description: "push \(index) was not acted on") }
+            if truth.processed > 1, push.progress.unknownTries == 0 {
+                throw Violation(description: "push \(index) was acted on twice and does not say so")
+            }
+            return
+        }
+        switch failure.outcome {
+        case .neverSent:
+            if truth.opened > 0 { throw Violation(description: "push \(index) was sent: \(failure)") }
+        case .unprocessed:
+            if truth.processed > 0 { throw Violation(description: "push \(index) was acted on: \(failure)") }
+        case .answered:
+            if truth.processed > 0, failure.unknownTries == 0 {
+                throw Violation(description: "push \(index) was acted on and then refused: \(failure)")
+            }
+        case .unknown:
+            if truth.opened == 0 { throw Violation(description: "push \(index) was never sent: \(failure)") }
+        }
+    }
+
+    private func judge() throws(Violation) {
+        for (index, truth) in truths.enumerated() where truth.isSubmitted && truth.failures.isEmpty {
+            throw Violation(description: "push \(index) never ended")
+        }
+        if machine.waitingCount != 0 { throw Violation(description: "\(machine.waitingCount) pushes still wait") }
+        if isClosing, !machine.isFinished { throw Violation(description: "closing never ended") }
+    }
+
+    // MARK: Chance
+
+    private mutating func happens(_ likelihood: Double) -> Bool {
+        Double.random(in: 0..<1, using: &random) < likelihood
+    }
+
+    private mutating func delay() -> Duration {
+        weather.latency * Double.random(in: 0..<2, using: &random)
+    }
+
+    private mutating func schedule(_ event: Event, after delay: Duration) {
+        events.insert(event, due: now.advanced(by: max(.zero, delay)))
+    }
+}

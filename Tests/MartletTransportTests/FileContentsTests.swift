@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MartletTransport
+
+@Suite struct FileContentsTests {
+    @Test func `text that is not UTF-8 is refused, not replaced`() throws {
+        let scratch = try ScratchDirectory()
+        let path = try scratch.write([0x61, 0xFF, 0x0A], to: "latin")
+        #expect(try FileContents.read(path) == [0x61, 0xFF, 0x0A])
+        let error = #expect(throws: FileError.self) { try FileContents.text(path) }
+        #expect(error?.description == "\(path) cannot be read: it is not valid UTF-8")
+        #expect(try FileContents.text(scratch.write("aé", to: "text")) == "aé")
+    }
+
+    @Test func `an error has the system's reason, and the directory of a relative path`() {
+        let relative = #expect(throws: FileError.self) { try FileContents.read("no/such") }
+        let directory = FileManager.default.currentDirectoryPath
+        #expect(relative?.description == "no/such cannot be read: no such file or directory (in \(directory))")
+        let absolute = #expect(throws: FileError.self) { try FileContents.createDirectory("/proc/none/deep") }
+        #expect(absolute?.description.hasPrefix("/proc/none cannot be created: ") == true)
+    }
+
+    @Test func `directories and files are created once, with their permissions`() throws {
+        let scratch = try ScratchDirectory()
+        let directory = scratch.path + "/a/b/c"
+        try FileContents.createDirectory(directory)
+        try FileContents.createDirectory(directory)
+        try FileContents.create(directory + "/secret", "text", mode: 0o600)
+        #expect(try scratch.read("a/b/c/secret") == "text")
+        let permissions = try FileManager.default.attributesOfItem(atPath: directory + "/secret")[.posixPermissions]
+        #expect(permissions as? Int == 0o600)
+        let error = #expect(throws: FileError.self) { try FileContents.create(directory + "/secret", "x", mode: 0o600) }
+        #expect(error?.description.contains("cannot be created") == true)
+        #expect(try FileContents.link(directory + "/secret", to: directory + "/other"))
+        #expect(try !FileContents.link(directory + "/secret", to: directory + "/other"))
+        let clash = #expect(throws: FileError.self) { try FileContents.createDirectory(directory + "/secret") }
+        #expect(clash?.description.contains("cannot be created") == true)
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import MartletTransport
+
+@Suite struct HTTP1ReplyTests {
+    private func state(_ text: String, isAll: Bool = false) -> HTTP1Reply.State {
+        var reply = HTTP1Reply(longestBody: 100)
+        return reply.state(of: Array(text.utf8), isAll: isAll)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello", "HTTP/1.0 200 OK\r\n\r\nhello",
+        "HTTP/1.1 200 \r\nTransfer-Encoding: Chunked\r\n\r\n3;x=y\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\nCONTENT-LENGTH:5\r\n\r\nhello",
+    ])
+    func `an answer is whole however it comes`(text: String) {
+        let bytes = Array(text.utf8)
+        var reply = HTTP1Reply(longestBody: 100)
+        for end in 0..<bytes.count - 2 {
+            let state = reply.state(of: Array(bytes[..<end]), isAll: false)
+            guard case .more = state else {
+                Issue.record("at \(end): \(state)")
+                return
+            }
+        }
+        for state in [state(text, isAll: true), reply.state(of: bytes, isAll: true)] {
+            guard case .whole(let response) = state else {
+                Issue.record("\(state)")
+                return
+            }
+            #expect(response.status == 200 && response.body == Array("hello".utf8))
+        }
+    }
+
+    @Test(arguments: [
+        "SSH-2.0-OpenSSH\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 101\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 101),
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n7fffffffffffffff\r\n",
+        "HTTP/1.1 " + String(repeating: "x", count: 20_000),
+    ])
+    func `what is no answer, or too long, is told apart`(text: String) {
+        guard case .nonsense = state(text) else {
+            Issue.record("\(state(text))")
+            return
+        }
+    }
+
+    @Test func `interim answers without end are no answer, and cost no more than their bytes`() {
+        let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        var reply = HTTP1Reply(longestBody: 100)
+        var bytes: [UInt8] = []
+        for _ in 0..<1_000 {
+            bytes += interim
+            guard case .more = reply.state(of: bytes, isAll: false) else { break }
+        }
+        #expect(bytes.count > 16_000 && bytes.count < 17_000)
+        guard case .nonsense = reply.state(of: bytes, isAll: false) else {
+            Issue.record("\(reply.state(of: bytes, isAll: false))")
+            return
+        }
+    }
+
+    @Test func `an answer that breaks off is none`() {
+        guard case .more = state("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel", isAll: true) else {
+            Issue.record("half an answer is taken for one")
+            return
+        }
+    }
+}

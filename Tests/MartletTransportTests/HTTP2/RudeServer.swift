@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+
+@testable import MartletTransport
+
+/// A server that takes one client, and leaves with a GOAWAY that a reset follows at once.
+///
+/// Unchecked: what changes is set by `accept()`, and `leave()` is called when that has ended.
+final class RudeServer: @unchecked Sendable {
+    private enum Failure: Error {
+        case address
+        case accept
+        case handshake
+    }
+
+    let port: UInt16
+    /// What its client has to trust; nil in the clear.
+    let trust: TLSContext?
+    private let identity: TLSContext?
+    private let listening: Socket
+    private var client: Reference<Transport>?
+
+    init(tls: Bool) throws {
+        guard let address = SocketAddress(literal: "127.0.0.1", port: 0) else { throw Failure.address }
+        listening = try Socket(for: address)
+        try listening.listen(on: address)
+        // On a thread of its own everything may wait.
+        _ = fcntl(listening.descriptor, F_SETFL, 0)
+        port = listening.localAddress?.port ?? 0
+        guard tls else {
+            (trust, identity) = (nil, nil)
+            return
+        }
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
+        identity = try .server(
+            identity: .init(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)
+        )
+        trust = try .client(authorities: authority.certificatePEM())
+    }
+
+    /// Takes a client through the handshake.
+    func accept() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread { continuation.resume(with: Result { try self.acceptOnThisThread() }) }
+        }
+    }
+
+    private func acceptOnThisThread() throws {
+        // A client that has gone is an error here, too.
+        var signals = sigset_t()
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        guard case .accepted(let accepted, _) = listening.accept() else { throw Failure.accept }
+        let socket = Reference(accepted)
+        _ = fcntl(socket.value.descriptor, F_SETFL, 0)
+        let transport = try Transport(socket, tls: identity, peerName: "the client")
+        guard case .moved = transport.handshake() else { throw Failure.handshake }
+        client = Reference(transport)
+    }
+
+    /// Says this, in one TLS record if that is long enough.
+    func say(_ words: [UInt8]) {
+        _ = words.withUnsafeBytes { client?.value.write($0) }
+        _ = client?.value.flush()
+    }
+
+    /// Leaves at once.
+    func leave() {
+        let words = RawHTTP2.frame(.settings) + RawHTTP2.frame(.goAway, [UInt8](repeating: 0, count: 8))
+        say(words)
+        client?.value.resetOnClose()
+        client = nil
+    }
+}

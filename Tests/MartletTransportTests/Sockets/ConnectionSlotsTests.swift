@@ -1,0 +1,43 @@
+import Testing
+
+@testable import MartletTransport
+
+@Suite struct ConnectionSlotsTests {
+    private func idle(_ id: Int, _ host: String, since seconds: Int64) -> ConnectionSlots<Int>.Idle {
+        .init(id: id, host: host, since: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
+    }
+
+    @Test func `the host with most idle connections gives up its oldest first`() {
+        var slots = ConnectionSlots<Int>(limit: 5)
+        let all = [
+            idle(1, "a", since: 1), idle(2, "b", since: 2), idle(3, "b", since: 3), idle(4, "b", since: 4),
+            idle(5, "c", since: 5),
+        ]
+        var victims: [Int?] = []
+        for _ in 0..<6 { victims.append(slots.victim(at: .zero, among: { all })) }
+        #expect(victims == [2, 3, 1, 4, 5, nil])
+    }
+
+    @Test func `an order that is old is made anew`() {
+        var slots = ConnectionSlots<Int>(limit: 2)
+        let first = slots.victim(at: .zero, among: { [idle(1, "a", since: 1), idle(2, "a", since: 2)] })
+        #expect(first == 1)
+        slots.putBack(1)
+        let later = MonotonicTime(nanoseconds: 20_000_000)
+        #expect(slots.victim(at: later, among: { [idle(1, "a", since: 3), idle(2, "a", since: 2)] }) == 2)
+    }
+
+    @Test func `all connections are looked at no more often than a hundred times a second`() {
+        var slots = ConnectionSlots<Int>(limit: 1)
+        var scans = 0
+        for millisecond in 0..<1_000 {
+            let now = MonotonicTime(nanoseconds: Int64(millisecond) * 1_000_000)
+            let victim = slots.victim(at: now) {
+                scans += 1
+                return []
+            }
+            #expect(victim == nil)
+        }
+        #expect(scans == 100)
+    }
+}

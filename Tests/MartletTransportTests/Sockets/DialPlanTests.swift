@@ -1,0 +1,30 @@
+import Testing
+
+@testable import MartletTransport
+
+@Suite struct DialPlanTests {
+    @Test func `one address is tried once and its failure is the end`() {
+        var plan = DialPlan(addressCount: 1)
+        #expect(plan.start() == [.attempt(0)])
+        #expect(plan.delayPassed() == [])
+        #expect(plan.attemptFailed("refused") == [.fail("refused")])
+    }
+
+    @Test func `a failure brings the next address at once`() {
+        var plan = DialPlan(addressCount: 3)
+        #expect(plan.start() == [.attempt(0), .startTimer])
+        #expect(plan.attemptFailed("a") == [.attempt(1), .startTimer])
+        #expect(plan.attemptFailed("b") == [.attempt(2)])
+        #expect(plan.attemptFailed("c") == [.fail("a; b; c")])
+    }
+
+    @Test func `a silent address gets company after a while`() {
+        var plan = DialPlan(addressCount: 2)
+        #expect(plan.start() == [.attempt(0), .startTimer])
+        #expect(plan.delayPassed() == [.attempt(1)])
+        #expect(plan.delayPassed() == [])
+        #expect(plan.attemptFailed("b") == [])
+        #expect(plan.attemptFailed("a") == [.fail("b; a")])
+    }
+
+}
