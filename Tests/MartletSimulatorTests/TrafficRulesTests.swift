@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func `the article has every rule of the simulator`() throws {
-        let path = "Sources/MartletSimulator/Documentation.docc/RulesOfTheSimulator.md"
+        let path = "Sources/MartletSimulator/Documentation.docc/SimulatorRules.md"
         let article = try String(contentsOf: URL(filePath: path), encoding: .utf8)
         let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
         let rules = [

@@ -70,7 +70,7 @@ import Testing
             let names = Self.metrics(in: query)
             #expect(!names.isEmpty && names.isSubset(of: samples), "\(query)")
         }
-        for article in ["Runbook", "RunTheRelay", "RunAFleet", "SendThroughTheRelay"] {
+        for article in ["Runbook", "RunTheRelay", "RunSeveralRelays", "SendThroughTheRelay"] {
             let file = "Sources/MartletRelay/Documentation.docc/\(article).md"
             let text = try String(contentsOfFile: file, encoding: .utf8)
             // A name without its prefix is found in no monitoring system.
