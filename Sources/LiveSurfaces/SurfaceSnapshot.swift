@@ -4,7 +4,7 @@ public import MartletCore
 ///
 /// The module `LiveSurfaces` is the contract between a server and the surfaces of an iOS app: Live Activities, widgets,
 /// controls, notifications, Lock Screen accessories and StandBy. Both sides import the same types, so there is no
-/// generated code that could differ. The module depends only on `APNs`, the standard library and Foundation.
+/// generated code that could differ. The module depends only on `MartletCore`, the standard library and Foundation.
 ///
 /// ```swift
 /// let snapshot = SurfaceSnapshot.liveActivity(

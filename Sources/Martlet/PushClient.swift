@@ -15,7 +15,7 @@ internal import Synchronization
 /// ```
 ///
 /// The module `Martlet` implements the provider's side of the protocol: provider tokens, connections and requests.
-/// It re-exports `APNs`, the module with the notification types.
+/// It re-exports `MartletCore`, the module with the notification types.
 public final class PushClient: Sendable {
     let configuration: Configuration
     private let loops: [EventLoop]
