@@ -1,4 +1,4 @@
-"""Tests in Python, with nothing but its own library: test_push.py INBOX_URL, as `martlet simulate` prints it."""
+"""Tests in Python with its standard library only: test_push.py INBOX_URL, as `martlet simulate` prints it."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-INBOX = sys.argv.pop(1)
+INBOX = sys.argv.pop(1).rstrip("/")
 
 
 def call(method, path, body=None, **parameters):
