@@ -56,6 +56,24 @@ import Testing
         #expect(answers == [[], [], [], [.respond(.tooManyRequests)], []])
     }
 
+    @Test(arguments: [
+        (Duration.seconds(-60), Duration.zero, Duration.zero), (.seconds(Int64.max), .zero, .seconds(3_600)),
+        (.seconds(1), .seconds(-60), .seconds(1)),
+    ])
+    func `a delay is limited to an hour`(delay: Duration, jitter: Duration, expected: Duration) {
+        var plan = FaultPlan([Fault(.delay(delay, jitter: jitter))], seed: 1)
+        #expect(plan.injections(on: device, headers, at: 0).map(\.delay) == [expected])
+    }
+
+    @Test(arguments: [
+        #"{"do":"delay","seconds":-1}"#, #"{"do":"delay","seconds":3601}"#, #"{"do":"delay","seconds":1,"jitter":-1}"#,
+        #"{"do":"delay","seconds":1,"jitter":3601}"#,
+    ])
+    func `a delay in JSON must be from 0 seconds to an hour`(json: String) throws {
+        let error = try #require(throws: FaultError.self) { try Fault(json: JSONReader.read(Array(json.utf8))) }
+        #expect(error.description.hasSuffix("must be a number from 0 to 3600"))
+    }
+
     @Test func `a delay with jitter is within its bounds`() {
         var plan = FaultPlan([Fault(.delay(.seconds(1), jitter: .seconds(2)))], seed: 1)
         let delays = (0..<100).flatMap { _ in plan.injections(on: device, headers, at: 0).map(\.action) }

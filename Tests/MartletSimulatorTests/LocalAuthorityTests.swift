@@ -85,6 +85,18 @@ import Testing
         #expect(try scratch.read("ca.pem") == first.certificatePEM)
     }
 
+    @Test func `an authority whose certificate was not written gets one for its key`() async throws {
+        let scratch = try ScratchDirectory()
+        _ = try LocalAuthority(directory: scratch.path)
+        let key = try scratch.read("ca-key.pem")
+        try FileManager.default.removeItem(atPath: scratch.path + "/ca.pem")
+        let authority = try LocalAuthority(directory: scratch.path, names: ["apns.test"])
+        #expect(try scratch.read("ca-key.pem") == key)
+        #expect(try scratch.read("ca.pem") == authority.certificatePEM)
+        try authority.check(names: ["apns.test"])
+        #expect(try LocalAuthority(directory: scratch.path).certificatePEM == authority.certificatePEM)
+    }
+
     @Test func `a simulator that cannot start lets go of what it had`() async throws {
         let taken = try SilentServer()
         let port = try SilentServer.unusedPort().port

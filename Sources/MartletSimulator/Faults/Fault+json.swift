@@ -47,8 +47,9 @@ extension Fault {
                 retryAfter: try whole("retry-after", of: json)
             )
         case "delay":
-            let jitter = try number("jitter", of: json, 0...3_600) ?? 0
-            return .delay(try seconds(json), jitter: .milliseconds(Int64(jitter * 1_000)))
+            let range = 0...Double(Fault.longestDelay.components.seconds)
+            let jitter = try number("jitter", of: json, range) ?? 0
+            return .delay(try seconds(json, range), jitter: .milliseconds(Int64(jitter * 1_000)))
         case "hang": return .hang
         case "reset-stream": return .resetStream(code: UInt32(clamping: try whole("code", of: json) ?? 7))
         case "goaway":
@@ -71,7 +72,7 @@ extension Fault {
         case "limit-window": return .limitWindow(UInt32(clamping: try limit(json)))
         case "limit-errors": return .limitErrors(max(1, try limit(json)))
         case "throttle": return .throttle(perDevice: try limit(json))
-        case "skew-clock": return .skewClock(try seconds(json))
+        case "skew-clock": return .skewClock(try seconds(json, -1e8...1e8))
         default:
             throw FaultError(
                 "do must be one of respond, delay, hang, reset-stream, goaway, drain, close, reset-connection, "
@@ -80,8 +81,8 @@ extension Fault {
         }
     }
 
-    private static func seconds(_ json: JSONValue) throws(FaultError) -> Duration {
-        guard let seconds = try number("seconds", of: json, -1e8...1e8) else { throw FaultError("seconds is missing") }
+    private static func seconds(_ json: JSONValue, _ range: ClosedRange<Double>) throws(FaultError) -> Duration {
+        guard let seconds = try number("seconds", of: json, range) else { throw FaultError("seconds is missing") }
         return .milliseconds(Int64(seconds * 1_000))
     }
 
@@ -106,7 +107,7 @@ extension Fault {
     ) throws(FaultError) -> Double? {
         guard let value = json[name] else { return nil }
         guard case .number(let number) = value, range.contains(number.doubleValue) else {
-            throw FaultError("\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
+            throw FaultError("\(name) must be a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
         }
         return number.doubleValue
     }

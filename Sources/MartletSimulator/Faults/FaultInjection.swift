@@ -87,6 +87,9 @@ enum AnswerLoss {
 }
 
 extension Fault {
+    /// The maximum delay of an answer, and the maximum jitter.
+    static let longestDelay: Duration = .seconds(3_600)
+
     /// The number of streams that every connection may have open; nil for a fault with conditions or another action.
     var limitForAllConnections: UInt32? {
         guard case .limitStreams(let limit) = action, self == Fault(action) else { return nil }

@@ -18,9 +18,6 @@ struct FaultPlan {
         var second: Int64 = 0
     }
 
-    /// The maximum jitter of a delay in seconds: a day.
-    fileprivate static let longest: Double = 86_400
-
     private var rules: [Rule]
     /// The seed of the random numbers.
     let seed: UInt64
@@ -167,8 +164,8 @@ extension FaultPlan.Rule {
             return .respond(.tooManyRequests)
         case .delay(let delay, let jitter):
             times += 1
-            let more = Double.random(in: 0..<1, using: &random) * min(jitter.seconds, FaultPlan.longest)
-            return .delay(delay + .milliseconds(Int64(more * 1_000)))
+            let more = Double.random(in: 0..<1, using: &random) * jitter.asDelay.seconds
+            return .delay(delay.asDelay + .milliseconds(Int64(more * 1_000)))
         default:
             times += 1
             return fault.action
@@ -186,6 +183,9 @@ extension Fault.Match {
 }
 
 extension Duration {
+    /// The duration limited to those of delays.
+    fileprivate var asDelay: Duration { min(max(self, .zero), Fault.longestDelay) }
+
     fileprivate var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
