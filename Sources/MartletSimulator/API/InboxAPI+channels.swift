@@ -7,7 +7,7 @@ extension InboxAPI {
     /// The routes of channels, which clients also manage at the port for channels.
     static let channelRoutes: [Route] = [
         Route(method: "GET", path: "/api/v1/channels", summary: "The channels of every app, and who listens") { call in
-            let judge = await call.simulator.judge
+            let judge = await call.simulator.service.judge
             let channels = judge.channels.everything.map { app, channel, storage -> JSONValue in
                 let listeners = judge.devices.subscribers(of: channel)
                 return [
@@ -25,7 +25,7 @@ extension InboxAPI {
             guard let app = try body.text("app"), !app.isEmpty else { throw APIProblem(400, "app is missing") }
             let policy = try body.number("message-storage-policy", 0...1) ?? 0
             guard let storage = ChannelStorage(rawValue: policy),
-                let channel = await call.simulator.createChannel(for: app, storing: storage)
+                let channel = await call.simulator.service.createChannel(for: app, storing: storage)
             else { throw APIProblem(409, "\(app) has as many channels as an app may") }
             return .json(
                 [
@@ -47,7 +47,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let app = call.text("app") ?? ""
             let channel = ChannelID(call.text("channel") ?? "")
-            guard await call.simulator.deleteChannel(channel, of: app) else {
+            guard await call.simulator.service.deleteChannel(channel, of: app) else {
                 throw APIProblem(404, "\(app) has no channel \(channel)")
             }
             return .done
@@ -55,22 +55,4 @@ extension InboxAPI {
     ]
 
     private static let toldSubscribers = 100
-}
-
-extension SimulatedAPNs {
-    /// Creates a channel and stores it; returns nil when the app has the maximum number of channels.
-    fileprivate func createChannel(for app: String, storing storage: ChannelStorage) -> ChannelID? {
-        let channel = judge.channels.create(for: app, storing: storage, using: &generator)
-        if let channel { keep(channel, of: app) }
-        return channel
-    }
-
-    /// Deletes a channel; returns false when the app has no channel with this identifier.
-    fileprivate func deleteChannel(_ channel: ChannelID, of app: String) -> Bool {
-        guard judge.channels.storage(of: channel.rawValue, in: app) != nil else { return false }
-        judge.channels.delete(channel.rawValue, in: app)
-        judge.devices.removed(channel)
-        keep(channel, of: app)
-        return true
-    }
 }

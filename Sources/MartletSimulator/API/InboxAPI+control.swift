@@ -30,7 +30,7 @@ extension InboxAPI {
                 faults.append(try fault(rule, "rules.\(index)"))
             }
             let seed = try body.number("seed", .min ... .max).map { UInt64(bitPattern: Int64($0)) }
-            await call.simulator.setFaults(faults, seed: seed ?? .random(in: .min ... .max))
+            await call.simulator.service.setFaults(faults, seed: seed ?? .random(in: .min ... .max))
             return await chaos(call.simulator)
         },
         Route(method: "GET", path: "/api/v1/chaos", summary: "What goes wrong, and the presets there are") { call in
@@ -40,7 +40,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let rule = try fault(try call.json(), "the rule")
             do throws(SimulatorError) {
-                try await call.simulator.addFault(rule)
+                try await call.simulator.service.addFault(rule)
             } catch {
                 throw APIProblem(409, "\(error)")
             }
@@ -49,14 +49,14 @@ extension InboxAPI {
         Route(method: "DELETE", path: "/api/v1/chaos/rules/{index}", summary: "Has one thing go wrong no more") {
             (call) throws(APIProblem) in
             let name = call.arguments["index"] ?? ""
-            guard let index = Int(name), await call.simulator.removeFault(at: index) else {
+            guard let index = Int(name), await call.simulator.service.removeFault(at: index) else {
                 throw APIProblem(404, "there is no rule \(name): they count from 0")
             }
             return await chaos(call.simulator)
         },
         Route(method: "GET", path: "/api/v1/schemas", summary: "What the types of apps take in Live Activities") {
             call in
-            let contracts = await call.simulator.contracts
+            let contracts = await call.simulator.service.contracts
             return .json(["schemas": .array(contracts.all.map(\.json))])
         },
         Route(
@@ -67,7 +67,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let json = try call.json()
             do throws(ActivityContractError) {
-                try await call.simulator.setContract(try ActivityContract(json: json))
+                try await call.simulator.service.setContract(try ActivityContract(json: json))
             } catch {
                 throw APIProblem(400, "\(error)")
             }
@@ -82,7 +82,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let type = call.arguments["attributes-type"] ?? ""
             let topic = Topic(call.arguments["topic"] ?? "")
-            guard await call.simulator.removeContract(type, topic: topic) else {
+            guard await call.simulator.service.removeContract(type, topic: topic) else {
                 throw APIProblem(404, "there are no schemas for \(type) of \(topic)")
             }
             return .done
@@ -98,7 +98,7 @@ extension InboxAPI {
                 throw APIProblem(400, "headers must be an object of texts")
             }
             let headers = PushHeaders { fields?[$0.description]?.stringValue }
-            let now = Date(secondsSince1970: call.simulator.clock.secondsSince1970())
+            let now = Date(secondsSince1970: call.simulator.service.clock.secondsSince1970())
             let payload = try body.text("payload-text").map { Array($0.utf8) } ?? body["payload"]?.encoded() ?? []
             let channel = try body.text("channel")
             let findings =
@@ -119,7 +119,7 @@ extension InboxAPI {
 
     /// Returns the answer with the presets and with the seed and the rules that `PUT /api/v1/chaos` takes.
     private static func chaos(_ simulator: SimulatedAPNs) async -> HTTP1Answer {
-        let plan = await simulator.plan
+        let plan = await simulator.service.plan
         return .json([
             "seed": .number(JSONNumber(Int64(bitPattern: plan.seed))),
             "rules": .array(plan.faults.map(\.json)),

@@ -9,7 +9,7 @@ extension InboxAPI {
 
     private static let stringRoutes: [Route] = [
         Route(method: "GET", path: "/api/v1/strings", summary: "The languages that apps have strings in") { call in
-            let apps = await call.simulator.previews.strings.apps.sorted { $0.key < $1.key }
+            let apps = await call.simulator.previews.material.strings.apps.sorted { $0.key < $1.key }
             let tables = apps.flatMap { app, languages in
                 languages.sorted { $0.key < $1.key }.map { language, table -> JSONValue in
                     [
@@ -33,7 +33,7 @@ extension InboxAPI {
                 throw APIProblem(400, "\(error)")
             }
             let app = try call.app("app")
-            try await call.changePreviews { (previews) throws(PreviewsFull) in
+            try await call.updatePreviews { (previews) throws(PreviewsFull) in
                 try previews.strings.set(tables, of: app)
             }
             return .done
@@ -55,7 +55,7 @@ extension InboxAPI {
                 throw APIProblem(400, "\(error)")
             }
             let app = try call.app("app")
-            try await call.changePreviews { (previews) throws(PreviewsFull) in
+            try await call.updatePreviews { (previews) throws(PreviewsFull) in
                 try previews.strings.set(table, language, of: app)
             }
             return .done
@@ -64,7 +64,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let language = call.arguments["language"] ?? ""
             let app = try call.app("app")
-            guard let table = await call.simulator.previews.strings.apps[app]?[language] else {
+            guard let table = await call.simulator.previews.material.strings.apps[app]?[language] else {
                 throw APIProblem(404, "there are no strings of \(app) in \(language)")
             }
             return .json(.object(table.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }))
@@ -77,7 +77,7 @@ extension InboxAPI {
         ) {
             (call) throws(APIProblem) in
             let app = try call.app("app")
-            guard try await call.changePreviews({ $0.strings.remove(of: app) }) else {
+            guard try await call.updatePreviews({ $0.strings.remove(of: app) }) else {
                 throw APIProblem(404, "there are no strings of \(app)")
             }
             return .done
@@ -91,7 +91,7 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let app = try call.app("app")
             let language = call.arguments["language"] ?? ""
-            guard try await call.changePreviews({ $0.strings.remove(language, of: app) }) else {
+            guard try await call.updatePreviews({ $0.strings.remove(language, of: app) }) else {
                 throw APIProblem(404, "there are no strings of \(app) in \(language)")
             }
             return .done
@@ -101,7 +101,7 @@ extension InboxAPI {
     private static let templateRoutes: [Route] = [
         Route(method: "GET", path: "/api/v1/templates", summary: "How Live Activities are laid out in previews") {
             call in
-            let templates = await call.simulator.previews.templates.sorted {
+            let templates = await call.simulator.previews.material.templates.sorted {
                 ($0.key.app, $0.key.attributesType) < ($1.key.app, $1.key.attributesType)
             }
             return .json([
@@ -129,13 +129,13 @@ extension InboxAPI {
             } catch {
                 throw APIProblem(400, "\(error)")
             }
-            try await call.changePreviews { (previews) throws(PreviewsFull) in try previews.set(template, name) }
+            try await call.updatePreviews { (previews) throws(PreviewsFull) in try previews.set(template, name) }
             return .done
         },
         Route(method: "GET", path: "/api/v1/templates/{topic}/{attributes-type}", summary: "One of these layouts") {
             (call) throws(APIProblem) in
             let name = try call.templateName()
-            guard let template = await call.simulator.previews.templates[name] else { throw noTemplate(name) }
+            guard let template = await call.simulator.previews.material.templates[name] else { throw noTemplate(name) }
             return .json(template.json)
         },
         Route(
@@ -146,14 +146,14 @@ extension InboxAPI {
         ) {
             (call) throws(APIProblem) in
             let name = try call.templateName()
-            guard try await call.changePreviews({ $0.removeTemplate(name) }) else { throw noTemplate(name) }
+            guard try await call.updatePreviews({ $0.removeTemplate(name) }) else { throw noTemplate(name) }
             return .done
         },
     ]
 
     private static let surfaceRoutes: [Route] = [
         Route(method: "GET", path: "/api/v1/surfaces", summary: "What apps have stored for their surfaces") { call in
-            let apps = await call.simulator.previews.surfaces.sorted { $0.key < $1.key }
+            let apps = await call.simulator.previews.material.surfaces.sorted { $0.key < $1.key }
             let surfaces = apps.flatMap { app, stored in
                 SurfaceKind.allCases.compactMap { stored[$0]?.json(topic: app) }
             }
@@ -171,13 +171,15 @@ extension InboxAPI {
             } catch {
                 throw APIProblem(400, "\(error)")
             }
-            try await call.changePreviews { (previews) throws(PreviewsFull) in try previews.set(surface, of: app) }
+            try await call.updatePreviews { (previews) throws(PreviewsFull) in try previews.set(surface, of: app) }
             return .json(surface.json(topic: app))
         },
         Route(method: "GET", path: "/api/v1/surfaces/{topic}/{kind}", summary: "What an app has stored for a kind") {
             (call) throws(APIProblem) in
             let (app, kind) = (try call.app("topic"), try call.surfaceKind())
-            guard let surface = await call.simulator.previews.surfaces[app]?[kind] else { throw noSurface(kind, app) }
+            guard let surface = await call.simulator.previews.material.surfaces[app]?[kind] else {
+                throw noSurface(kind, app)
+            }
             return .json(surface.json(topic: app))
         },
         Route(
@@ -188,7 +190,7 @@ extension InboxAPI {
         ) {
             (call) throws(APIProblem) in
             let (app, kind) = (try call.app("topic"), try call.surfaceKind())
-            guard try await call.changePreviews({ $0.removeSurface(kind, of: app) }) else { throw noSurface(kind, app) }
+            guard try await call.updatePreviews({ $0.removeSurface(kind, of: app) }) else { throw noSurface(kind, app) }
             return .done
         },
         Route(
@@ -197,7 +199,10 @@ extension InboxAPI {
             summary: "What a phone knows besides the push: attributes, template, surfaces, neighbours of its thread"
         ) { (call) throws(APIProblem) in
             let push = try await push(call)
-            return .json(await call.simulator.context(of: push))
+            let pushes = await call.simulator.inbox.pushes
+            let devices = await call.simulator.service.judge.devices
+            let material = await call.simulator.previews.material
+            return .json(PreviewContext(of: push, among: pushes, devices, material).json)
         },
     ]
 
@@ -233,11 +238,11 @@ extension APICall {
         return kind
     }
 
-    fileprivate func changePreviews<Value: Sendable>(
+    fileprivate func updatePreviews<Value: Sendable>(
         _ change: @Sendable (inout PreviewMaterial) throws(PreviewsFull) -> Value
     ) async throws(APIProblem) -> Value {
         do throws(PreviewsFull) {
-            return try await simulator.changePreviews(change)
+            return try await simulator.previews.update(change)
         } catch {
             throw APIProblem(409, "\(error)")
         }

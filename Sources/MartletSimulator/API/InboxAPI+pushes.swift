@@ -26,8 +26,8 @@ extension InboxAPI {
             let query = try call.pushQuery()
             let limit = try call.number("limit", 1...maximumLimit, default: defaultLimit)
             let before = try call.number("before", 0 ... .max, default: .max)
-            let all = await call.simulator.pushes
-            let newest = await call.simulator.pushCount
+            let all = await call.simulator.inbox.pushes
+            let newest = await call.simulator.inbox.lastNumber
             let matching = query == .everything ? all : all.filter(query.matches)
             let pushes = matching.reversed().lazy.filter { $0.number < before }
             return .json([
@@ -42,7 +42,7 @@ extension InboxAPI {
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            let count = await call.simulator.forgetPushes(matching: query)
+            let count = await call.simulator.inbox.removePushes(where: query.matches)
             return .json(["forgotten": .number(JSONNumber(count))])
         },
         Route(
@@ -59,7 +59,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             try await checkRoom(call)
             let isAbsent = try call.flag("absent")
-            let result = await call.simulator.wait(
+            let result = await call.simulator.inbox.wait(
                 for: try call.pushQuery(),
                 count: try call.number("count", 1...maximumLimit, default: 1),
                 after: try call.number("since", 0 ... .max, default: 0),
@@ -88,7 +88,7 @@ extension InboxAPI {
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            let pushes = await call.simulator.pushes.reversed().filter(query.matches)
+            let pushes = await call.simulator.inbox.pushes.reversed().filter(query.matches)
             return .json(["numbers": .array(pushes.map { .number(JSONNumber($0.number)) })])
         },
         Route(method: "GET", path: "/api/v1/pushes/{number}", summary: "One push, by its number or as latest") {
@@ -108,7 +108,7 @@ extension InboxAPI {
         ) {
             (call) throws(APIProblem) in
             let number = try await push(call).number
-            await call.simulator.forgetPushes { $0.number == number }
+            await call.simulator.inbox.removePushes { $0.number == number }
             return .done
         },
         Route(
@@ -120,20 +120,20 @@ extension InboxAPI {
             let query = try call.pushQuery()
             try await checkRoom(call)
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
-            let events = await call.simulator.events(after: lastID)
+            let events = await call.simulator.inbox.events(after: lastID)
             return .pieces(
                 ["content-type": "text/event-stream", "cache-control": "no-store"],
-                events.map { EventStream.bytes(of: $0, matching: query) }
+                events.map { $0.bytes(matching: query) }
             )
         },
         Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in
-            let count = await call.simulator.pushCount
+            let count = await call.simulator.inbox.lastNumber
             return .json(["cursor": cursor(count)])
         },
     ]
 
     private static func checkRoom(_ call: APICall) async throws(APIProblem) {
-        guard await call.simulator.hasRoomForLongCalls else {
+        guard await call.simulator.inbox.admitsListener else {
             throw APIProblem(503, "too many wait or listen already: come again when some have ended")
         }
     }
@@ -143,7 +143,7 @@ extension InboxAPI {
     /// Returns the push that the path names by its number or as `latest`.
     static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.arguments["number"] ?? ""
-        let pushes = await call.simulator.pushes
+        let pushes = await call.simulator.inbox.pushes
         guard let push = name == "latest" ? pushes.last : pushes.first(where: { String($0.number) == name }) else {
             throw APIProblem(404, "there is no push \(name), or it has been forgotten")
         }

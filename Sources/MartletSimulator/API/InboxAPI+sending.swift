@@ -1,6 +1,7 @@
 internal import Martlet
 internal import MartletCore
 internal import MartletHTTPServer
+internal import MartletServer
 internal import MartletTransport
 
 extension InboxAPI {
@@ -20,7 +21,8 @@ extension InboxAPI {
             } catch {
                 throw APIProblem(400, "\(error)")
             }
-            return .json(await call.simulator.compose(try fields(of: body), payload: payload).json)
+            let request = APNsRequest(composed: try fields(of: body), payload)
+            return .json(await call.simulator.service.receive(composed: request).json)
         },
         Route(
             method: "POST",
@@ -74,15 +76,15 @@ extension InboxAPI {
         do throws(APNsError) {
             let receipt = try await release.client.send(notification, to: token, topic: Topic(topic))
             members = [.init("status", 200), .init("apns-id", .string(receipt.id.description))]
-            await simulator.noteRelease(of: push.number, "to \(release.destination), answered 200")
+            await simulator.inbox.recordRelease(of: push.number, "to \(release.destination), answered 200")
         } catch {
             guard let status = error.status else {
-                await simulator.noteRelease(of: push.number, "to \(release.destination): \(error)")
+                await simulator.inbox.recordRelease(of: push.number, "to \(release.destination): \(error)")
                 throw APIProblem(502, "\(error)")
             }
             members = [.init("status", .number(JSONNumber(status)))]
             if let reason = error.reason { members.append(.init("reason", .string(reason.rawValue))) }
-            await simulator.noteRelease(
+            await simulator.inbox.recordRelease(
                 of: push.number,
                 "to \(release.destination), answered \(status) \(error.reason?.rawValue ?? "")"
             )
@@ -98,5 +100,38 @@ extension SimulatedAPNs.Release {
             "destination": .string(destination), "environment": .string(environment.rawValue),
             "device-tokens": .array(deviceTokens.map(\.hex).sorted().map(JSONValue.string)),
         ]
+    }
+}
+
+extension APNsRequest {
+    /// Creates the request of a push that was sent over the HTTP interface, as if it had come over HTTP/2.
+    ///
+    /// - Parameters:
+    ///   - fields: The header fields, including pseudo-header fields.
+    ///   - payload: The payload, which is truncated like that of a request over HTTP/2.
+    init(composed fields: HTTPFields, _ payload: [UInt8]) {
+        let limit = APNsListener.Limits().bodyBytes
+        self.init(fields, body: Array(payload.prefix(limit)), isBodyTooLong: payload.count > limit)
+        if isBodyTooLong { declaredBodyByteCount = payload.count }
+    }
+}
+
+extension PushNotification {
+    /// Creates a push to send on from a received one; nil when its headers have values that no client can send.
+    fileprivate init?(sendingOn push: ReceivedPush) {
+        let headers = push.headers
+        let priority = headers.priority.flatMap { Int($0) }.map(Priority.init(rawValue:))
+        let expiration = headers.expiration.flatMap { Int64($0) }.map(Expiration.init(secondsSince1970:))
+        let collapseID = headers.collapseID.flatMap(CollapseID.init(rawValue:))
+        guard (priority == nil) == (headers.priority == nil), (expiration == nil) == (headers.expiration == nil),
+            (collapseID == nil) == (headers.collapseID == nil)
+        else { return nil }
+        self = .opaque(
+            push.payload,
+            pushType: headers.pushType.map(PushType.init(rawValue:)),
+            priority: priority,
+            expiration: expiration,
+            collapseID: collapseID
+        )
     }
 }

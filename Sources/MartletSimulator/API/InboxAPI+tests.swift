@@ -33,7 +33,7 @@ extension InboxAPI {
             guard !assertions.isEmpty else {
                 throw APIProblem(400, #"assertions is missing: [{"query": "topic:com.example.app", "count": 1}]"#)
             }
-            let pushes = await call.simulator.pushes.filter { $0.number > since }
+            let pushes = await call.simulator.inbox.pushes.filter { $0.number > since }
             var failures = 0
             let verdicts = assertions.map { assertion in
                 let verdict = assertion.verdict(on: pushes, hasNearMisses: failures < assertionsWithNearMisses)
@@ -53,7 +53,7 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let body = call.body.isEmpty ? [:] : try call.object(of: ["seconds"])
             let seconds = try body.number("seconds", 1...maximumNamespaceTime) ?? defaultNamespaceTime
-            guard let namespace = await call.simulator.makeNamespace(lasting: seconds) else {
+            guard let namespace = await call.simulator.inbox.makeNamespace(lasting: seconds) else {
                 throw APIProblem(503, "there are too many namespaces: end some, or let them last for less")
             }
             return .json(
@@ -71,7 +71,7 @@ extension InboxAPI {
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let name = call.arguments["name"] ?? ""
-            guard await call.simulator.endNamespace(name) else {
+            guard await call.simulator.inbox.endNamespace(name) else {
                 throw APIProblem(404, "there is no namespace \(name)")
             }
             return .done
@@ -83,7 +83,9 @@ extension InboxAPI {
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            let lines = await call.simulator.pushes.filter(query.matches).flatMap { $0.json.encoded() + [newline] }
+            let lines = await call.simulator.inbox.pushes.filter(query.matches).flatMap {
+                $0.json.encoded() + [newline]
+            }
             return .bytes(lines, type: "application/jsonl")
         },
         Route(
@@ -102,7 +104,7 @@ extension InboxAPI {
                     throw APIProblem(400, "line \(index + 1): \(error)")
                 }
             }
-            let last = await call.simulator.takeIn(records)
+            let last = await call.simulator.inbox.add(records)
             return .json(["imported": .number(JSONNumber(records.count)), "cursor": .number(JSONNumber(last))])
         },
     ]
@@ -143,12 +145,12 @@ private struct Assertion {
     }
 
     func verdict(on pushes: [ReceivedPush], hasNearMisses: Bool) -> Verdict {
-        let wish = PushWaiting.Wish(query, since: 0, count: bounds.lowerBound, among: pushes)
-        let isShort = wish.found.count < bounds.lowerBound
+        let search = PushSearch(query, after: 0, count: bounds.lowerBound, among: pushes)
+        let isShort = search.found.count < bounds.lowerBound
         return Verdict(
             assertion: self,
-            count: wish.found.count,
-            nearMisses: isShort && hasNearMisses ? wish.nearMisses(among: pushes) : []
+            count: search.found.count,
+            nearMisses: isShort && hasNearMisses ? search.nearMisses(among: pushes) : []
         )
     }
 }

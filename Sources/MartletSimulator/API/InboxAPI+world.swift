@@ -17,7 +17,7 @@ extension InboxAPI {
             summary: "The tokens that something is known of",
             parameters: [RouteParameter(name: "details", summary: "true for what is known of them, of 1000 at most")]
         ) { (call) throws(APIProblem) in
-            let devices = await call.simulator.judge.devices
+            let devices = await call.simulator.service.judge.devices
             let tokens = devices.tokens
             guard try call.flag("details") else {
                 return .json(["devices": .array(tokens.map(JSONValue.string))])
@@ -48,12 +48,12 @@ extension InboxAPI {
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) {
             (call) throws(APIProblem) in
-            await call.simulator.forgetDevice(try call.deviceToken())
+            await call.simulator.service.removeDevice(try call.deviceToken())
             return .done
         },
         Route(method: "GET", path: "/api/v1/activities", summary: "The Live Activities that pushes have come for") {
             call in
-            let devices = await call.simulator.judge.devices
+            let devices = await call.simulator.service.judge.devices
             let activities = devices.tokens.compactMap { token -> JSONValue? in
                 guard let device = devices[token], device.activity != nil else { return nil }
                 return .object([.init("token", .string(token))] + (device.json.members ?? []))
@@ -64,8 +64,8 @@ extension InboxAPI {
             (call) throws(APIProblem) in
             let device = try await device(call)
             let token = try call.deviceToken()
-            let start = await call.simulator.judge.devices.start(of: token)
-            let pushes = await call.simulator.pushes.filter { push in
+            let start = await call.simulator.service.judge.devices.start(of: token)
+            let pushes = await call.simulator.inbox.pushes.filter { push in
                 push.deviceToken.lowercased() == token.hex || push.number == start
                     || push.channel.map(device.channels.contains) ?? false
             }
@@ -79,7 +79,7 @@ extension InboxAPI {
             summary: "The signing keys that are known; while there are none, all are good"
         ) {
             call in
-            let keys = await call.simulator.judge.tokens.keys.sorted { $0.key < $1.key }
+            let keys = await call.simulator.service.judge.tokens.keys.sorted { $0.key < $1.key }
             return .json([
                 "keys": .array(
                     keys.map { id, key in
@@ -108,7 +108,7 @@ extension InboxAPI {
         ) {
             (call) throws(APIProblem) in
             let id = call.arguments["id"] ?? ""
-            guard await call.simulator.forgetKey(id) else { throw APIProblem(404, "there is no key \(id)") }
+            guard await call.simulator.service.removeKey(id) else { throw APIProblem(404, "there is no key \(id)") }
             return .done
         },
     ]
@@ -117,7 +117,7 @@ extension InboxAPI {
 
     private static func device(_ call: APICall) async throws(APIProblem) -> SimulatedDevice {
         let token = try call.deviceToken()
-        guard let device = await call.simulator.device(token) else {
+        guard let device = await call.simulator.service.judge.devices[token.hex] else {
             throw APIProblem(404, "nothing is known of \(token)")
         }
         return device
@@ -142,11 +142,12 @@ extension InboxAPI {
         }
         let channels = try body.texts("channels").map(ChannelID.init(rawValue:))
         if body["topics"] != nil {
-            await call.simulator.register(token, for: topics, in: environment)
+            let standard = call.simulator.configuration.environment
+            await call.simulator.service.register(token, for: topics, in: environment ?? standard)
         }
-        if let online { await call.simulator.setOnline(online, token) }
-        if let since { await call.simulator.unregister(token, since: Date(millisecondsSince1970: Int64(since))) }
-        if body["channels"] != nil { await call.simulator.subscribe(token, to: Set(channels)) }
+        if let online { await call.simulator.service.setOnline(online, token) }
+        if let since { await call.simulator.service.unregister(token, since: Int64(since)) }
+        if body["channels"] != nil { await call.simulator.service.subscribe(token, to: Set(channels)) }
     }
 
     /// The earliest time in milliseconds since 1970 that is accepted, in March 1973; a smaller number is taken to be in
@@ -166,7 +167,7 @@ extension InboxAPI {
             ? .team(environment)
             : .topics(Set(topics), environment ?? .development, relatedKeyIDs: Set(related))
         do throws(SimulatorError) {
-            try await call.simulator.register(
+            try await call.simulator.service.register(
                 publicKeyPEM: key,
                 keyID: call.arguments["id"] ?? "",
                 teamID: teamID,

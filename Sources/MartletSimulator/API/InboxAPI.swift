@@ -17,8 +17,8 @@ struct InboxAPI: Sendable {
         [
             Route(method: "GET", path: "/livez", summary: "Whether the process runs") { _ in .text("ok\n") },
             Route(method: "GET", path: "/readyz", summary: "Whether it takes pushes") { call in
-                guard await call.simulator.isReady else { return .text("stopped\n", status: 503) }
-                guard let problem = await call.simulator.archiveProblem else { return .text("ok\n") }
+                guard await call.simulator.service.isListening else { return .text("stopped\n", status: 503) }
+                guard let problem = await call.simulator.archive.problem else { return .text("ok\n") }
                 return .text("ok, but \(problem)\n")
             },
             Route(method: "GET", path: "/api/v1/info", summary: "Where this simulator answers as APNs") { call in
@@ -36,7 +36,7 @@ struct InboxAPI: Sendable {
                 return .text(call.simulator.authorityPEM, type: "application/x-pem-file")
             },
             Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
-                .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
+                .text(await call.simulator.service.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) },
         ] + pushRoutes + sendingRoutes + testRoutes + worldRoutes + channelRoutes + connectionRoutes + controlRoutes
@@ -46,7 +46,7 @@ struct InboxAPI: Sendable {
         if let page = InboxAPI.page.answer(request) { return page }
         // Probes may use any host name, and their answers contain no pushes.
         let isProbe = ["/livez", "/readyz"].contains(request.path)
-        if !isProbe, let problem = BrowserGuard.problem(request.fields, names: simulator.names) {
+        if !isProbe, let problem = BrowserGuard.problem(request.fields, names: simulator.configuration.names) {
             return problem.answer
         }
         return await InboxAPI.table.answer(request, simulator)

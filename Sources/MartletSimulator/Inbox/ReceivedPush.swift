@@ -52,7 +52,7 @@ public struct ReceivedPush: Sendable, Hashable {
     var observations: [Lint.Finding] = []
 
     /// Adds a delivery event and its finding; a broadcast that many devices ignore gets the finding once.
-    mutating func note(_ event: DeliveryEvent) {
+    mutating func record(_ event: DeliveryEvent) {
         deliveries.append(event)
         guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
         observations.append(finding)

@@ -95,7 +95,7 @@ import Testing
             configuration: bench.apns.clientConfiguration
         )
         let device: DeviceToken = try DeviceToken(hex: "5d3a6a1c")
-        let now = await bench.apns.clock.secondsSince1970()
+        let now = bench.apns.service.clock.secondsSince1970()
         let start =
             #"{"aps":{"timestamp":\#(now),"event":"start","attributes-type":"Ride","attributes":{"line":7},"#
             + #""content-state":{"stop":"Zoo"},"alert":{"title":"Ride","body":"It begins"}}}"#

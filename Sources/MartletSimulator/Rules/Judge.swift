@@ -25,8 +25,6 @@ struct Judge {
         fileprivate(set) var isSenderKnown = false
         /// Whether the certificate replaces provider tokens, which only a certificate with topics does.
         var isKnownByCertificate: Bool { certificate?.topics.isEmpty == false }
-        /// Whether the client may open the full number of streams, instead of the initial one.
-        var hasAllStreams = false
         /// Whether a push was accepted, which binds the connection to its team and keys.
         var isBound: Bool { laws.isBound }
 

@@ -28,7 +28,7 @@ import Testing
     ) async throws {
         let bench = try await RawBench(faults)
         bench.raw.send(bench.headers(1, device: device) + bench.body(1))
-        await bench.wait { $0.pushCount == 1 }
+        await bench.wait(forPushes: 1)
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.status == 0 && push.reason == nil && push.deliveries.isEmpty)
         #expect(push.findings.map(\.rule) == ["answer-lost"])
@@ -66,7 +66,7 @@ import Testing
     ) async throws {
         let bench = try await RawBench(faults)
         bench.raw.send(bench.headers(1, device: device) + bench.body(1))
-        await bench.wait { $0.pushCount == 1 }
+        await bench.wait(forPushes: 1)
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.findings.map(\.rule) == ["answered-by-fault"])
         #expect(push.findings.first?.message.hasPrefix("\(description) determined the answer") == true)
@@ -102,7 +102,7 @@ import Testing
         for (number, device) in devices.enumerated() {
             let stream = UInt32(2 * number + 1)
             bench.raw.send(bench.headers(stream, device: device) + bench.body(stream))
-            await bench.wait { $0.pushCount == number + 1 }
+            await bench.wait(forPushes: number + 1)
             bench.raw.send(RawHTTP2.frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8]))
             let received = await bench.frames(until: .ping)
             // nghttp2 ends a connection with an acknowledgement too many.
@@ -139,9 +139,11 @@ import Testing
         let bench = try await RawBench()
         bench.raw.send(bench.headers(1, device: "5d3a000410") + bench.body(1))
         _ = await bench.frames(until: .data)
-        await bench.wait { $0.pushCount == 1 && $0.clients.values.map(\.state.isBound) == [false] }
+        await bench.wait(forPushes: 1)
+        await bench.wait { $0.clients.values.map(\.state.connection.isBound) == [false] }
         bench.raw.send(bench.push(3))
-        await bench.wait { $0.pushCount == 2 && $0.clients.values.map(\.state.isBound) == [true] }
+        await bench.wait(forPushes: 2)
+        await bench.wait { $0.clients.values.map(\.state.connection.isBound) == [true] }
         await bench.apns.stop()
     }
 

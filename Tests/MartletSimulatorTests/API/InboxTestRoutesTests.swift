@@ -170,7 +170,7 @@ import Testing
     @Test func `a few who wait leave room for others`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false))
         var followers: [AsyncStream<SimulatorEvent>] = []
-        for _ in 0..<500 { followers.append(await apns.events(after: nil)) }
+        for _ in 0..<500 { followers.append(await apns.inbox.events(after: nil)) }
         let port = try #require(await apns.inboxPort)
         let refused = try await ProgramRun.curl(["http://127.0.0.1:\(port)/api/v1/pushes/wait?timeout=1"])
         #expect(refused.text.contains("too many wait or listen already"))
@@ -192,8 +192,8 @@ import Testing
 
     @Test func `who falls far behind is let go`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
-        let slow = await apns.events(after: nil)
-        await apns.tell(10_001)
+        let slow = await apns.inbox.events(after: nil)
+        await apns.inbox.reportChangedFaults(10_001)
         var count = 0
         for await _ in slow { count += 1 }
         #expect(count == 10_000)
@@ -229,10 +229,9 @@ import Testing
     }
 }
 
-extension SimulatedAPNs {
-    /// Tells its followers something so many times at once.
-    fileprivate func tell(_ count: Int) {
-        for _ in 0..<count { inbox.note(.faultsChanged) }
-        inbox.tell()
+extension PushInbox {
+    /// Reports a number of events at once.
+    fileprivate func reportChangedFaults(_ count: Int) {
+        for _ in 0..<count { report(.faultsChanged) }
     }
 }

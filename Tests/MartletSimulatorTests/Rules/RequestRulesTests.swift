@@ -172,7 +172,7 @@ import Testing
             }
             let request = APNsRequest(fields, body: Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
             let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
-            let push = await apns.compose(fields, payload: request.body)
+            let push = await apns.service.receive(composed: APNsRequest(composed: fields, request.body))
             #expect(push.status == (isTooLong ? 400 : 200) && push.headers.collapseIDByteCount == count)
             #expect(push.findings.map(\.rule) == [isTooLong ? "collapse-id-too-long" : "collapse-id-not-utf8"])
             if isTooLong { #expect(push.findings.first?.message.contains("found 65") == true) }

@@ -6,7 +6,7 @@ internal import MartletTransport
 ///
 /// A push only increments two counters. The other facts are filled in when a report is requested or the connection is
 /// closed.
-struct ConnectionNotes: Sendable {
+struct ConnectionRecord: Sendable {
     /// The port of the simulator that a client connects to.
     enum Port: String {
         /// The port for all requests.
@@ -56,13 +56,14 @@ struct ConnectionNotes: Sendable {
         openedAt = now
     }
 
-    mutating func asked(openStreams: Int) {
+    /// Counts a request.
+    mutating func receivedRequest(openStreams: Int) {
         requests += 1
         mostStreams = max(mostStreams, openStreams)
     }
 
     /// Counts a request whose stream has ended, by the status of the answer that was written whole; 0 for none.
-    mutating func served(_ status: Int) {
+    mutating func answered(_ status: Int) {
         if status == 0 { unanswered += 1 } else { answers[status, default: 0] += 1 }
     }
 
@@ -70,49 +71,30 @@ struct ConnectionNotes: Sendable {
     mutating func unreadable(_ status: Int, isMalformed: Bool) {
         requests += 1
         if isMalformed { malformedRequests += 1 }
-        served(status)
+        answered(status)
     }
 
-    /// Returns the notes with the current state of an open connection.
-    func open(with state: Judge.ConnectionState, _ connection: ClientConnection) -> ConnectionNotes {
-        var notes = self
-        notes.claims = state.claims
-        notes.openStreams = connection.openStreamCount
-        notes.refusedStreams = connection.refusedStreamCount
-        notes.resetStreams = connection.resetStreamCount
-        notes.goAwaySent = connection.goAwaySent
-        return notes
+    /// Returns the record with the current state of an open connection.
+    func open(with state: Judge.ConnectionState, _ connection: ClientConnection) -> ConnectionRecord {
+        var record = self
+        record.claims = state.claims
+        record.openStreams = connection.openStreamCount
+        record.refusedStreams = connection.refusedStreamCount
+        record.resetStreams = connection.resetStreamCount
+        record.goAwaySent = connection.goAwaySent
+        return record
     }
 
-    /// Returns the notes with the time and the reason of the connection's end.
+    /// Returns the record with the time and the reason of the connection's end.
     func closed(
         _ reason: WireError,
         at now: Int64,
         with state: Judge.ConnectionState,
         _ connection: ClientConnection
-    ) -> ConnectionNotes {
-        var notes = open(with: state, connection)
-        notes.openStreams = 0
-        notes.ending = (now, reason.description)
-        return notes
-    }
-}
-
-/// The last 100 connections that were closed.
-struct ClosedConnections {
-    private static let limit = 100
-
-    /// The connections, oldest first.
-    private(set) var all: [ConnectionNotes] = []
-    /// The number of streams that were refused on closed connections, these and earlier ones.
-    private(set) var refusedStreams = 0
-    /// The number of streams that clients have reset on closed connections, these and earlier ones.
-    private(set) var resetStreams = 0
-
-    mutating func note(_ notes: ConnectionNotes) {
-        if all.count == ClosedConnections.limit { all.removeFirst() }
-        all.append(notes)
-        refusedStreams += notes.refusedStreams
-        resetStreams += notes.resetStreams
+    ) -> ConnectionRecord {
+        var record = open(with: state, connection)
+        record.openStreams = 0
+        record.ending = (now, reason.description)
+        return record
     }
 }

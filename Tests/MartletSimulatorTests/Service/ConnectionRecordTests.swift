@@ -7,7 +7,7 @@ import Testing
 /// The record of a connection: its number, its port, and the requests that are no pushes.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionRecordTests {
     private static func wait(_ apns: SimulatedAPNs, closed count: Int) async {
-        while await apns.closedConnections.all.count < count { await Task.yield() }
+        while await apns.service.closedConnections.all.count < count { await Task.yield() }
     }
 
     @Test func `connections to both ports have numbers of their own`() async throws {
@@ -34,7 +34,7 @@ import Testing
             client.send("GET / HTTP/1.1\r\n\r\n")
             await Self.wait(apns, closed: count)
         }
-        #expect(await apns.closedConnections.all.map(\.id) == [1, 2, 3])
+        #expect(await apns.service.closedConnections.all.map(\.id) == [1, 2, 3])
         await apns.stop()
     }
 
@@ -122,17 +122,17 @@ import Testing
         )
         let token = try DeviceToken(hex: "5d3a")
         let sending = Task { try await client.send(.alert("Hi"), to: token, topic: "com.example.app") }
-        while await apns.hasAllStreams == nil { await Task.yield() }
-        #expect(await apns.hasAllStreams == isForPushes)
+        while await apns.service.hasAllStreams == nil { await Task.yield() }
+        #expect(await apns.service.hasAllStreams == isForPushes)
         sending.cancel()
         await client.close()
         await apns.stop()
     }
 }
 
-extension SimulatedAPNs {
+extension PushService {
     /// Whether the first client that has sent a request may open all streams; nil without one.
     fileprivate var hasAllStreams: Bool? {
-        clients.values.first { $0.notes.requests > 0 }?.state.hasAllStreams
+        clients.values.first { $0.record.requests > 0 }?.state.hasAllStreams
     }
 }

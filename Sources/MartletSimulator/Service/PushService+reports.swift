@@ -1,8 +1,14 @@
 internal import MartletServer
 
-/// The metrics of the simulator.
-extension SimulatedAPNs {
-    /// The simulator's counters, in the text format of Prometheus.
+/// The reports about connections.
+extension PushService {
+    /// The open and the closed connections, newest first.
+    var connections: (open: [ConnectionRecord], closed: [ConnectionRecord]) {
+        let open = clients.values.map(\.currentRecord)
+        return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections.all.reversed())
+    }
+
+    /// The counters of the service, in the text format of Prometheus.
     var metrics: String {
         let refused = clients.values.reduce(closedConnections.refusedStreams) { $0 + $1.connection.refusedStreamCount }
         let reset = clients.values.reduce(closedConnections.resetStreams) { $0 + $1.connection.resetStreamCount }

@@ -64,7 +64,7 @@ import Testing
         let (apns, client) = try await start(file, keptPushes: 10_000)
         await client.close()
         let record = ReceivedPush.sample(1, #"{"aps":{"alert":"Hi"}}"#).record
-        #expect(await apns.takeIn(Array(repeating: record, count: 5_000)) == 5_000)
+        #expect(await apns.inbox.add(Array(repeating: record, count: 5_000)) == 5_000)
         await apns.stop()
         let (again, _) = try await start(file, keptPushes: 10_000)
         #expect(await again.pushes.count == 5_000)
@@ -111,7 +111,7 @@ import Testing
         let error = await #expect(throws: SimulatorError.self) {
             try await SimulatedAPNs.start(SimulatedAPNs.Configuration(dataFile: file))
         }
-        #expect(error?.description.contains("another simulator keeps its pushes there") == true, "\(error as Any)")
+        #expect(error?.description.contains("is in use by another simulator") == true, "\(error as Any)")
         await client.close()
         await apns.stop()
     }
@@ -123,7 +123,7 @@ import Testing
             let error = await #expect(throws: SimulatorError.self) {
                 try await SimulatedAPNs.start(SimulatedAPNs.Configuration(dataFile: file))
             }
-            #expect(error?.description.contains("cannot be used for pushes") == true, "\(error as Any)")
+            #expect(error?.description.contains("cannot be used as data file") == true, "\(error as Any)")
         }
         let newer = scratch.path + "/newer.sqlite"
         try Connection(path: newer).setUserVersion(99)
@@ -161,13 +161,13 @@ import Testing
         var changes = ArchiveChanges(lastNumber: 3)
         #expect(changes.isEmpty)
         func push(_ number: Int) -> SimulatorEvent { .received(.sample(number)) }
-        for number in 4...6 { changes.note(push(number)) }
-        changes.note(.forgotten(1...3))
-        changes.note(.forgotten(4...4))
+        for number in 4...6 { changes.record(push(number)) }
+        changes.record(.forgotten(1...3))
+        changes.record(.forgotten(4...4))
         #expect(changes.pushes.keys.sorted() == [5, 6] && changes.forgotten == [1...4])
         var later = ArchiveChanges(lastNumber: 6)
-        later.note(push(7))
-        later.note(.forgotten(5...5))
+        later.record(push(7))
+        later.record(.forgotten(5...5))
         later.putBack(changes)
         #expect(later.pushes.keys.sorted() == [6, 7] && later.forgotten == [1...5] && later.lastNumber == 7)
     }

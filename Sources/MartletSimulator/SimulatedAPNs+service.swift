@@ -18,8 +18,8 @@ extension SimulatedAPNs {
     ///   - topics: The topics it is registered for.
     ///   - environment: The environment that issued the token; in the other, APNs answers `BadDeviceToken`. nil, the
     ///     default, for the environment of this simulator.
-    public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment? = nil) {
-        judge.devices.register(token, for: topics, in: environment ?? configuration.environment)
+    public func register(_ token: DeviceToken, for topics: [Topic], in environment: Environment? = nil) async {
+        await service.register(token, for: topics, in: environment ?? configuration.environment)
     }
 
     /// Marks a device's token as no longer valid since a time, as when the user has deleted the app.
@@ -27,8 +27,8 @@ extension SimulatedAPNs {
     /// - Parameters:
     ///   - token: The device's token.
     ///   - date: The time that later answers contain, to the millisecond; now by default.
-    public func unregister(_ token: DeviceToken, since date: Date? = nil) {
-        judge.devices.unregister(token, since: date?.millisecondsSince1970 ?? clock.secondsSince1970() * 1_000)
+    public func unregister(_ token: DeviceToken, since date: Date? = nil) async {
+        await service.unregister(token, since: date?.millisecondsSince1970)
     }
 
     /// Sets whether a device is online.
@@ -38,8 +38,8 @@ extension SimulatedAPNs {
     /// - Parameters:
     ///   - isOnline: Whether the device is online.
     ///   - token: The device's token.
-    public func setOnline(_ isOnline: Bool, _ token: DeviceToken) {
-        note(judge.devices.setOnline(isOnline, token, at: clock.secondsSince1970(), using: &generator))
+    public func setOnline(_ isOnline: Bool, _ token: DeviceToken) async {
+        await service.setOnline(isOnline, token)
     }
 
     /// Subscribes the Live Activity of a token to these channels, and to no others.
@@ -49,28 +49,23 @@ extension SimulatedAPNs {
     /// - Parameters:
     ///   - token: The activity's token; any token will do, because it only represents the listening device.
     ///   - channels: The channels.
-    public func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>) {
-        note(judge.devices.subscribe(token, to: channels, at: clock.secondsSince1970()))
+    public func subscribe(_ token: DeviceToken, to channels: Set<ChannelID>) async {
+        await service.subscribe(token, to: channels)
     }
 
     /// Removes a device or Live Activity.
     ///
     /// - Parameter token: Its token, which is then valid like one that was never registered.
-    public func forgetDevice(_ token: DeviceToken) {
-        judge.devices.remove(token)
-    }
-
-    private func note(_ deliveries: DeviceRegistry.Deliveries) {
-        for (number, event) in deliveries { inbox.note(event, on: number) }
-        tellFollowersSoon()
+    public func forgetDevice(_ token: DeviceToken) async {
+        await service.removeDevice(token)
     }
 
     /// Returns the device of a token, which may be that of a Live Activity.
     ///
     /// - Parameter token: The token.
     /// - Returns: The device; nil when it was never registered, and no Live Activity push has been received for it.
-    public func device(_ token: DeviceToken) -> SimulatedDevice? {
-        judge.devices[token.hex]
+    public func device(_ token: DeviceToken) async -> SimulatedDevice? {
+        await service.judge.devices[token.hex]
     }
 
     /// Registers a signing key.
@@ -81,24 +76,14 @@ extension SimulatedAPNs {
     ///   - key: The key, of which only the public half is stored.
     ///   - scope: The permitted use of the key; everything by default.
     /// - Throws: ``SimulatorError`` when the key cannot be used.
-    public func register(_ key: SigningKey, scope: KeyScope = .team()) throws(SimulatorError) {
+    public func register(_ key: SigningKey, scope: KeyScope = .team()) async throws(SimulatorError) {
+        let pem: String
         do {
-            let pem = try key.publicKeyPEM()
-            try register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
-        } catch let error as SimulatorError {
-            throw error
+            pem = try key.publicKeyPEM()
         } catch {
             throw SimulatorError("the key \(key.keyID) cannot be registered: \(error)")
         }
-    }
-
-    /// Registers a signing key by its public half.
-    func register(publicKeyPEM: String, keyID: String, teamID: String, scope: KeyScope) throws(SimulatorError) {
-        do {
-            try judge.tokens.register(publicKeyPEM: publicKeyPEM, keyID: keyID, teamID: teamID, scope: scope)
-        } catch {
-            throw SimulatorError("the key \(keyID) cannot be registered: \(error)")
-        }
+        try await service.register(publicKeyPEM: pem, keyID: key.keyID, teamID: key.teamID, scope: scope)
     }
 
     /// Removes a signing key; once none is left, tokens signed with any key are accepted again.
@@ -106,8 +91,8 @@ extension SimulatedAPNs {
     /// - Parameter keyID: The key's identifier of ten characters.
     /// - Returns: Whether it was registered.
     @discardableResult
-    public func forgetKey(_ keyID: String) -> Bool {
-        judge.tokens.remove(keyID)
+    public func forgetKey(_ keyID: String) async -> Bool {
+        await service.removeKey(keyID)
     }
 
     /// Checks pushes to Live Activities against the types of an app, from now on.
@@ -116,8 +101,8 @@ extension SimulatedAPNs {
     ///
     /// - Parameter contract: The contract, which replaces an existing one for the same topic and type.
     /// - Throws: ``ActivityContractError`` when there are too many.
-    public func setContract(_ contract: ActivityContract) throws(ActivityContractError) {
-        try contracts.set(contract)
+    public func setContract(_ contract: ActivityContract) async throws(ActivityContractError) {
+        try await service.setContract(contract)
     }
 
     /// Removes a contract.
@@ -127,38 +112,30 @@ extension SimulatedAPNs {
     ///   - topic: The app's bundle identifier.
     /// - Returns: Whether it existed.
     @discardableResult
-    public func removeContract(_ attributesType: String, topic: Topic) -> Bool {
-        contracts.remove(attributesType, topic: topic)
+    public func removeContract(_ attributesType: String, topic: Topic) async -> Bool {
+        await service.removeContract(attributesType, topic: topic)
     }
 
     /// The faults.
-    public var faults: [Fault] { plan.faults }
+    public var faults: [Fault] {
+        get async { await service.plan.faults }
+    }
 
     /// Adds a fault.
     ///
     /// - Parameter fault: The fault.
     /// - Throws: ``SimulatorError`` when there are 1 000 already.
-    public func addFault(_ fault: Fault) throws(SimulatorError) {
-        guard plan.faults.count < SimulatedAPNs.faultLimit else {
-            throw SimulatorError("there are \(SimulatedAPNs.faultLimit) faults already: remove some first")
-        }
-        plan.add(fault)
-        applyFaults()
+    public func addFault(_ fault: Fault) async throws(SimulatorError) {
+        try await service.addFault(fault)
     }
-
-    private static let faultLimit = 1_000
 
     /// Removes a fault.
     ///
     /// - Parameter index: Its index in ``faults``.
     /// - Returns: Whether it existed.
     @discardableResult
-    public func removeFault(at index: Int) -> Bool {
-        guard plan.faults.indices.contains(index) else { return false }
-        plan.remove(at: index)
-        for client in clients.values { client.faultStreamLimit = nil }
-        applyFaults()
-        return true
+    public func removeFault(at index: Int) async -> Bool {
+        await service.removeFault(at: index)
     }
 
     /// Replaces all faults.
@@ -166,12 +143,7 @@ extension SimulatedAPNs {
     /// - Parameters:
     ///   - faults: The new faults; empty to remove all.
     ///   - seed: The seed of the faults: the same seed reproduces the same faults. Random by default.
-    public func setFaults(_ faults: [Fault], seed: UInt64 = .random(in: .min ... .max)) {
-        plan = FaultPlan(faults, seed: seed)
-        refusals = 0
-        skew = 0
-        judge.forgetExpiredTokens()
-        for client in clients.values { client.faultStreamLimit = nil }
-        applyFaults()
+    public func setFaults(_ faults: [Fault], seed: UInt64 = .random(in: .min ... .max)) async {
+        await service.setFaults(faults, seed: seed)
     }
 }

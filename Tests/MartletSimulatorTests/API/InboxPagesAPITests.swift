@@ -16,7 +16,7 @@ import Testing
 
     /// The first of the closed connections, once there are so many.
     private func closed(_ count: Int, of bench: InboxBench) async throws -> JSONValue {
-        while await bench.apns.closedConnections.all.count < count { await Task.yield() }
+        while await bench.apns.service.closedConnections.all.count < count { await Task.yield() }
         return try #require(try await bench.json("GET", "/api/v1/connections")["closed"]?.elements?.first)
     }
 
@@ -101,9 +101,9 @@ import Testing
         let bench = try await InboxBench()
         try await bench.push(1)
         _ = try await closed(1, of: bench)
-        var closed = await bench.apns.closedConnections
-        let notes = try #require(closed.all.first)
-        for _ in 0..<150 { closed.note(notes) }
+        var closed = await bench.apns.service.closedConnections
+        let record = try #require(closed.all.first)
+        for _ in 0..<150 { closed.add(record) }
         #expect(closed.all.count == 100)
         await bench.apns.stop()
     }

@@ -123,7 +123,7 @@ import Testing
     private mutating func deliver(_ push: ReceivedPush) -> ReceivedPush {
         var push = push
         for (number, event) in registry.receive(push, at: 0, using: &random) where number == push.number {
-            push.note(event)
+            push.record(event)
         }
         return push
     }
