@@ -17,7 +17,7 @@ extension Lint.Rule {
 
 /// The rules that only a sequence of pushes can break.
 ///
-/// They are applied to each push that was accepted. Memory is bounded: the last 50 000 pushes of ten seconds, 4 096
+/// They are applied to each push that was accepted. Memory is bounded: the last pushes of ten seconds to 50 000 devices, 4 096
 /// connections, and 256 senders. They have no clock.
 struct TrafficRules {
     /// The parts of a push that the rules depend on.
@@ -77,8 +77,6 @@ struct TrafficRules {
     }
 
     private struct Arrival {
-        /// The number of the arrival, which tells whether an entry of ``order`` is about this push or an earlier one.
-        var number: Int
         var time: Int64
         var isOnline: Bool
         var collapseID: String?
@@ -93,27 +91,22 @@ struct TrafficRules {
     }
 
     /// The last push to each device and topic in the last ``burst``.
-    private var arrivals: [Target: Arrival] = [:]
-    /// The targets of all arrivals with their numbers, oldest first from ``oldest`` on.
-    private var order: [(target: Target, number: Int, time: Int64)] = []
-    private var oldest = 0
-    private var lastNumber = 0
-    private let capacity: Int
+    private var arrivals: RecentValues<Target, Arrival>
     private var connections = RecentValues<Int, Connection>(capacity: 4_096)
     /// The last connections that each sender opened, oldest first.
     private var lastOpened = RecentValues<String, [Int]>(capacity: 256)
 
-    /// Creates rules that remember this many pushes.
+    /// Creates rules that remember the last pushes to this many devices and topics.
     init(capacity: Int = 50_000) {
-        self.capacity = max(1, capacity)
+        arrivals = RecentValues(capacity: capacity)
     }
 
     /// Removes the remembered pushes to these devices, after their pushes were removed from the inbox.
     ///
     /// - Parameter targets: The device tokens in lower case, each with a topic.
     mutating func forget(_ targets: some Sequence<(deviceToken: String, topic: String)>) {
-        for (deviceToken, topic) in targets where !arrivals.isEmpty {
-            arrivals[Target(deviceToken: deviceToken, topic: topic)] = nil
+        for (deviceToken, topic) in targets {
+            arrivals.removeValue(forKey: Target(deviceToken: deviceToken, topic: topic))
         }
     }
 
@@ -131,7 +124,7 @@ struct TrafficRules {
         // The rules only distinguish one push from more, so higher counts need not be exact.
         if connection.pushCount < 2 || facts.providerToken?.identity != token {
             connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
-            connections[facts.connection] = connection
+            connections.updateValue(connection, forKey: facts.connection)
         }
         return findings
     }
@@ -142,17 +135,14 @@ struct TrafficRules {
         // The user sees only alerts twice.
         guard facts.pushType == nil || facts.pushType == .alert else { return nil }
         let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
-        lastNumber &+= 1
         let arrival = Arrival(
-            number: lastNumber,
             time: facts.time,
             isOnline: facts.isOnline,
             collapseID: facts.collapseID,
             payload: facts.payload.hashValue
         )
-        order.append((target, lastNumber, facts.time))
         let last = arrivals.updateValue(arrival, forKey: target)
-        forgetArrivals(at: facts.time)
+        arrivals.removeOldest { facts.time.distance(since: $0.time) >= TrafficRules.burst }
         guard let last, facts.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
             (try? JSONReader.readPayload(facts.payload))?["aps"]?["alert"] != nil
         else { return nil }
@@ -166,20 +156,6 @@ struct TrafficRules {
             "this device received the same push a moment ago: its token may be in the list twice, and the user then"
                 + " sees it twice"
         )
-    }
-
-    /// Removes pushes that are no longer part of a burst, and the oldest ones when there are too many.
-    private mutating func forgetArrivals(at now: Int64) {
-        while oldest < order.count {
-            let (target, number, time) = order[oldest]
-            let isOver = now.distance(since: time) >= TrafficRules.burst
-            guard isOver || order.count - oldest > capacity else { break }
-            if arrivals[target]?.number == number { arrivals[target] = nil }
-            oldest += 1
-        }
-        guard oldest > capacity || oldest == order.count else { return }
-        order.removeFirst(oldest)
-        oldest = 0
     }
 
     // MARK: Provider tokens
@@ -239,7 +215,7 @@ struct TrafficRules {
     private mutating func habit(_ facts: Facts) -> Lint.Finding? {
         guard facts.earlierPushCount == 0 else { return nil }
         let before = lastOpened[facts.sender] ?? []
-        lastOpened[facts.sender] = before.suffix(TrafficRules.habit - 1) + [facts.connection]
+        lastOpened.updateValue(before.suffix(TrafficRules.habit - 1) + [facts.connection], forKey: facts.sender)
         guard before.count == TrafficRules.habit,
             before.allSatisfy({ number in
                 guard let connection = connections[number] else { return false }
@@ -253,39 +229,6 @@ struct TrafficRules {
             "the last \(TrafficRules.habit) connections of this sender carried one push each: keep one open for hours,"
                 + " because APNs treats rapid opening and closing of connections as an attack and may block the sender"
         )
-    }
-}
-
-/// A dictionary with a limited number of values, which removes the value of the oldest key to make room for another.
-private struct RecentValues<Key: Hashable, Value> {
-    private let capacity: Int
-    private var values: [Key: Value] = [:]
-    /// The keys as a ring buffer in the order of insertion, whose first element is at ``oldest``.
-    private var keys: [Key] = []
-    private var oldest = 0
-
-    init(capacity: Int) {
-        self.capacity = max(1, capacity)
-    }
-
-    subscript(key: Key) -> Value? {
-        get { values[key] }
-        set {
-            guard let newValue else {
-                // The key is removed from the ring buffer, too, so that a later insertion does not add it twice.
-                if values.removeValue(forKey: key) != nil { keys.removeAll { $0 == key } }
-                oldest = keys.isEmpty ? 0 : oldest % keys.count
-                return
-            }
-            guard values.updateValue(newValue, forKey: key) == nil else { return }
-            if keys.count < capacity {
-                keys.append(key)
-            } else {
-                values[keys[oldest]] = nil
-                keys[oldest] = key
-                oldest = (oldest + 1) % capacity
-            }
-        }
     }
 }
 
