@@ -36,7 +36,8 @@ struct InboxAPI: Sendable {
                 return .text(call.simulator.authorityPEM, type: "application/x-pem-file")
             },
             Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
-                .text(await call.simulator.service.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
+                let metrics = await call.simulator.service.metrics
+                return .text(metrics.exposition, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) },
         ] + pushRoutes + sendingRoutes + testRoutes + worldRoutes + channelRoutes + connectionRoutes + controlRoutes

@@ -1,3 +1,4 @@
+internal import MartletCore
 internal import MartletServer
 
 /// The reports about connections.
@@ -8,26 +9,23 @@ extension PushService {
         return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections.all.reversed())
     }
 
-    /// The counters of the service, in the text format of Prometheus.
-    var metrics: String {
+    /// The counters of the service.
+    var metrics: MetricSheet {
         let refused = clients.values.reduce(closedConnections.refusedStreams) { $0 + $1.connection.refusedStreamCount }
         let reset = clients.values.reduce(closedConnections.resetStreams) { $0 + $1.connection.resetStreamCount }
-        let statuses = answers.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", $0.value) }
-        return metric("pushes_total", "counter", "Pushes by the status of their answers.", statuses)
-            + metric("pushes_unanswered_total", "counter", "Pushes without an answer.", [("", unanswered)])
-            + metric("connections", "gauge", "Clients that are connected.", [("", clients.count)])
-            + metric("streams_refused_total", "counter", "Streams refused because too many were open.", [("", refused)])
-            + metric("streams_reset_total", "counter", "Streams that clients have reset.", [("", reset)])
-    }
-
-    private func metric(
-        _ name: String,
-        _ kind: String,
-        _ help: String,
-        _ values: [(labels: String, value: Int)]
-    ) -> String {
-        let name = "martlet_simulator_\(name)"
-        return "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-            + values.map { "\(name)\($0.labels) \($0.value)\n" }.joined()
+        let prefix = "martlet_simulator_"
+        var sheet = MetricSheet()
+        sheet.family(prefix + "pushes_total", .counter, "Pushes by the status of their answers.")
+        for (status, count) in answers.sorted(by: { $0.key < $1.key }) { sheet.add(["status": "\(status)"], count) }
+        sheet.single(prefix + "pushes_unanswered_total", .counter, "Pushes without an answer.", unanswered)
+        sheet.single(prefix + "connections", .gauge, "Clients that are connected.", clients.count)
+        sheet.single(
+            prefix + "streams_refused_total",
+            .counter,
+            "Streams refused because too many were open.",
+            refused
+        )
+        sheet.single(prefix + "streams_reset_total", .counter, "Streams that clients have reset.", reset)
+        return sheet
     }
 }

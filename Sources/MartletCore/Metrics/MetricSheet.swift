@@ -1,66 +1,74 @@
-internal import MartletOutbox
-
 /// A snapshot of metrics.
 ///
 /// Names and labels are those of Prometheus; names of OpenTelemetry are derived from them where none is given.
-struct MetricSheet {
+package struct MetricSheet: Sendable {
     /// The labels with their values, in order; a label with a dot is an attribute of OpenTelemetry's conventions.
-    typealias Labels = KeyValuePairs<String, String>
+    package typealias Labels = KeyValuePairs<String, String>
 
     /// The kind of a metric.
-    enum Kind: String {
+    package enum Kind: String, Sendable {
         case counter
         case gauge
         case histogram
     }
 
     /// The value of a data point: a number or a histogram.
-    enum Value {
+    package enum Value: Sendable {
         case whole(Int64)
         case fraction(Double)
         case histogram(Histogram)
     }
 
     /// A data point of a metric.
-    struct Point {
-        var labels: Labels
-        var value: Value
+    package struct Point: Sendable {
+        /// The labels of the data point.
+        package let labels: Labels
+        /// The value of the data point.
+        package let value: Value
     }
 
     /// A metric with its data points.
-    struct Family {
-        var name: String
-        var kind: Kind
-        var help: String
+    package struct Family: Sendable {
+        /// The name in Prometheus.
+        package let name: String
+        /// The kind of the metric.
+        package let kind: Kind
+        /// The description of the metric.
+        package let help: String
         /// The name in OpenTelemetry; nil to derive it from the name in Prometheus.
-        var openTelemetryName: String?
-        var points: [Point] = []
+        package let openTelemetryName: String?
+        /// The data points, in the order in which they were added.
+        package fileprivate(set) var points: [Point] = []
     }
 
-    private(set) var families: [Family] = []
+    /// The metrics, in the order in which they were added.
+    package private(set) var families: [Family] = []
+
+    /// Creates a snapshot without metrics.
+    package init() {}
 
     /// Adds a metric.
-    mutating func family(_ name: String, _ kind: Kind, _ help: String, openTelemetry: String? = nil) {
+    package mutating func family(_ name: String, _ kind: Kind, _ help: String, openTelemetry: String? = nil) {
         families.append(Family(name: name, kind: kind, help: help, openTelemetryName: openTelemetry))
     }
 
     /// Adds an integer to the metric that was added last.
-    mutating func add(_ labels: Labels, _ value: some BinaryInteger) {
+    package mutating func add(_ labels: Labels, _ value: some BinaryInteger) {
         add(Point(labels: labels, value: .whole(Int64(clamping: value))))
     }
 
     /// Adds a number to the metric that was added last.
-    mutating func add(_ labels: Labels, _ value: Double) {
+    package mutating func add(_ labels: Labels, _ value: Double) {
         add(Point(labels: labels, value: .fraction(value)))
     }
 
     /// Adds a histogram to the metric that was added last.
-    mutating func add(_ labels: Labels, _ histogram: Histogram) {
+    package mutating func add(_ labels: Labels, _ histogram: Histogram) {
         add(Point(labels: labels, value: .histogram(histogram)))
     }
 
     /// Adds a metric with a single value.
-    mutating func single(
+    package mutating func single(
         _ name: String,
         _ kind: Kind,
         _ help: String,
@@ -79,7 +87,7 @@ struct MetricSheet {
 /// The text format 0.0.4 of Prometheus.
 extension MetricSheet {
     /// The metrics as text.
-    var exposition: String {
+    package var exposition: String {
         var text = ""
         for family in families {
             text += "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) \(family.kind.rawValue)\n"
