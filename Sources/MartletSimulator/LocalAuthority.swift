@@ -42,7 +42,7 @@ public final class LocalAuthority: Sendable {
         do {
             try self.init(CertificateAuthority(permitting: names))
         } catch {
-            throw SimulatorError("no certificate authority can be made: \(error)")
+            throw SimulatorError("cannot create a certificate authority: \(error)")
         }
     }
 
@@ -139,8 +139,8 @@ public final class LocalAuthority: Sendable {
         )
         guard authority.mayVouch(for: issued) else {
             throw SimulatorError(
-                "the certificate authority may not vouch for \(names.map(\.text).joined(separator: ", ")), "
-                    + "which it was not made for: have another made for them, in a directory of its own"
+                "the certificate authority was created without \(names.map(\.text).joined(separator: ", ")): "
+                    + "create another one for these names in another directory"
             )
         }
         return TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)

@@ -40,7 +40,7 @@ extension SimulatedAPNs {
     /// Returns the pushes that are received from now on, until the simulator stops.
     ///
     /// - Returns: A sequence for one reader. It buffers the newest pushes that have not been read, up to
-    ///   ``Configuration/keptPushes``.
+    ///   ``Configuration/storedPushes``.
     public func arrivals() async -> AsyncStream<ReceivedPush> {
         await inbox.arrivals()
     }
@@ -66,7 +66,7 @@ extension SimulatedAPNs {
     /// begins to fail.
     ///
     /// - Returns: A sequence for one reader, until the simulator stops. It buffers the newest error.
-    public func troubles() async -> AsyncStream<SimulatorError> {
+    public func errors() async -> AsyncStream<SimulatorError> {
         await archive.errors()
     }
 }

@@ -9,8 +9,8 @@ extension SimulatedAPNs {
     package func setStrings(_ file: String, _ language: String, of app: Topic) async throws(SimulatorError) {
         do {
             let table = try StringsFile.read(Array(file.utf8))
-            try await previews.update { (material) throws(PreviewsFull) in
-                try material.strings.set(table, language, of: app.rawValue)
+            try await previews.update { (data) throws(PreviewLimitError) in
+                try data.strings.set(table, language, of: app.rawValue)
             }
         } catch {
             throw SimulatorError("the strings of \(app) cannot be used: \(error)")
@@ -23,8 +23,8 @@ extension SimulatedAPNs {
     package func setTemplate(_ json: JSONValue, for type: String, of app: Topic) async throws(SimulatorError) {
         do {
             let template = try PreviewTemplate(json: json)
-            let name = PreviewMaterial.TemplateName(app: app.rawValue, attributesType: type)
-            try await previews.update { (material) throws(PreviewsFull) in try material.set(template, name) }
+            let name = PreviewData.TemplateName(app: app.rawValue, attributesType: type)
+            try await previews.update { (data) throws(PreviewLimitError) in try data.set(template, name) }
         } catch {
             throw SimulatorError("the template for \(type) cannot be used: \(error)")
         }
@@ -36,8 +36,8 @@ extension SimulatedAPNs {
     package func setSurface(_ snapshot: SurfaceSnapshot, of app: Topic) async throws(SimulatorError) {
         do {
             let surface = try StoredSurface(snapshot.json.encoded(), kind: snapshot.kind)
-            try await previews.update { (material) throws(PreviewsFull) in
-                try material.set(surface, of: app.rawValue)
+            try await previews.update { (data) throws(PreviewLimitError) in
+                try data.set(surface, of: app.rawValue)
             }
         } catch {
             throw SimulatorError("the snapshot \(snapshot.id) cannot be used: \(error)")

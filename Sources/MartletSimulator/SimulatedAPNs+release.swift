@@ -2,7 +2,7 @@ public import Martlet
 public import MartletCore
 
 extension SimulatedAPNs {
-    /// The way to send received pushes on to real devices.
+    /// The settings for sending received pushes on to real devices.
     public struct Release: Sendable {
         /// The client that sends them, which the caller must close.
         ///
@@ -15,7 +15,7 @@ extension SimulatedAPNs {
         /// The only devices that pushes may be sent on to.
         public var deviceTokens: Set<DeviceToken>
 
-        /// Creates a way to send pushes on to these devices.
+        /// Creates settings for sending pushes on to these devices.
         public init(
             with client: PushClient,
             destination: String,

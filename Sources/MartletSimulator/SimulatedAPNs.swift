@@ -53,8 +53,8 @@ public actor SimulatedAPNs {
             throw SimulatorError("\(error)")
         }
         inbox = PushInbox(
-            limit: configuration.keptPushes,
-            longestAge: configuration.keptTime,
+            limit: configuration.storedPushes,
+            longestAge: configuration.storageTime,
             seed: configuration.seed,
             clock: clock,
             on: loop

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `everybody is tried, each with a badge of its own, and the dead are named`() async throws {
-        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(keptPushes: 10_000))
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(storedPushes: 10_000))
         let client = try await client(of: apns)
         let tokens = try (0..<5_000).map { try token($0) }
         for number in [7, 8] {

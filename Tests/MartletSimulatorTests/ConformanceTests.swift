@@ -49,8 +49,8 @@ import Testing
         var now = ConformanceTests.now
         let channel: String
 
-        init(_ leniency: Leniency = []) throws {
-            judge = Judge(environment: .development, leniency: leniency)
+        init(_ relaxedRules: RelaxedRules = []) throws {
+            judge = Judge(environment: .development, relaxedRules: relaxedRules)
             let key = try Self.key.get()
             try judge.tokens.register(
                 publicKeyPEM: key.publicKeyPEM(),

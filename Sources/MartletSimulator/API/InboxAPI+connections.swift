@@ -9,17 +9,17 @@ extension InboxAPI {
         Route(
             method: "GET",
             path: "/api/v1/connections",
-            summary: "The connections that are open, and the last hundred that were closed"
+            summary: "List the open connections and the last 100 closed ones"
         ) { call in
             let (open, closed) = await call.simulator.service.connections
             return .json([
                 "open-count": .number(JSONNumber(open.count)),
-                "open": .array(open.prefix(toldConnections).map(\.json)), "closed": .array(closed.map(\.json)),
+                "open": .array(open.prefix(connectionLimit).map(\.json)), "closed": .array(closed.map(\.json)),
             ])
         }
     ]
 
-    private static let toldConnections = 500
+    private static let connectionLimit = 500
 }
 
 extension ConnectionRecord {

@@ -10,7 +10,7 @@ extension InboxAPI {
         Route(
             method: "POST",
             path: "/api/v1/pushes",
-            summary: "Takes in a push as if it had come over HTTP/2: device-token, or app and channel; headers, payload"
+            summary: "Send a push to the simulator: device-token, or app and channel; headers, payload"
         ) { (call) throws(APIProblem) in
             let body = try call.object(of: [
                 "device-token", "app", "channel", "headers", "payload", "payload-text", "payload-base64",
@@ -27,10 +27,10 @@ extension InboxAPI {
         Route(
             method: "POST",
             path: "/api/v1/pushes/{number}/release",
-            summary: "Sends a push on for real, where the simulator was started to allow that"
+            summary: "Send a push on to a real device, if the simulator was started with --allow-release"
         ) { (call) throws(APIProblem) in
             guard let release = call.simulator.configuration.release else {
-                throw APIProblem(403, "nothing is sent on from here: start the simulator with --allow-release")
+                throw APIProblem(403, "sending pushes on is disabled: start the simulator with --allow-release")
             }
             return try await answer(to: try await push(call), releasedWith: release, call.simulator)
         },
@@ -45,14 +45,14 @@ extension InboxAPI {
         let token = try body.text("device-token")
         let app = try body.text("app")
         guard (token == nil) != (app == nil) else {
-            throw APIProblem(400, "a push needs device-token, or app and channel")
+            throw APIProblem(400, "device-token is missing: a push needs device-token, or app and channel")
         }
         let path = token.map { "/3/device/\($0)" } ?? "/4/broadcasts/apps/\(app ?? "")"
         var fields: HTTPFields = [":method": "POST", ":path": path]
         if let channel = try body.text("channel") { fields.append("apns-channel-id", channel) }
         for member in body["headers"]?.members ?? [] {
             guard pushFields.contains(member.name), let text = member.value.stringValue else {
-                throw APIProblem(400, "headers must be texts, of these: " + pushFields.joined(separator: ", "))
+                throw APIProblem(400, "headers must be strings with these names: " + pushFields.joined(separator: ", "))
             }
             fields.append(member.name, text)
         }
@@ -65,12 +65,14 @@ extension InboxAPI {
         releasedWith release: SimulatedAPNs.Release,
         _ simulator: SimulatedAPNs
     ) async throws(APIProblem) -> HTTP1Answer {
-        guard push.app == nil else { throw APIProblem(403, "a broadcast goes to everybody: it is not sent on") }
+        guard push.app == nil else {
+            throw APIProblem(403, "broadcasts cannot be sent on, because they reach all subscribers")
+        }
         guard let token = try? DeviceToken(hex: push.deviceToken), release.deviceTokens.contains(token) else {
-            throw APIProblem(403, "its device token is none of those that were given with --release-to")
+            throw APIProblem(403, "the device token of the push must be one of those given with --release-to")
         }
         guard let notification = PushNotification(sendingOn: push), let topic = push.headers.topic else {
-            throw APIProblem(409, "its headers are none that a client could send")
+            throw APIProblem(409, "the headers of the push are not valid in a request to APNs")
         }
         var members: [JSONValue.Member]
         do throws(APNsError) {

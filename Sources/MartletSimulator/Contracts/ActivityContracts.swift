@@ -2,7 +2,7 @@ internal import MartletCore
 
 /// The contracts of a simulator, and the choice of the contract that a push is checked against, without I/O.
 ///
-/// Only a start names the type of its attributes. An update goes to a token of its own. If its topic has one contract,
+/// Only a start names the type of its attributes. An update goes to another token. If its topic has one contract,
 /// the update is checked against that. If the topic has several, the update must match any of them, unless a start to
 /// the same token or ``remember(_:isOf:)`` has set the type.
 struct ActivityContracts: Sendable {
@@ -60,7 +60,7 @@ struct ActivityContracts: Sendable {
     /// Stores the type that an accepted push reveals about its token.
     ///
     /// - Parameter push: The push.
-    mutating func note(_ push: ActivityPush) {
+    mutating func record(_ push: ActivityPush) {
         guard push.event == .start, !push.deviceToken.isEmpty, let type = push.attributesType,
             index(type, push.topic) != nil
         else { return }

@@ -18,7 +18,7 @@ extension Fault {
     /// Creates a fault from JSON of the HTTP interface: `do` names the action, and the other members are its parameters
     /// and the conditions, as in `{"do": "respond", "reason": "ServiceUnavailable", "every": 5}`.
     init(json: JSONValue) throws(FaultError) {
-        guard let members = json.members else { throw FaultError("must be an object") }
+        guard let members = json.members else { throw FaultError("a fault must be a JSON object") }
         if let unknown = members.first(where: { !Fault.names.contains($0.name) }) {
             throw FaultError("unknown member \(unknown.name); known: " + Fault.names.joined(separator: ", "))
         }
@@ -35,11 +35,15 @@ extension Fault {
     private static func action(_ json: JSONValue) throws(FaultError) -> Action {
         switch json["do"]?.stringValue {
         case "respond":
-            guard let reason = json["reason"]?.stringValue else { throw FaultError("respond needs a reason") }
+            guard let reason = json["reason"]?.stringValue else {
+                throw FaultError("reason is missing: respond needs one")
+            }
             let status = try whole("status", of: json)
-            if let status, !(200...599).contains(status) { throw FaultError("status must be from 200 to 599") }
+            if let status, !(200...599).contains(status) {
+                throw FaultError("status must be a number from 200 to 599 (found \(status))")
+            }
             guard status != nil || Reason(rawValue: reason).status != nil else {
-                throw FaultError("reason \"\(reason.prefix(60))\" is not one of Apple's: it needs a status")
+                throw FaultError("status is missing: Apple documents no status for the reason \"\(reason.prefix(60))\"")
             }
             return .respond(
                 Reason(rawValue: reason),
@@ -88,14 +92,14 @@ extension Fault {
 
     private static func limit(_ json: JSONValue) throws(FaultError) -> Int {
         guard let limit = try whole("limit", of: json) else { throw FaultError("limit is missing") }
-        guard limit <= 1_000_000 else { throw FaultError("limit may be 1000000 at most") }
+        guard limit <= 1_000_000 else { throw FaultError("limit must be at most 1000000 (found \(limit))") }
         return limit
     }
 
     private static func whole(_ name: String, of json: JSONValue) throws(FaultError) -> Int? {
         guard let value = json[name] else { return nil }
         guard let number = value.integerValue, number >= 0, let whole = Int(exactly: number) else {
-            throw FaultError("\(name) must be a whole number, 0 at least")
+            throw FaultError("\(name) must be a whole number of at least 0")
         }
         return whole
     }
@@ -118,7 +122,7 @@ extension Fault.Match {
         guard let members = json.members else { throw FaultError("match must be an object") }
         self.init()
         for member in members {
-            guard let text = member.value.stringValue else { throw FaultError("match.\(member.name) must be text") }
+            guard let text = member.value.stringValue else { throw FaultError("match.\(member.name) must be a string") }
             switch member.name {
             case "topic": topic = text
             case "push-type": pushType = text
@@ -127,7 +131,8 @@ extension Fault.Match {
             case "device-suffix": deviceSuffix = text
             default:
                 throw FaultError(
-                    "match knows topic, push-type, priority, device-prefix and device-suffix, not \(member.name)"
+                    "unknown member match.\(member.name); known: topic, push-type, priority, device-prefix, "
+                        + "device-suffix"
                 )
             }
         }

@@ -65,7 +65,7 @@ struct FaultPlan {
         hasToken: Bool = true,
         at now: Int64
     ) -> [FaultInjection] {
-        let suffix = FaultPlan.magic(device).map { FaultInjection(action: $0, ofSuffixIn: device) }
+        let suffix = FaultPlan.suffixAction(device).map { FaultInjection(action: $0, ofSuffixIn: device) }
         guard !rules.isEmpty || suffix != nil else { return [] }
         let injections: [FaultInjection] = rules.indices.compactMap { index in
             if !hasToken, case .respond(.expiredProviderToken, _, _) = rules[index].fault.action { return nil }
@@ -102,7 +102,7 @@ struct FaultPlan {
     ///
     /// `…00dead` is unregistered, and `…00deaf` never gets an answer; `…000429` and the like get that status; with
     /// `…00c105` the connection is closed, with `…00fa11` it is reset, and with `…00e5e7` the stream is reset.
-    static func magic(_ device: String) -> Fault.Action? {
+    static func suffixAction(_ device: String) -> Fault.Action? {
         let end = device.utf8.suffix(6)
         guard end.count == 6, end.starts(with: "00".utf8) else { return nil }
         return switch String(decoding: end.dropFirst(2), as: UTF8.self).lowercased() {

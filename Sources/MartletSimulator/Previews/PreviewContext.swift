@@ -16,8 +16,8 @@ struct PreviewContext {
     ///   - push: The push.
     ///   - pushes: The stored pushes, oldest first.
     ///   - devices: The devices.
-    ///   - material: The data for previews.
-    init(of push: ReceivedPush, among pushes: [ReceivedPush], _ devices: DeviceRegistry, _ material: PreviewMaterial) {
+    ///   - data: The data for previews.
+    init(of push: ReceivedPush, among pushes: [ReceivedPush], _ devices: DeviceRegistry, _ data: PreviewData) {
         let app = push.bundleID ?? ""
         var members: [JSONValue.Member] = []
         if push.isLiveActivity {
@@ -26,11 +26,11 @@ struct PreviewContext {
             let type = start?["attributes-type"]?.stringValue
             if let type { members.append(.init("attributes-type", .string(type))) }
             if let attributes = start?["attributes"] { members.append(.init("attributes", attributes)) }
-            if let (_, template) = material.template(of: app, attributesType: type) {
+            if let (_, template) = data.template(of: app, attributesType: type) {
                 members.append(.init("template", template.json))
             }
         }
-        let surfaces = SurfaceKind.allCases.compactMap { material.surfaces[app]?[$0] }
+        let surfaces = SurfaceKind.allCases.compactMap { data.surfaces[app]?[$0] }
         if !surfaces.isEmpty {
             let projections = surfaces.map { JSONValue.Member($0.kind.rawValue, .object($0.projections)) }
             members.append(.init("surfaces", .object(projections)))

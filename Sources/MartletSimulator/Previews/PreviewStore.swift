@@ -10,7 +10,7 @@ actor PreviewStore {
 
     private let inbox: PushInbox
     /// The stored data.
-    private(set) var material = PreviewMaterial()
+    private(set) var data = PreviewData()
 
     /// Creates an empty store that reports its changes to an inbox.
     init(for inbox: PushInbox, on loop: EventLoop) {
@@ -20,9 +20,9 @@ actor PreviewStore {
 
     /// Changes the data.
     func update<Value: Sendable>(
-        _ change: @Sendable (inout PreviewMaterial) throws(PreviewsFull) -> Value
-    ) throws(PreviewsFull) -> Value {
-        let value = try change(&material)
+        _ change: @Sendable (inout PreviewData) throws(PreviewLimitError) -> Value
+    ) throws(PreviewLimitError) -> Value {
+        let value = try change(&data)
         inbox.assumeIsolated { $0.report(.previewsChanged) }
         return value
     }

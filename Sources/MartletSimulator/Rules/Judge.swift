@@ -13,12 +13,12 @@ struct Judge {
         /// for up to an hour.
         fileprivate var lastAuthorization = ""
         fileprivate var lastGeneration = 0
-        fileprivate var lastResult: Result<ConnectionLaws.Sender, Refusal>?
+        fileprivate var lastResult: Result<ConnectionRules.Sender, Refusal>?
         /// The last provider token that was checked, as input of the traffic rules; nil when it is not valid.
-        fileprivate(set) var providerToken: TrafficRules.ProviderTokenFacts?
+        fileprivate(set) var providerToken: TrafficRules.SentToken?
         /// The claims of the provider token that was accepted last; nil when none was.
         fileprivate(set) var claims: ProviderToken?
-        fileprivate var laws = ConnectionLaws()
+        fileprivate var rules = ConnectionRules()
         /// The client certificate of the TLS handshake; nil for none.
         var certificate: CertificateFacts?
         /// Whether a request on the connection had a valid token, or a certificate in place of one.
@@ -26,7 +26,7 @@ struct Judge {
         /// Whether the certificate replaces provider tokens, which only a certificate with topics does.
         var isKnownByCertificate: Bool { certificate?.topics.isEmpty == false }
         /// Whether a push was accepted, which binds the connection to its team and keys.
-        var isBound: Bool { laws.isBound }
+        var isBound: Bool { rules.isBound }
 
         /// Returns an identifier of the sender: a namespace, and the certificate or the signing key of the last
         /// accepted token.
@@ -38,7 +38,7 @@ struct Judge {
 
         /// Undoes the binding to the sender of a push that a fault refused after all.
         mutating func unbind() {
-            laws.unbind()
+            rules.unbind()
         }
     }
 
@@ -71,15 +71,15 @@ struct Judge {
     var devices: DeviceRegistry
     var channels = ChannelRegistry()
     private let environment: SimulatedAPNs.Environment
-    private let leniency: Leniency
+    private let relaxedRules: RelaxedRules
     private var expiredTokens = ExpiredTokens()
     /// The seconds by which a fault has set the clock ahead, which the times passed by callers include.
     var clockSkew: Int64 = 0
 
-    init(environment: SimulatedAPNs.Environment, leniency: Leniency = []) {
+    init(environment: SimulatedAPNs.Environment, relaxedRules: RelaxedRules = []) {
         devices = DeviceRegistry(environment: environment)
         self.environment = environment
-        self.leniency = leniency
+        self.relaxedRules = relaxedRules
     }
 
     /// Returns the request with the default topic that its client certificate supplies, if any.
@@ -112,7 +112,7 @@ struct Judge {
             connection.isSenderKnown = connection.isSenderKnown || connection.isKnownByCertificate
             return verdict(on: request, to: target, from: certificate, using: &generator)
         }
-        let sender: ConnectionLaws.Sender
+        let sender: ConnectionRules.Sender
         switch judge(request.authorization, over: &connection, at: now) {
         case .success(let known): sender = known
         case .failure(var refusal):
@@ -121,13 +121,13 @@ struct Judge {
         }
         connection.isSenderKnown = true
         let verdict = verdict(on: request, to: target, using: &generator) { sender.scope.covers(topic: $0) }
-        if verdict.status == 200 { connection.laws.accepted(from: sender) }
+        if verdict.status == 200 { connection.rules.accepted(from: sender) }
         return verdict
     }
 
     /// Returns the answer to a push from the inbox page, which needs no credentials and may send to every app.
     mutating func verdict(
-        onOwn request: APNsRequest,
+        onComposed request: APNsRequest,
         using generator: inout some RandomNumberGenerator
     ) -> Verdict {
         guard let target = request.target else { return .refused(Judge.badPath) }
@@ -148,7 +148,7 @@ struct Judge {
         }
         let isRightHere = environment == .development ? certificate.isForDevelopment : certificate.isForProduction
         guard isRightHere else {
-            let text = "the client certificate is not for \(environment.rawValue), which the simulator plays"
+            let text = "the client certificate is not for \(environment.rawValue), the environment of the simulator"
             return .refused(Refusal(.badCertificateEnvironment, .certificateEnvironmentWrong, .connection, text))
         }
         if case .device = target, request.headers.resolvedPushType == .location {
@@ -174,7 +174,7 @@ struct Judge {
         }
         switch target {
         case .device(let token):
-            let headers = leniency.isEmpty ? request.headers : forgiving(request.headers)
+            let headers = relaxedRules.isEmpty ? request.headers : relaxed(request.headers)
             if let reason = Lint.firstRefusal(headers: headers, payload: request.body) { return .refused(reason) }
             let topic = headers.topic ?? ""
             guard covers(topic) else {
@@ -194,11 +194,11 @@ struct Judge {
     }
 
     /// Returns the headers with the values that relaxed rules permit replaced by valid ones.
-    private func forgiving(_ headers: PushHeaders) -> PushHeaders {
+    private func relaxed(_ headers: PushHeaders) -> PushHeaders {
         var headers = headers
-        if leniency.contains(.pushTypeCase) { headers.pushType = headers.pushType?.lowercased() }
+        if relaxedRules.contains(.pushTypeCase) { headers.pushType = headers.pushType?.lowercased() }
         let isBackground = headers.pushType == PushType.background.rawValue
-        if leniency.contains(.hurriedBackground), isBackground, headers.priority == "10" { headers.priority = "5" }
+        if relaxedRules.contains(.hurriedBackground), isBackground, headers.priority == "10" { headers.priority = "5" }
         return headers
     }
 
@@ -217,18 +217,18 @@ struct Judge {
         _ authorization: String?,
         over connection: inout ConnectionState,
         at now: Int64
-    ) -> Result<ConnectionLaws.Sender, Refusal> {
+    ) -> Result<ConnectionRules.Sender, Refusal> {
         guard let authorization else {
-            let text = "there is no authorization header, and the client has shown no certificate"
+            let text = "there is no authorization header, and the client has sent no certificate"
             return .failure(.credentials(.missingProviderToken, .providerTokenMissing, text))
         }
         guard APNsRequest.hasCredential(authorization) else {
             let text =
-                "authorization holds no provider token (found \"\(authorization)\"), and the client has shown no"
+                "authorization must contain a provider token (found \"\(authorization)\"), and the client has sent no"
                 + " certificate"
             return .failure(.credentials(.missingProviderToken, .providerTokenMissing, text))
         }
-        let result: Result<ConnectionLaws.Sender, Refusal>
+        let result: Result<ConnectionRules.Sender, Refusal>
         if let last = connection.lastResult, authorization == connection.lastAuthorization,
             tokens.generation == connection.lastGeneration
         {
@@ -240,44 +240,44 @@ struct Judge {
             connection.lastResult = result
             connection.providerToken = nil
             if case .success(let sender) = result {
-                connection.providerToken = TrafficRules.ProviderTokenFacts(
+                connection.providerToken = TrafficRules.SentToken(
                     identity: authorization.hashValue,
                     issuedAt: sender.claims.issuedAtSeconds,
                     deviations: sender.deviations
                 )
             }
         }
-        let sender: ConnectionLaws.Sender
+        let sender: ConnectionRules.Sender
         switch result {
         case .success(let known): sender = known
         case .failure: return result
         }
         if let refusal = tokens.ageProblem(of: sender.claims, at: now, skew: clockSkew) { return .failure(refusal) }
         guard !expiredTokens.contains(authorization) else { return .failure(Judge.expiredByFault) }
-        if let refusal = connection.laws.problem(
+        if let refusal = connection.rules.problem(
             with: sender,
             authorization: connection.lastAuthorization,
             at: now,
             skew: clockSkew,
             expired: expiredTokens,
-            leniency
+            relaxedRules
         ) {
             return .failure(refusal)
         }
-        connection.providerToken?.earlyReplacement = connection.laws.earlyReplacement
+        connection.providerToken?.earlyReplacement = connection.rules.earlyReplacement
         connection.claims = sender.claims
         return .success(sender)
     }
 
     /// Checks the properties of a provider token that depend neither on the time nor on the connection.
-    private func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
+    private func check(_ authorization: String) -> Result<ConnectionRules.Sender, Refusal> {
         let result = tokens.check(authorization)
         guard case .success(let sender) = result, !sender.scope.covers(environment) else { return result }
         return .failure(
             .credentials(
                 .badEnvironmentKeyIDInToken,
                 .providerTokenEnvironmentWrong,
-                "the key \(sender.claims.keyID) is not for \(environment.rawValue), which the simulator plays"
+                "the key \(sender.claims.keyID) is not for \(environment.rawValue), the environment of the simulator"
             )
         )
     }

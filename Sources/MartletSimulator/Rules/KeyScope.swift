@@ -10,16 +10,16 @@ public enum KeyScope: Sendable, Hashable {
     /// Whether the key is valid in an environment.
     func covers(_ environment: SimulatedAPNs.Environment) -> Bool {
         switch self {
-        case .team(let own): own == nil || own == environment
-        case .topics(_, let own, _): own == environment
+        case .team(let only): only == nil || only == environment
+        case .topics(_, let only, _): only == environment
         }
     }
 
     /// Whether the key may send to a topic, with or without the suffix of a push type.
     func covers(topic: String) -> Bool {
         guard case .topics(let topics, _, _) = self else { return true }
-        return topics.contains { own in
-            topic == own.rawValue || PushType.all.contains { topic == own.qualified(for: $0).rawValue }
+        return topics.contains { app in
+            topic == app.rawValue || PushType.all.contains { topic == app.qualified(for: $0).rawValue }
         }
     }
 }

@@ -35,7 +35,7 @@ struct ProviderTokenVerifier {
     }
 
     /// Parses and verifies the value of `authorization`, except for the age, which ``ageProblem(of:at:skew:)`` checks.
-    func check(_ authorization: String) -> Result<ConnectionLaws.Sender, Refusal> {
+    func check(_ authorization: String) -> Result<ConnectionRules.Sender, Refusal> {
         let authorization = Array(authorization.utf8)
         let scheme = Array("bearer ".utf8)
         guard authorization.count > scheme.count, zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
@@ -49,7 +49,7 @@ struct ProviderTokenVerifier {
             let isSignature = error == .impossibleSignature
             return invalid(isSignature ? .providerTokenSignatureWrong : .providerTokenMalformed, "\(error)")
         }
-        var sender = ConnectionLaws.Sender(claims: token.claims, scope: .team(), deviations: token.deviations)
+        var sender = ConnectionRules.Sender(claims: token.claims, scope: .team(), deviations: token.deviations)
         // The identifiers come from the client and may have any length.
         let (keyID, teamID) = (token.claims.keyID.prefix(20), token.claims.teamID.prefix(20))
         guard let key = keys[token.claims.keyID] else {
@@ -81,7 +81,7 @@ struct ProviderTokenVerifier {
         }
     }
 
-    private func invalid(_ rule: Lint.Rule, _ text: String) -> Result<ConnectionLaws.Sender, Refusal> {
+    private func invalid(_ rule: Lint.Rule, _ text: String) -> Result<ConnectionRules.Sender, Refusal> {
         .failure(.credentials(.invalidProviderToken, rule, text))
     }
 

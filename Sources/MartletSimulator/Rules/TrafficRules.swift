@@ -17,11 +17,11 @@ extension Lint.Rule {
 
 /// The rules that only a sequence of pushes can break.
 ///
-/// They are applied to each push that was accepted. Memory is bounded: the last pushes of ten seconds to 50 000 devices, 4 096
-/// connections, and 256 senders. They have no clock.
+/// They are applied to each push that was accepted. Memory is bounded: the last pushes of ten seconds to 50 000
+/// devices, 4 096 connections, and 256 senders. They have no clock.
 struct TrafficRules {
     /// The parts of a push that the rules depend on.
-    struct Facts {
+    struct Push {
         /// The time of the push in seconds since 1970.
         var time: Int64
         /// The seconds by which a fault has set the simulator's clock ahead.
@@ -45,11 +45,11 @@ struct TrafficRules {
         /// The payload.
         var payload: [UInt8]
         /// The provider token; nil for a client with a certificate.
-        var providerToken: ProviderTokenFacts?
+        var providerToken: SentToken?
     }
 
     /// The parts of a provider token that the rules depend on.
-    struct ProviderTokenFacts {
+    struct SentToken {
         /// A value that is equal for equal tokens, such as a hash of the bytes.
         var identity: Int
         /// The time at which the token was issued, in seconds since 1970.
@@ -67,9 +67,9 @@ struct TrafficRules {
     /// The number of seconds by which two clocks may differ.
     private static let clockTolerance: Int64 = 60
     /// The number of consecutive connections with one push each after which the next one leads to a finding.
-    private static let habit = 10
+    private static let shortConnectionLimit = 10
     /// The maximum age of these connections at that time, in seconds.
-    private static let habitDuration: Int64 = 300
+    private static let shortConnectionPeriod: Int64 = 300
 
     private struct Target: Hashable {
         var deviceToken: String
@@ -111,50 +111,50 @@ struct TrafficRules {
     }
 
     /// Returns the findings about a push in the light of those before it, and remembers the push.
-    mutating func findings(for facts: Facts) -> [Lint.Finding] {
-        var connection = connections[facts.connection] ?? Connection(openedAt: facts.time)
+    mutating func findings(for push: Push) -> [Lint.Finding] {
+        var connection = connections[push.connection] ?? Connection(openedAt: push.time)
         let token = connection.token
         var findings: [Lint.Finding] = []
-        if let finding = repetition(facts) { findings.append(finding) }
-        if let token = facts.providerToken {
-            findings += TrafficRules.findings(about: token, at: facts.time, skew: facts.skew)
+        if let finding = repetition(push) { findings.append(finding) }
+        if let token = push.providerToken {
+            findings += TrafficRules.findings(about: token, at: push.time, skew: push.skew)
         }
-        if let finding = refresh(facts, on: &connection) { findings.append(finding) }
-        if let finding = habit(facts) { findings.append(finding) }
+        if let finding = earlyRefresh(push, on: &connection) { findings.append(finding) }
+        if let finding = connectionPerPush(push) { findings.append(finding) }
         // The rules only distinguish one push from more, so higher counts need not be exact.
-        if connection.pushCount < 2 || facts.providerToken?.identity != token {
-            connection.pushCount = max(connection.pushCount, facts.earlierPushCount) + 1
-            connections.updateValue(connection, forKey: facts.connection)
+        if connection.pushCount < 2 || push.providerToken?.identity != token {
+            connection.pushCount = max(connection.pushCount, push.earlierPushCount) + 1
+            connections.updateValue(connection, forKey: push.connection)
         }
         return findings
     }
 
     // MARK: Devices
 
-    private mutating func repetition(_ facts: Facts) -> Lint.Finding? {
+    private mutating func repetition(_ push: Push) -> Lint.Finding? {
         // The user sees only alerts twice.
-        guard facts.pushType == nil || facts.pushType == .alert else { return nil }
-        let target = Target(deviceToken: facts.deviceToken, topic: facts.topic)
+        guard push.pushType == nil || push.pushType == .alert else { return nil }
+        let target = Target(deviceToken: push.deviceToken, topic: push.topic)
         let arrival = Arrival(
-            time: facts.time,
-            isOnline: facts.isOnline,
-            collapseID: facts.collapseID,
-            payload: facts.payload.hashValue
+            time: push.time,
+            isOnline: push.isOnline,
+            collapseID: push.collapseID,
+            payload: push.payload.hashValue
         )
         let last = arrivals.updateValue(arrival, forKey: target)
-        arrivals.removeOldest { facts.time.distance(since: $0.time) >= TrafficRules.burst }
-        guard let last, facts.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
-            (try? JSONReader.readPayload(facts.payload))?["aps"]?["alert"] != nil
+        arrivals.removeOldest { push.time.distance(since: $0.time) >= TrafficRules.burst }
+        guard let last, push.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
+            (try? JSONReader.readPayload(push.payload))?["aps"]?["alert"] != nil
         else { return nil }
         // APNs stores one push for an offline device, and the device shows one notification for a collapse identifier.
-        guard last.isOnline, facts.isOnline, facts.collapseID == nil || facts.collapseID != last.collapseID else {
+        guard last.isOnline, push.isOnline, push.collapseID == nil || push.collapseID != last.collapseID else {
             return nil
         }
         return Lint.Finding(
             .deviceTokenRepeated,
             .header(":path"),
-            "this device received the same push a moment ago: its token may be in the list twice, and the user then"
-                + " sees it twice"
+            "this device received the same push less than \(TrafficRules.burst) seconds ago, and the user sees it"
+                + " twice: check whether the list contains its token twice"
         )
     }
 
@@ -167,11 +167,11 @@ struct TrafficRules {
     ///   - time: The time of the push in seconds since 1970.
     ///   - skew: The seconds by which a fault has set the simulator's clock ahead.
     /// - Returns: The findings.
-    static func findings(about token: ProviderTokenFacts, at time: Int64, skew: Int64) -> [Lint.Finding] {
+    static func findings(about token: SentToken, at time: Int64, skew: Int64) -> [Lint.Finding] {
         token.deviations.map(ProviderTokenRules.finding) + [age(of: token, at: time, skew: skew)].compactMap(\.self)
     }
 
-    private static func age(of token: ProviderTokenFacts, at time: Int64, skew: Int64) -> Lint.Finding? {
+    private static func age(of token: SentToken, at time: Int64, skew: Int64) -> Lint.Finding? {
         // APNs compares a token with its own clock. The skew is bounded, so its sum with a real time does not overflow.
         let now = time &+ skew
         let age = now.distance(since: token.issuedAt)
@@ -197,8 +197,8 @@ struct TrafficRules {
         )
     }
 
-    private func refresh(_ facts: Facts, on connection: inout Connection) -> Lint.Finding? {
-        guard let token = facts.providerToken, token.identity != connection.token else { return nil }
+    private func earlyRefresh(_ push: Push, on connection: inout Connection) -> Lint.Finding? {
+        guard let token = push.providerToken, token.identity != connection.token else { return nil }
         connection.token = token.identity
         return token.earlyReplacement.map { text in
             Lint.Finding(
@@ -212,22 +212,26 @@ struct TrafficRules {
 
     // MARK: Connections
 
-    private mutating func habit(_ facts: Facts) -> Lint.Finding? {
-        guard facts.earlierPushCount == 0 else { return nil }
-        let before = lastOpened[facts.sender] ?? []
-        lastOpened.updateValue(before.suffix(TrafficRules.habit - 1) + [facts.connection], forKey: facts.sender)
-        guard before.count == TrafficRules.habit,
+    private mutating func connectionPerPush(_ push: Push) -> Lint.Finding? {
+        guard push.earlierPushCount == 0 else { return nil }
+        let before = lastOpened[push.sender] ?? []
+        lastOpened.updateValue(
+            before.suffix(TrafficRules.shortConnectionLimit - 1) + [push.connection],
+            forKey: push.sender
+        )
+        guard before.count == TrafficRules.shortConnectionLimit,
             before.allSatisfy({ number in
                 guard let connection = connections[number] else { return false }
                 return connection.pushCount == 1
-                    && facts.time.distance(since: connection.openedAt) < TrafficRules.habitDuration
+                    && push.time.distance(since: connection.openedAt) < TrafficRules.shortConnectionPeriod
             })
         else { return nil }
         return Lint.Finding(
             .connectionPerPush,
             .connection,
-            "the last \(TrafficRules.habit) connections of this sender carried one push each: keep one open for hours,"
-                + " because APNs treats rapid opening and closing of connections as an attack and may block the sender"
+            "the last \(TrafficRules.shortConnectionLimit) connections of this sender carried one push each: keep a"
+                + " connection open for hours, because APNs treats rapid opening and closing of connections as an"
+                + " attack and may block the sender"
         )
     }
 }

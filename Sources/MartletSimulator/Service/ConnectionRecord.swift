@@ -2,10 +2,10 @@ internal import MartletCore
 internal import MartletServer
 internal import MartletTransport
 
-/// The counters and facts of one connection that the simulator reports.
+/// The counters and properties of one connection that the simulator reports.
 ///
-/// A push only increments two counters. The other facts are filled in when a report is requested or the connection is
-/// closed.
+/// A push only increments two counters. The other properties are filled in when a report is requested or the connection
+/// is closed.
 struct ConnectionRecord: Sendable {
     /// The port of the simulator that a client connects to.
     enum Port: String {

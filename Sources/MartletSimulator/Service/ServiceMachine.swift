@@ -37,16 +37,16 @@ struct ServiceMachine {
     private var traffic = TrafficRules()
     private var generator: SplitMix64
     private let environment: SimulatedAPNs.Environment
-    private let leniency: Leniency
+    private let relaxedRules: RelaxedRules
     private let streamsBeforeToken: UInt32
     /// The number of connections that are still to be closed before their TLS handshake.
     private var connectionsToRefuse = 0
 
     init(_ configuration: SimulatedAPNs.Configuration) {
         environment = configuration.environment
-        leniency = configuration.leniency
+        relaxedRules = configuration.relaxedRules
         streamsBeforeToken = configuration.streamsBeforeToken
-        judge = Judge(environment: environment, leniency: leniency)
+        judge = Judge(environment: environment, relaxedRules: relaxedRules)
         plan = FaultPlan(configuration.faults, seed: configuration.seed)
         generator = SplitMix64(state: configuration.seed)
     }
@@ -74,7 +74,7 @@ struct ServiceMachine {
     /// APNs").
     private func adjustStreams(of client: inout ClientState, after verdict: Judge.Verdict) {
         let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
-        if client.hasAllStreams, isMistake, !leniency.contains(.fullSpeedAfterRefusals) {
+        if client.hasAllStreams, isMistake, !relaxedRules.contains(.fullSpeedAfterRefusals) {
             client.hasAllStreams = false
         } else if client.connection.isSenderKnown, !client.hasAllStreams, !isMistake {
             client.hasAllStreams = true
@@ -128,7 +128,7 @@ struct ServiceMachine {
     ///
     /// Faults that answer in place of APNs apply to it; faults of connections do not.
     mutating func decide(onComposed request: APNsRequest, at now: Int64) -> Decision {
-        let judged = judge.verdict(onOwn: request, using: &generator)
+        let judged = judge.verdict(onComposed: request, using: &generator)
         var verdict = judged
         var injections: [FaultInjection] = []
         for injection in plan.injections(on: request.deviceToken, request.headers, at: now) {
@@ -267,7 +267,7 @@ struct ServiceMachine {
         defer { client.acceptedCount += 1 }
         if let activity = ActivityPush(push) {
             push.observations += contracts.findings(for: activity)
-            contracts.note(activity)
+            contracts.record(activity)
         }
         if let finding = judge.channels.finding(for: push) { push.observations.append(finding) }
         guard push.app == nil else {
@@ -282,7 +282,7 @@ struct ServiceMachine {
         }
         let deviceToken = push.deviceToken.lowercased()
         push.observations += traffic.findings(
-            for: TrafficRules.Facts(
+            for: TrafficRules.Push(
                 time: push.time,
                 skew: judge.clockSkew,
                 connection: push.connection,

@@ -46,10 +46,10 @@ import Testing
         ("/api/v1/pushes?limit=1&limit=2", "400", "the parameter limit is there twice"),
         ("/api/v1/pushes/wait?timeout=400", "400", "timeout must be a number from 0 to 300, not 400"),
         ("/api/v1/pushes/wait?absent=1", "400", "absent must be true or false, not 1"),
-        ("/api/v1/pushes/7", "404", "there is no push 7, or it has been forgotten"),
+        ("/api/v1/pushes/7", "404", "there is no push 7, or it is no longer stored"),
         (
             "/api/v1/pushes?query=is:loud", "400",
-            "is:loud is not known; these are: silent, disturbed, accepted, refused, broadcast, composed"
+            "unknown value is:loud; known: silent, disturbed, accepted, refused, broadcast, composed"
         ),
         ("/api/v2", "404", "there is nothing at /api/v2"),
     ])
@@ -120,7 +120,7 @@ import Testing
         for (wrong, word) in [
             (#"{"presets":["rainy"]}"#, "flaky"), (#"{"rules":[{"do":"dance"}]}"#, "rules.0: do must be one of"),
             (#"{"rules":[{"do":"hang","odds":1}]}"#, "unknown member odds"), (#"{"seed":"7"}"#, "seed"),
-            (#"{"rules":[{"do":"refuse-connections","limit":9223372036854775807}]}"#, "limit may be"),
+            (#"{"rules":[{"do":"refuse-connections","limit":9223372036854775807}]}"#, "limit must be at most"),
             (#"{"rules":[{"do":"goaway","includes-request":"no"}]}"#, "includes-request"),
             (#"{"rules":1}"#, "must be a list"),
             (#"{"rules":[{"do":"respond","reason":"TooManyRequest"}]}"#, "TooManyRequest"),

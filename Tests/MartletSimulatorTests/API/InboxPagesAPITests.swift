@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `the push that started an activity is among its pushes`() async throws {
-        let bench = try await InboxBench(keptPushes: 10)
+        let bench = try await InboxBench(storedPushes: 10)
         let client = try await client(of: bench)
         let start =
             #"{"aps":{"timestamp":1,"event":"start","content-state":{},"attributes-type":"A","attributes":{},"#

@@ -26,7 +26,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `laws and faults that answer hold for it, faults of connections do not`() async throws {
+    @Test func `rules and faults that answer hold for it, faults of connections do not`() async throws {
         let bench = try await InboxBench()
         let other = try DeviceToken(hex: "5d3a6a1c")
         await bench.apns.register(other, for: ["com.example.other"])
@@ -61,8 +61,14 @@ import Testing
     @Test(arguments: [
         (#"{"payload":{}}"#, "device-token, or app"), (#"{"device-token":"5d","app":"a","payload":{}}"#, "or app"),
         (#"{"device-token":"5d"}"#, "payload is missing"), (#"{"to":"5d"}"#, "unknown member to"),
-        (#"{"device-token":"5d","headers":{"authorization":"x"},"payload":{}}"#, "headers must be texts, of these"),
-        (#"{"device-token":"5d","headers":{"apns-priority":10},"payload":{}}"#, "headers must be texts, of these"),
+        (
+            #"{"device-token":"5d","headers":{"authorization":"x"},"payload":{}}"#,
+            "headers must be strings with these names"
+        ),
+        (
+            #"{"device-token":"5d","headers":{"apns-priority":10},"payload":{}}"#,
+            "headers must be strings with these names"
+        ),
         (#"{"device-token":"5d","payload-base64":"%"}"#, "must be base64"),
     ])
     func `what is no push is refused, and nothing comes in`(body: String, detail: String) async throws {
@@ -74,7 +80,7 @@ import Testing
     }
 
     @Test func `the numbers of all that a query finds come in one answer, and go in one`() async throws {
-        let bench = try await InboxBench(pushes: 6, keptPushes: 10)
+        let bench = try await InboxBench(pushes: 6, storedPushes: 10)
         #expect(try await bench.get("/api/v1/pushes/numbers").body == #"{"numbers":[6,5,4,3,2,1]}"#)
         #expect(try await bench.get("/api/v1/pushes/numbers?query=body:3").body == #"{"numbers":[4]}"#)
         #expect(try await bench.send("DELETE", "/api/v1/pushes?query=number:1,3-5").body == #"{"forgotten":4}"#)

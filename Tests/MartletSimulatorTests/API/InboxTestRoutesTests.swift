@@ -40,7 +40,7 @@ import Testing
         let nearMisses = verdicts.map { $0["near-misses"]?.elements?.count ?? -1 }
         #expect(nearMisses == Array(repeating: 1, count: 10) + Array(repeating: 0, count: 90))
         let refused = try await bench.send("POST", "/api/v1/assertions", body(101))
-        #expect(refused.status == "400" && refused.body.contains("100 at most (found 101)"), "\(refused.body)")
+        #expect(refused.status == "400" && refused.body.contains("at most 100 elements (found 101)"), "\(refused.body)")
         await bench.apns.stop()
     }
 
@@ -173,7 +173,7 @@ import Testing
         for _ in 0..<500 { followers.append(await apns.inbox.events(after: nil)) }
         let port = try #require(await apns.inboxPort)
         let refused = try await ProgramRun.curl(["http://127.0.0.1:\(port)/api/v1/pushes/wait?timeout=1"])
-        #expect(refused.text.contains("too many wait or listen already"))
+        #expect(refused.text.contains("too many clients wait or read events"))
         #expect(try await ProgramRun.curl(["http://127.0.0.1:\(port)/readyz"]).text == "ok\n")
         _ = followers
         await apns.stop()

@@ -9,9 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PushArchiveTests {
     private static let token = "5d3a6a1c"
 
-    private func start(_ file: String, keptPushes: Int = 5) async throws -> (SimulatedAPNs, PushClient) {
+    private func start(_ file: String, storedPushes: Int = 5) async throws -> (SimulatedAPNs, PushClient) {
         let apns = try await SimulatedAPNs.start(
-            SimulatedAPNs.Configuration(isEncrypted: false, keptPushes: keptPushes, dataFile: file)
+            SimulatedAPNs.Configuration(isEncrypted: false, storedPushes: storedPushes, dataFile: file)
         )
         let endpoint = await apns.endpoint
         return (apns, try PushClient(endpoint, authentication: .token(.ephemeral())))
@@ -47,7 +47,7 @@ import Testing
         await again.close()
         await second.stop()
 
-        let (third, last) = try await start(file, keptPushes: 2)
+        let (third, last) = try await start(file, storedPushes: 2)
         #expect(await third.pushes.map(\.number) == [7, 8])
         await third.forgetPushes()
         await last.close()
@@ -61,12 +61,12 @@ import Testing
     @Test func `what came in last is kept by an orderly end`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
-        let (apns, client) = try await start(file, keptPushes: 10_000)
+        let (apns, client) = try await start(file, storedPushes: 10_000)
         await client.close()
         let record = ReceivedPush.sample(1, #"{"aps":{"alert":"Hi"}}"#).record
         #expect(await apns.inbox.add(Array(repeating: record, count: 5_000)) == 5_000)
         await apns.stop()
-        let (again, _) = try await start(file, keptPushes: 10_000)
+        let (again, _) = try await start(file, storedPushes: 10_000)
         #expect(await again.pushes.count == 5_000)
         await again.stop()
     }

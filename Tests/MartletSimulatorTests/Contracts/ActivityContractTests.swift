@@ -85,20 +85,20 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
 
     @Test(arguments: [
         (#""name":"Ada","#, "", "/driver/name", "/driver/name is missing"),
-        (#""Ada""#, "null", "/driver/name", "/driver/name is null, and the app expects a text"),
+        (#""Ada""#, "null", "/driver/name", "/driver/name is null, and the app expects a string"),
         (
             "800000000.5", #""2026-05-12T18:31:00Z""#, "/arrival",
-            "/arrival is a text, and the app expects a date as seconds since 2001-01-01"
+            "/arrival is a string, and the app expects a date as seconds since 2001-01-01"
         ),
         (
             #""extra":1"#, #""byDay":{"mon":0,"tue/wed":"x"}"#, "/byDay/tue~1wed",
-            "/byDay/tue~1wed is a text, and the app expects a date as seconds since 2001-01-01"
+            "/byDay/tue~1wed is a string, and the app expects a date as seconds since 2001-01-01"
         ),
         ("800000000.5", "null", "/arrival", "/arrival is null, and the app expects a date as seconds since 2001-01-01"),
-        (#"["A"]"#, #"["A",7]"#, "/stops/1", "/stops/1 is a number, and the app expects a text"),
-        (#"["A"]"#, #"{"A":1}"#, "/stops", "/stops is an object, and the app expects a list"),
-        (#"{"name":"Ada","rating":4.5}"#, #""Ada""#, "/driver", "/driver is a text, and the app expects an object"),
-        (#""seats":2"#, #""seats":"2""#, "/seats", "/seats is a text, and the app expects a whole number"),
+        (#"["A"]"#, #"["A",7]"#, "/stops/1", "/stops/1 is a number, and the app expects a string"),
+        (#"["A"]"#, #"{"A":1}"#, "/stops", "/stops is an object, and the app expects an array"),
+        (#"{"name":"Ada","rating":4.5}"#, #""Ada""#, "/driver", "/driver is a string, and the app expects an object"),
+        (#""seats":2"#, #""seats":"2""#, "/seats", "/seats is a string, and the app expects a whole number"),
         (#""seats":2"#, #""seats":300"#, "/seats", "/seats is 300, which the app's type cannot hold"),
         (#""seats":2"#, #""seats":1.5"#, "/seats", "/seats is 1.5, which the app's type cannot hold"),
     ])
@@ -121,7 +121,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         let contract = ActivityContract(for: RideAttributes.self, topic: Self.topic)
         let push = try push("update", state: Self.state.replacing("onTheWay", with: "on the way"))
         let message = try #require(contract.findings(for: push).first).message
-        #expect(message.contains("/stage is not what the app's type takes: "), "\(message)")
+        #expect(message.contains("/stage cannot be decoded by the app's type: "), "\(message)")
         #expect(message.contains("Stage from invalid String value on the way"), "\(message)")
     }
 
@@ -138,7 +138,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(try contract.findings(for: push("update", state: nil)).map(\.rule) == ["contract-content-state"])
         #expect(
             try contract.findings(for: push("update", state: "[]")).map(\.message) == [
-                "the phone cannot decode content-state: it is a list, and the app expects an object"
+                "the phone cannot decode content-state: it is an array, and the app expects an object"
             ]
         )
     }
@@ -150,7 +150,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(
             try contract.findings(for: push("update", state: state)).map(\.message) == [
                 "the phone cannot decode content-state: /driver/name is missing",
-                "the phone cannot decode content-state: /arrival is a text, and must be a number",
+                "the phone cannot decode content-state: /arrival is a string, and must be a number",
             ]
         )
     }

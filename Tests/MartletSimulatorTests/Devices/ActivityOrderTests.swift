@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2]) func `no update right after a start is ignored`(clientCount: Int) async throws {
-        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(keptPushes: 2 * Self.rounds))
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(storedPushes: 2 * Self.rounds))
         var clients: [PushClient] = []
         for _ in 0..<clientCount {
             clients.append(

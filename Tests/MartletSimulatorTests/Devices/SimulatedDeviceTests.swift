@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func `pushes that came in tell what became of them`() async throws {
-        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, keptPushes: 3))
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, storedPushes: 3))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let token = try DeviceToken(hex: "5d3a6a1c")
         await apns.setOnline(false, token)

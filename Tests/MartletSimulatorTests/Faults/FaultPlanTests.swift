@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: ["", "00", "dead", "11dead", "000200", "5d3a6a1c8f9a42d6"])
     func `other tokens tell nothing`(device: String) {
-        #expect(FaultPlan.magic(device) == nil)
+        #expect(FaultPlan.suffixAction(device) == nil)
     }
 
     @Test(arguments: [("unavailable", 5), ("server-errors", 10), ("drain", 1_000)])

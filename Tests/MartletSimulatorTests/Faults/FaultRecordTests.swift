@@ -70,7 +70,7 @@ import Testing
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.findings.map(\.rule) == ["answered-by-fault"])
         #expect(push.findings.first?.message.hasPrefix("\(description) determined the answer") == true)
-        #expect(push.json["fault"]?.stringValue == name && push.isDisturbed)
+        #expect(push.json["fault"]?.stringValue == name && push.wasFaulted)
         #expect(try ReceivedPush(record: push.record).fault == name)
         await bench.apns.stop()
     }

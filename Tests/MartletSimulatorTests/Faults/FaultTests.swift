@@ -47,7 +47,7 @@ import Testing
         let (apns, client) = try await bench([Fault(.respond(.topicDisallowed), count: 1)])
         #expect(await failure(client)?.reason == .topicDisallowed)
         #expect(await failure(client) == nil)
-        #expect(await apns.pushes.map(\.isDisturbed) == [false, true, false])
+        #expect(await apns.pushes.map(\.wasFaulted) == [false, true, false])
         #expect(await apns.pushes.map(\.status) == [200, 400, 200])
         await client.close()
         await apns.stop()

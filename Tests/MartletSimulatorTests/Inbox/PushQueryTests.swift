@@ -56,8 +56,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("colour:red", "colour: is not known"), (#"title:"op"#, "does not end"),
-        ("number:x", "number:3,7-9"), ("number:9-7", "number:3,7-9"), ("number:", "is none"), ("is:loud", "silent"),
+        ("colour:red", "unknown name colour:"), (#"title:"op"#, "is not closed"),
+        ("number:x", "number:3,7-9"), ("number:9-7", "number:3,7-9"), ("number:", "must be numbers"),
+        ("is:loud", "silent"),
         ("has:nothing", "warning"),
     ])
     func `a query that is none says why`(text: String, word: String) throws {

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `what came too seldom is told, and what has been forgotten counts`() async throws {
-        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, keptPushes: 1))
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, storedPushes: 1))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let token = try DeviceToken(hex: "5d3a6a1c")
         async let three = apns.wait(for: PushQuery("Hi"), count: 3)

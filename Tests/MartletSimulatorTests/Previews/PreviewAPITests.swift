@@ -15,7 +15,7 @@ import Testing
         let list = #"{"strings":[{"app":"com.example.app","language":"de","keys":1}]}"#
         #expect(try await bench.get("/api/v1/strings").body == list)
         let wrong = try await bench.send("PUT", path + "/de", #""READY" "Fertig""#)
-        #expect(wrong.body == #"{"status":400,"detail":"line 1: here has to be = after the key"}"#)
+        #expect(wrong.body == #"{"status":400,"detail":"line 1: expected = after the key"}"#)
         #expect(try await bench.send("PUT", path + "/d", "").status == "400")
         let catalog = #"{"sourceLanguage":"en","strings":{"READY":{}}}"#
         #expect(try await bench.send("PUT", path, catalog).status == "204")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `a push has its surfaces, its thread and nobody else's`() async throws {
-        let bench = try await InboxBench(keptPushes: 20)
+        let bench = try await InboxBench(storedPushes: 20)
         try await bench.push(3)
         try await bench.push(1, to: "00c0ffee")
         let control = String(decoding: SurfaceSnapshot.example(of: .control).json.encoded(), as: UTF8.self)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `of a thread the newest of each collapse identifier is told`() async throws {
-        let bench = try await InboxBench(keptPushes: 20)
+        let bench = try await InboxBench(storedPushes: 20)
         let records = [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")].map { number, collapseID in
             #"{"number":\#(number),"time":1795000000,"connection":1,"device-token":"5d3a6a1c","status":200,"#
                 + #""apns-id":"","headers":{"apns-topic":"com.example.app","apns-collapse-id":"\#(collapseID)"},"#
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `an update knows the attributes that its activity began with`() async throws {
-        let bench = try await InboxBench(keptPushes: 20)
+        let bench = try await InboxBench(storedPushes: 20)
         let client = try PushClient(
             await bench.apns.endpoint,
             authentication: .token(.ephemeral()),

@@ -15,21 +15,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[]", "the template: a template is an object of lock, island, widget, accessory"),
-        ("{}", "the template: a template is an object of lock, island, widget, accessory"),
-        (#"{"watch": {}}"#, "watch: a template is an object of lock, island, widget, accessory"),
-        (#"{"lock": {}}"#, "lock: here can be title, subtitle, trailing, bottom, progress"),
-        (#"{"lock": {"body": "x"}}"#, "lock.body: here can be title, subtitle, trailing, bottom, progress"),
-        (#"{"lock": {"title": 3}}"#, "lock.title: has to be a text, as in \"{{driver.name}}\""),
-        (#"{"lock": {"title": "{{a"}}"#, "lock.title: {{ has no }}"),
+        ("[]", "the template: a template must be an object of lock, island, widget, accessory"),
+        ("{}", "the template: a template must be an object of lock, island, widget, accessory"),
+        (#"{"watch": {}}"#, "watch: a template must be an object of lock, island, widget, accessory"),
+        (#"{"lock": {}}"#, "lock: a surface must be an object of title, subtitle, trailing, bottom, progress"),
+        (
+            #"{"lock": {"body": "x"}}"#,
+            "lock.body: a surface must be an object of title, subtitle, trailing, bottom, progress"
+        ),
+        (#"{"lock": {"title": 3}}"#, "lock.title: must be a string, as in \"{{driver.name}}\""),
+        (#"{"lock": {"title": "{{a"}}"#, "lock.title: {{ is not closed by }}"),
         (
             #"{"lock": {"title": "{{a..b}}"}}"#,
-            "lock.title: {{a..b}} is no path: names with points between them, 16 at most, as in {{driver.name}}"
+            "lock.title: {{a..b}} must be a path of at most 16 names separated by periods, as in {{driver.name}}"
                 + " or {{stops.0}}"
         ),
         (
             #"{"lock": {"title": "{{}}"}}"#,
-            "lock.title: {{}} is no path: names with points between them, 16 at most, as in {{driver.name}}"
+            "lock.title: {{}} must be a path of at most 16 names separated by periods, as in {{driver.name}}"
                 + " or {{stops.0}}"
         ),
     ])
@@ -50,18 +53,20 @@ import Testing
     }
 
     @Test func `there is an end to what is kept, but not to what is replaced`() throws {
-        var material = PreviewMaterial()
+        var material = PreviewData()
         let template = try PreviewTemplate(json: ["lock": ["title": "x"]])
-        for number in 0..<PreviewMaterial.templateLimit {
+        for number in 0..<PreviewData.templateLimit {
             try material.set(template, .init(app: "com.example.app", attributesType: "Type\(number)"))
         }
-        #expect(throws: PreviewsFull.self) { try material.set(template, .init(app: "other", attributesType: "Type")) }
+        #expect(throws: PreviewLimitError.self) {
+            try material.set(template, .init(app: "other", attributesType: "Type"))
+        }
         try material.set(template, .init(app: "com.example.app", attributesType: "Type0"))
         var tables = LocalizedTables()
         let large = ["key": LocalizedString.plain(String(repeating: "x", count: LocalizedTables.byteLimit - 3))]
         try tables.set(large, "de", of: "com.example.app")
         try tables.set(large, "de", of: "com.example.app")
-        #expect(throws: PreviewsFull.self) { try tables.set(["a": .plain("b")], "en", of: "com.example.app") }
+        #expect(throws: PreviewLimitError.self) { try tables.set(["a": .plain("b")], "en", of: "com.example.app") }
         #expect(tables.apps["com.example.app"]?.keys.sorted() == ["de"])
     }
 }

@@ -97,12 +97,12 @@ import Testing
 
     @Test(arguments: [
         ("{", "line 1, column 2: the JSON ends too early"),
-        (#"{"strings": {}}"#, "sourceLanguage has to name a language"),
-        (#"{"sourceLanguage": "en", "strings": []}"#, "strings has to be an object of keys"),
-        (#"{"sourceLanguage": "en", "strings": {"A": 1}}"#, "strings.A has to be an object"),
+        (#"{"strings": {}}"#, "sourceLanguage must be a language tag"),
+        (#"{"sourceLanguage": "en", "strings": []}"#, "strings must be an object"),
+        (#"{"sourceLanguage": "en", "strings": {"A": 1}}"#, "strings.A must be an object"),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"../x": {}}}}}"#,
-            "strings.A.localizations.../x is no language"
+            "strings.A.localizations.../x is not a language tag"
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {}}}}}"#,
@@ -110,16 +110,16 @@ import Testing
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"stringUnit": {"value": 1}}}}}}"#,
-            "strings.A.localizations.de.stringUnit.value has to be a text"
+            "strings.A.localizations.de.stringUnit.value must be a string"
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"variations": {"#
                 + #""plural": {"1": {}}}}}}}}"#,
-            "strings.A.localizations.de.variations.plural.1 is none of zero, one, two, few, many, other"
+            "strings.A.localizations.de.variations.plural.1 must be one of zero, one, two, few, many, other"
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"variations": {"plural": {}}}}}}}"#,
-            "strings.A.localizations.de.variations.plural has no other"
+            "strings.A.localizations.de.variations.plural must have the category other"
         ),
     ])
     func `a mistake is told with its place`(text: String, message: String) {

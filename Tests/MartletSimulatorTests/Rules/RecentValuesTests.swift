@@ -5,10 +5,8 @@ import Testing
 @Suite struct RecentValuesTests {
     @Test func `the value that was set least recently makes room`() {
         var values = RecentValues<String, Int>(capacity: 2)
-        #expect(values.updateValue(1, forKey: "a") == nil)
-        values.updateValue(2, forKey: "b")
-        #expect(values.updateValue(3, forKey: "a") == 1)
-        values.updateValue(4, forKey: "c")
+        let replaced = [("a", 1), ("b", 2), ("a", 3), ("c", 4)].map { values.updateValue($1, forKey: $0) }
+        #expect(replaced == [nil, nil, 1, nil])
         #expect(values["a"] == 3 && values["b"] == nil && values["c"] == 4)
     }
 

@@ -219,7 +219,7 @@ import Testing
         var traffic = TrafficRules()
         let now = ConformanceTests.now
         let findings = traffic.findings(
-            for: TrafficRules.Facts(
+            for: TrafficRules.Push(
                 time: now,
                 skew: skew,
                 connection: 1,
@@ -228,7 +228,7 @@ import Testing
                 topic: "com.example.app",
                 pushType: .alert,
                 payload: [],
-                providerToken: TrafficRules.ProviderTokenFacts(identity: 1, issuedAt: now - age)
+                providerToken: TrafficRules.SentToken(identity: 1, issuedAt: now - age)
             )
         )
         #expect(findings.map(\.rule) == rules, "\(findings.map(\.message))")

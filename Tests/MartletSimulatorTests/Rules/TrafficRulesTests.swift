@@ -20,8 +20,8 @@ import Testing
         issuedAt: Int64? = nil,
         sender: String = "",
         earlyReplacement: String? = nil
-    ) -> TrafficRules.Facts {
-        TrafficRules.Facts(
+    ) -> TrafficRules.Push {
+        TrafficRules.Push(
             time: time,
             connection: connection,
             sender: sender,
@@ -33,7 +33,7 @@ import Testing
             collapseID: collapseID,
             payload: Array((payload ?? #"{"aps":{"alert":"Hi"}}"#).utf8),
             providerToken: token.map {
-                TrafficRules.ProviderTokenFacts(
+                TrafficRules.SentToken(
                     identity: $0,
                     issuedAt: issuedAt ?? time,
                     earlyReplacement: earlyReplacement
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// What is found in each push, joined.
-    private static func rules(_ pushes: [TrafficRules.Facts]) -> [String] {
+    private static func rules(_ pushes: [TrafficRules.Push]) -> [String] {
         var rules = TrafficRules()
         return pushes.map { rules.findings(for: $0).map(\.rule).joined(separator: " ") }
     }
@@ -64,7 +64,7 @@ import Testing
         ([push(at: 10, isOnline: false), push(at: 10, isOnline: false)], ["", ""]),
         ([push(at: 10, isOnline: false), push(at: 10)], ["", ""]),
     ])
-    func `a device that is in the list twice is noticed`(pushes: [TrafficRules.Facts], expected: [String]) {
+    func `a device that is in the list twice is noticed`(pushes: [TrafficRules.Push], expected: [String]) {
         #expect(Self.rules(pushes) == expected)
     }
 
@@ -109,7 +109,7 @@ import Testing
         ([push(at: .max, token: 1, issuedAt: .min)], ["provider-token-too-old"]),
     ])
     func `provider tokens are kept for 20 minutes and given up after 60`(
-        pushes: [TrafficRules.Facts],
+        pushes: [TrafficRules.Push],
         expected: [String]
     ) {
         #expect(Self.rules(pushes) == expected)
@@ -130,7 +130,7 @@ import Testing
         #expect(Self.rules(alone) == quiet + ["connection-per-push", "connection-per-push"])
         let slow = (1...12).map { Self.push(at: Int64($0) * 31, over: $0, after: 0, to: "\($0)") }
         #expect(Set(Self.rules(slow)) == [""])
-        let shared = alone.flatMap { first -> [TrafficRules.Facts] in
+        let shared = alone.flatMap { first -> [TrafficRules.Push] in
             var second = first
             second.earlierPushCount = 1
             second.deviceToken += "b"

@@ -59,22 +59,22 @@ import Testing
             (#"{"type":"object","required":["a"]}"#, "{}", "/a is missing"),
             (
                 #"{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}"#, #"{"a":{"b":null}}"#,
-                "/a/b is null, and must be a text"
+                "/a/b is null, and must be a string"
             ),
-            (#"{"items":{"type":["number","null"]}}"#, #"[1,"x"]"#, "/1 is a text, and must be a number, or null"),
+            (#"{"items":{"type":["number","null"]}}"#, #"[1,"x"]"#, "/1 is a string, and must be a number, or null"),
             (#"{"additionalProperties":false}"#, #"{"a/b":1}"#, "/a~1b is not allowed"),
-            (#"{"type":"array"}"#, "{}", "it is an object, and must be a list"),
+            (#"{"type":"array"}"#, "{}", "it is an object, and must be an array"),
             (#"{"enum":["a","b"]}"#, #""c""#, #"it must be one of "a", "b""#),
             (#"{"const":1}"#, "2", "it must be 1"),
-            (#"{"minimum":0.5}"#, "0", "it is 0, and must be 0.5 at least"),
-            (#"{"maxLength":2}"#, #""abc""#, "it has 3 characters, and may have 2 at most"),
-            (#"{"minItems":1}"#, "[]", "it has 0 elements, and must have 1 at least"),
+            (#"{"minimum":0.5}"#, "0", "it is 0, and must be at least 0.5"),
+            (#"{"maxLength":2}"#, #""abc""#, "it has 3 characters, and must have at most 2"),
+            (#"{"minItems":1}"#, "[]", "it has 0 elements, and must have at least 1"),
             (#"{"anyOf":[{"type":"null"},{"type":"object","required":["a"]}]}"#, "{}", "/a is missing"),
             (
                 #"{"oneOf":[{"type":"number"},{"type":"integer"}]}"#, "1",
-                "it fits the alternatives 1 and 2 of the schema, and may fit one only"
+                "it matches the alternatives 1 and 2 of oneOf, and must match exactly one"
             ),
-            (#"{"not":{"type":"null"}}"#, "null", "it is what the schema excludes"),
+            (#"{"not":{"type":"null"}}"#, "null", "it matches a schema that is excluded by not"),
         ] as [(String, String, String)]
     )
     func `a violation has a place and a sentence`(schema: String, document: String, sentence: String) throws {

@@ -138,12 +138,12 @@ import Testing
     }
 
     @Test func `a type that cannot be followed is named with what to do`() throws {
-        try refuses([String: Open].self, "Open: which values it takes cannot be told: make it CaseIterable")
-        try refuses(Payload.self, "Payload: it does not decode from stand-ins")
+        try refuses([String: Open].self, "Open: its values are unknown: make it CaseIterable")
+        try refuses(Payload.self, "Payload: it does not decode placeholder values")
         try refuses(Tree.self, "it contains itself")
-        try refuses([Int: String].self, "a dictionary has no schema unless its keys are texts")
-        try refuses(Tolerant.self, "Tolerant: what it takes depends on what it reads")
-        try refuses(Swallowing.self, "Open: which values it takes cannot be told")
+        try refuses([Int: String].self, "the keys of a dictionary must be strings")
+        try refuses(Tolerant.self, "Tolerant: its decoding depends on the decoded values")
+        try refuses(Swallowing.self, "Open: its values are unknown")
     }
 
     private func refuses<Value: Decodable>(_ type: Value.Type, _ words: String) throws {

@@ -13,7 +13,7 @@ import Testing
         bench.raw.send(bench.push(1) + bench.push(3) + bench.push(5))
         #expect(await !bench.frames(until: .goAway).contains { $0.kind == .headers })
         let pushes = await bench.apns.pushes
-        #expect(pushes.map(\.status) == [0, 0, 0] && pushes.allSatisfy(\.isDisturbed))
+        #expect(pushes.map(\.status) == [0, 0, 0] && pushes.allSatisfy(\.wasFaulted))
         let losses = pushes.flatMap(\.findings).filter { $0.rule == "answer-lost" }
         #expect(losses.count == 3 && losses.allSatisfy { $0.message.contains("reset-connection") })
         #expect(try pushes.allSatisfy { try !PushQuery("is:refused").matches($0) && PushQuery("status:0").matches($0) })
@@ -31,7 +31,7 @@ import Testing
         bench.raw.send(bench.push(1) + bench.push(3) + bench.push(5))
         #expect(RawHTTP2.frames(in: await bench.raw.bytes()).count { $0.kind == .headers } == 2)
         #expect(await bench.apns.pushes.map(\.status) == [200, 200, 0])
-        #expect(await bench.apns.pushes.map(\.isDisturbed) == [false, false, true])
+        #expect(await bench.apns.pushes.map(\.wasFaulted) == [false, false, true])
         let connection = try await bench.connection()
         #expect(connection["answers"] == ["200": 2] && connection["unanswered"] == 1)
         await bench.apns.stop()

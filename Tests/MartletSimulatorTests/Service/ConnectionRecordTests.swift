@@ -113,7 +113,7 @@ import Testing
             privateKeyPEM: files.scratch.read("key.pem")
         )
         let apns = try await SimulatedAPNs.start(
-            SimulatedAPNs.Configuration(leniency: .fullSpeedAfterRefusals, faults: [Fault(.hang)])
+            SimulatedAPNs.Configuration(relaxedRules: .fullSpeedAfterRefusals, faults: [Fault(.hang)])
         )
         let client = try await PushClient(
             apns.endpoint,

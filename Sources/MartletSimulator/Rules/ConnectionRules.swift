@@ -2,7 +2,7 @@ internal import MartletCore
 
 /// The rules about provider tokens that depend on the earlier requests of a connection: one team, one family of keys,
 /// and a new token at most every 20 minutes ("Establishing a token-based connection to APNs").
-struct ConnectionLaws {
+struct ConnectionRules {
     /// The minimum time between two tokens on one connection, in seconds.
     static let tokenInterval: Int64 = 20 * 60
 
@@ -39,7 +39,7 @@ struct ConnectionLaws {
     ///   - now: The time of the simulator's clock, in seconds since 1970.
     ///   - skew: The seconds by which a fault has set that clock ahead; intervals are measured without it.
     ///   - expired: The tokens that a fault has declared expired.
-    ///   - leniency: The rules that do not apply.
+    ///   - relaxedRules: The rules that do not apply.
     /// - Returns: The refusal; nil when the token may be used.
     mutating func problem(
         with sender: Sender,
@@ -47,9 +47,11 @@ struct ConnectionLaws {
         at now: Int64,
         skew: Int64,
         expired: ExpiredTokens,
-        _ leniency: Leniency
+        _ relaxedRules: RelaxedRules
     ) -> Refusal? {
-        if !leniency.contains(.mixedKeys), let first, let refusal = ConnectionLaws.problem(with: sender, after: first) {
+        if !relaxedRules.contains(.mixedKeys), let first,
+            let refusal = ConnectionRules.problem(with: sender, after: first)
+        {
             return refusal
         }
         let (current, related) = (self.current, self.related)
@@ -64,12 +66,12 @@ struct ConnectionLaws {
             return nil
         }
         // A token of the related key does not replace that of the other key.
-        let isChangeOfKey = ConnectionLaws.areRelated(sender, current.sender)
+        let isChangeOfKey = ConnectionRules.areRelated(sender, current.sender)
         let replaced = isChangeOfKey ? related : current
         let problem = replaced.flatMap { token in
-            ConnectionLaws.earlyReplacement(of: token, by: sender, at: now, skew: skew, expired: expired)
+            ConnectionRules.earlyReplacement(of: token, by: sender, at: now, skew: skew, expired: expired)
         }
-        if let problem, !leniency.contains(.frequentTokens) {
+        if let problem, !relaxedRules.contains(.frequentTokens) {
             return .credentials(.tooManyProviderTokenUpdates, .providerTokenRefreshedEarly, problem)
         }
         earlyReplacement = problem
@@ -149,23 +151,5 @@ struct ConnectionLaws {
         case (.topics(_, _, let related), .topics): return related.contains(sender.claims.keyID)
         case (.team, .topics), (.topics, .team): return false
         }
-    }
-}
-
-/// The last 100 provider tokens that a fault has declared expired.
-struct ExpiredTokens {
-    private static let limit = 100
-
-    /// Hashes of the values of `authorization`.
-    private var identities: [Int] = []
-
-    mutating func insert(_ authorization: String) {
-        guard !contains(authorization) else { return }
-        if identities.count == ExpiredTokens.limit { identities.removeFirst() }
-        identities.append(authorization.hashValue)
-    }
-
-    func contains(_ authorization: String) -> Bool {
-        !identities.isEmpty && identities.contains(authorization.hashValue)
     }
 }

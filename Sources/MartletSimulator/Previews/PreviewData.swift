@@ -5,7 +5,7 @@ internal import MartletCore
 /// surfaces.
 ///
 /// It is held in memory and limited, because every client of the inbox can add to it.
-struct PreviewMaterial: Sendable {
+struct PreviewData: Sendable {
     /// The key of a template: the app, and the type of its attributes.
     struct TemplateName: Hashable {
         let app: String
@@ -22,9 +22,9 @@ struct PreviewMaterial: Sendable {
     private(set) var surfaces: [String: [SurfaceKind: StoredSurface]] = [:]
 
     /// Sets a template, replacing an existing one.
-    mutating func set(_ template: PreviewTemplate, _ name: TemplateName) throws(PreviewsFull) {
-        guard templates[name] != nil || templates.count < PreviewMaterial.templateLimit else {
-            throw PreviewsFull("there are \(templates.count) templates already: remove some first")
+    mutating func set(_ template: PreviewTemplate, _ name: TemplateName) throws(PreviewLimitError) {
+        guard templates[name] != nil || templates.count < PreviewData.templateLimit else {
+            throw PreviewLimitError("there are \(templates.count) templates already: remove some first")
         }
         templates[name] = template
     }
@@ -35,9 +35,9 @@ struct PreviewMaterial: Sendable {
     }
 
     /// Sets the stored surface of an app for its kind, replacing an existing one.
-    mutating func set(_ surface: StoredSurface, of app: String) throws(PreviewsFull) {
-        guard surfaces[app] != nil || surfaces.count < PreviewMaterial.surfaceLimit else {
-            throw PreviewsFull("\(surfaces.count) apps have surfaces already: remove some first")
+    mutating func set(_ surface: StoredSurface, of app: String) throws(PreviewLimitError) {
+        guard surfaces[app] != nil || surfaces.count < PreviewData.surfaceLimit else {
+            throw PreviewLimitError("\(surfaces.count) apps have surfaces already: remove some first")
         }
         surfaces[app, default: [:]][surface.kind] = surface
     }
@@ -51,16 +51,16 @@ struct PreviewMaterial: Sendable {
 
     /// Returns the template for a Live Activity; without a type, the only template of the app.
     func template(of app: String, attributesType: String?) -> (name: TemplateName, PreviewTemplate)? {
-        let own = templates.filter {
+        let candidates = templates.filter {
             $0.key.app == app && attributesType ?? $0.key.attributesType == $0.key.attributesType
         }
-        guard own.count == 1, let found = own.first else { return nil }
+        guard candidates.count == 1, let found = candidates.first else { return nil }
         return (found.key, found.value)
     }
 }
 
 /// An error that reports that a limit of the preview data is reached.
-struct PreviewsFull: Error, CustomStringConvertible {
+struct PreviewLimitError: Error, CustomStringConvertible {
     /// The limit that is reached, and what to do.
     let description: String
 

@@ -5,7 +5,7 @@ import Testing
 @testable import MartletSimulator
 
 /// What a connection may carry after what it has carried.
-@Suite struct ConnectionLawTests {
+@Suite struct ConnectionRulesTests {
     private typealias Case = ConformanceTests.Case
 
     /// A judge for which several keys are registered, each with a scope, and one connection to it.
@@ -15,9 +15,9 @@ import Testing
         /// Signing twice makes two tokens.
         private var tokens: [String: String] = [:]
 
-        init(_ leniency: Leniency = []) throws {
+        init(_ relaxedRules: RelaxedRules = []) throws {
             bench = try ConformanceTests.Bench()
-            bench.judge = Judge(environment: .development, leniency: leniency)
+            bench.judge = Judge(environment: .development, relaxedRules: relaxedRules)
         }
 
         mutating func register(_ name: String, team: String = "TEAM000001", _ scope: KeyScope = .team()) throws {
@@ -198,7 +198,7 @@ import Testing
         #expect(bench.send("A", issuedAfter: seconds) == reason)
     }
 
-    @Test func `a refresh that the leniency allows is noted as early`() throws {
+    @Test func `a refresh that the relaxedRules allows is noted as early`() throws {
         var bench = try ConformanceTests.Bench(.frequentTokens)
         for (age, isEarly) in [(600, false), (0, true), (1_800, true)] as [(Int64, Bool)] {
             let fields = ["authorization": ConformanceTests.Bench.authorization(age: age)]

@@ -5,12 +5,12 @@ import Testing
 
 @testable import MartletSimulator
 
-/// Laws that are let rest, and that they hold otherwise.
-@Suite struct LeniencyTests {
-    private func reasons(_ fields: [String: String?], _ leniency: Leniency) throws -> [Reason?] {
+/// Relaxed rules, which apply by default.
+@Suite struct RelaxedRulesTests {
+    private func reasons(_ fields: [String: String?], _ relaxedRules: RelaxedRules) throws -> [Reason?] {
         let test = ConformanceTests.Case(testDescription: "", fields: fields)
-        return try [[], leniency, .all].map { leniency in
-            var bench = try ConformanceTests.Bench(leniency)
+        return try [[], relaxedRules, .all].map { relaxedRules in
+            var bench = try ConformanceTests.Bench(relaxedRules)
             return bench.verdict(on: test).reason
         }
     }
@@ -21,8 +21,8 @@ import Testing
         #expect(try reasons(hurried, .hurriedBackground) == [.badPriority, nil, nil])
     }
 
-    @Test func `every law has a name`() {
-        let named = Leniency.names.filter { $0.name != "all" }.reduce(Leniency()) { $0.union($1.leniency) }
+    @Test func `every relaxed rule has a name`() {
+        let named = RelaxedRules.names.filter { $0.name != "all" }.reduce(RelaxedRules()) { $0.union($1.rules) }
         #expect(named == .all)
     }
 }
