@@ -9,7 +9,7 @@ struct InboxBench {
     let apns: SimulatedAPNs
     let base: String
 
-    /// So many pushes have come in; three are kept unless it is said otherwise.
+    /// Starts a simulator that has received this number of pushes, and stores three by default.
     init(pushes: Int = 0, storedPushes: Int = 3, release: SimulatedAPNs.Release? = nil) async throws {
         apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(

@@ -61,7 +61,7 @@ struct RawBench {
         while await apns.pushCount != count { await Task.yield() }
     }
 
-    /// What the HTTP interface tells of the only connection.
+    /// Returns the only connection as the HTTP interface reports it.
     func connection() async throws -> JSONValue {
         let list = try JSONReader.read(Array(try await get("/api/v1/connections").utf8))
         let all = (list["open"]?.elements ?? []) + (list["closed"]?.elements ?? [])

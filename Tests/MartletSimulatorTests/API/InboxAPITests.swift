@@ -6,7 +6,7 @@ import Testing
 
 /// The HTTP interface, as curl sees it.
 @Suite(.timeLimit(.minutes(1))) struct InboxAPITests {
-    @Test func `pushes are listed newest first, as many as are kept`() async throws {
+    @Test func `stored pushes are listed, newest first`() async throws {
         let bench = try await InboxBench(pushes: 5)
         let (status, body) = try await bench.get("/api/v1/pushes")
         #expect(status == "200")
@@ -32,7 +32,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a limit is kept to`() async throws {
+    @Test func `a limit is observed`() async throws {
         let bench = try await InboxBench(pushes: 3)
         let list = try JSONReader.read(Array(try await bench.get("/api/v1/pushes?limit=1").body.utf8))
         #expect(elements(of: list["pushes"]).map { $0["number"]?.integerValue } == [3])
@@ -87,7 +87,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a wait ends with what came, or tells what came close`() async throws {
+    @Test func `a wait ends with the pushes or the near misses`() async throws {
         let bench = try await InboxBench(pushes: 2)
         let found = try await bench.get("/api/v1/pushes/wait?query=body:push&count=2")
         #expect(found.status == "200")

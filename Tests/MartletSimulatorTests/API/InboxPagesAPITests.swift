@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What the pages besides the list of pushes ask for: connections, channels, presets, and the lines for clients.
+/// Routes of the other pages: connections, channels, presets and client instructions.
 @Suite(.timeLimit(.minutes(1))) struct InboxPagesAPITests {
     private func client(of bench: InboxBench, trusts: Bool = true) async throws -> PushClient {
         try PushClient(
@@ -20,7 +20,7 @@ import Testing
         return try #require(try await bench.json("GET", "/api/v1/connections")["closed"]?.elements?.first)
     }
 
-    @Test func `a connection tells who speaks over it, how, and what came of it`() async throws {
+    @Test func `a connection is reported with its client, its parameters and its answers`() async throws {
         let bench = try await InboxBench()
         let client = try await client(of: bench)
         for hex in ["5d3a6a1c", "5d3a0000dead"] {
@@ -46,7 +46,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `who does not trust the certificate is seen, and why`() async throws {
+    @Test func `a failed handshake is reported with the reason`() async throws {
         let bench = try await InboxBench()
         let client = try await client(of: bench, trusts: false)
         await #expect(throws: APNsError.self) {
@@ -62,7 +62,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a GOAWAY is told with its code and its words`() async throws {
+    @Test func `a GOAWAY is reported with its code and debug data`() async throws {
         let bench = try await InboxBench()
         await bench.apns.setFaults([Fault(.goAway(code: 2, debugData: "tired"), count: 1)])
         try await bench.push(1)
@@ -97,7 +97,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `of the connections that were closed the last hundred are remembered`() async throws {
+    @Test func `the last hundred closed connections are stored`() async throws {
         let bench = try await InboxBench()
         try await bench.push(1)
         _ = try await closed(1, of: bench)
@@ -108,7 +108,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a channel is made and removed as clients see it`() async throws {
+    @Test func `a channel is created and deleted for clients, too`() async throws {
         let bench = try await InboxBench()
         let made = try await bench.send(
             "POST",
@@ -138,7 +138,7 @@ import Testing
         text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test func `devices are told in one answer`() async throws {
+    @Test func `devices are listed in one answer`() async throws {
         let bench = try await InboxBench()
         for token in ["5d3a6a1c", "aaaa0001"] {
             _ = try await bench.send("PUT", "/api/v1/devices/" + token, #"{"topics":["com.example.app"]}"#)
@@ -170,7 +170,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `presets tell the rules that they are made of`() async throws {
+    @Test func `presets are listed with their rules`() async throws {
         let bench = try await InboxBench()
         let presets = try await bench.json("GET", "/api/v1/chaos")["presets"]?.elements
         let slow = try #require(presets?.first { $0["name"]?.stringValue == "slow" })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What the page sends: pushes of its own, and pushes that go on to real devices.
+/// Pushes that the page sends, and pushes that are sent on to real devices.
 @Suite(.timeLimit(.minutes(1))) struct InboxSendingTests {
     private static let headers = #"{"apns-push-type":"alert","apns-topic":"com.example.app"}"#
 
@@ -12,7 +12,7 @@ import Testing
         return #"{"device-token":"\#(token)","headers":\#(headers),"payload-text":\#(text)}"#
     }
 
-    @Test func `a push of the page is judged as any other, and keeps its bytes`() async throws {
+    @Test func `a push of the page is judged like others, and its payload is unchanged`() async throws {
         let bench = try await InboxBench()
         let payload = #"{ "aps" : {"alert":"Hi","badge":"3"}, "n" : 1.50, "n" : 12345678901234567890 }"#
         let push = try await bench.json("POST", "/api/v1/pushes", Self.body(payload))
@@ -71,7 +71,7 @@ import Testing
         ),
         (#"{"device-token":"5d","payload-base64":"%"}"#, "must be base64"),
     ])
-    func `what is no push is refused, and nothing comes in`(body: String, detail: String) async throws {
+    func `invalid pushes are refused and not stored`(body: String, detail: String) async throws {
         let bench = try await InboxBench()
         let answer = try await bench.send("POST", "/api/v1/pushes", body)
         #expect(answer.status == "400" && answer.body.contains(detail), "\(answer.body)")
@@ -88,7 +88,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `the rules look at a text as it is, and at broadcasts as such`() async throws {
+    @Test func `payload-text is checked unchanged, and broadcasts by their rules`() async throws {
         let bench = try await InboxBench()
         let spaces = String(repeating: " ", count: 4_096)
         let long = try await bench.send("POST", "/api/v1/lint", Self.body("{\(spaces)}"))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What the HTTP interface offers tests in other languages: assertions, namespaces, export and import, events.
+/// Routes for tests in other languages: assertions, namespaces, export, import and events.
 @Suite(.timeLimit(.minutes(1))) struct InboxTestRoutesTests {
-    @Test func `assertions say which of them hold, and what came close`() async throws {
+    @Test func `assertions report which of them pass, and the near misses`() async throws {
         let bench = try await InboxBench(pushes: 3)
         let good =
             #"{"assertions":[{"query":"body:push","count":3},{"query":"body:2"},{"query":"type:voip","at-most":0}]}"#
@@ -99,7 +99,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `what is exported can be taken in again, byte for byte`() async throws {
+    @Test func `exported pushes can be imported unchanged`() async throws {
         let bench = try await InboxBench(pushes: 2)
         let client = try PushClient(
             await bench.apns.endpoint,
@@ -140,7 +140,7 @@ import Testing
         await other.apns.stop()
     }
 
-    @Test func `events tell what happens, and what was missed`() async throws {
+    @Test func `events are streamed, with those that were missed`() async throws {
         let bench = try await InboxBench(pushes: 2)
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
         client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1\r\n\r\n")
@@ -157,7 +157,7 @@ import Testing
         #expect(await client.isClosedByPeer())
     }
 
-    @Test func `one look at the events without their body leaves the connection in order`() async throws {
+    @Test func `a HEAD request for events leaves the connection usable`() async throws {
         let bench = try await InboxBench()
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
         client.send("HEAD /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -167,7 +167,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a few who wait leave room for others`() async throws {
+    @Test func `waiting clients are limited, and others are answered`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false))
         var followers: [AsyncStream<SimulatorEvent>] = []
         for _ in 0..<500 { followers.append(await apns.inbox.events(after: nil)) }
@@ -179,7 +179,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `events can be narrowed by a query`() async throws {
+    @Test func `a query selects events`() async throws {
         let bench = try await InboxBench()
         let client = try RawClient(port: try #require(await bench.apns.inboxPort))
         client.send("GET /api/v1/events?query=body:1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -190,7 +190,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `who falls far behind is let go`() async throws {
+    @Test func `the sequence of a slow reader ends`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let slow = await apns.inbox.events(after: nil)
         await apns.inbox.reportChangedFaults(10_001)
@@ -200,7 +200,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `keys are made known by their public halves`() async throws {
+    @Test func `keys are registered by their public halves`() async throws {
         let bench = try await InboxBench()
         let known = try SigningKey.ephemeral(keyID: "KNOWNKEY01", teamID: "TEAM000001")
         let pem = try known.publicKeyPEM().split(separator: "\n").joined(separator: "\\n")

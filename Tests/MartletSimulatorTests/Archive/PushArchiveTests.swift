@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What a simulator keeps in a file from one run to the next.
+/// Pushes and channels in the data file of a simulator.
 @Suite(.timeLimit(.minutes(1))) struct PushArchiveTests {
     private static let token = "5d3a6a1c"
 
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `pushes, their deliveries, numbers and channels are there again`() async throws {
+    @Test func `pushes, deliveries, numbers and channels are restored`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
         let (first, client) = try await start(file)
@@ -58,7 +58,7 @@ import Testing
         await fourth.stop()
     }
 
-    @Test func `what came in last is kept by an orderly end`() async throws {
+    @Test func `the last pushes are written when the simulator stops`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
         let (apns, client) = try await start(file, storedPushes: 10_000)
@@ -71,7 +71,7 @@ import Testing
         await again.stop()
     }
 
-    @Test func `whatever somebody sends can be read again`() async throws {
+    @Test func `invalid pushes are stored and restored`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
         let (apns, client) = try await start(file)
@@ -89,7 +89,7 @@ import Testing
         await again.stop()
     }
 
-    @Test func `a fault changes an answer, not the channels that are kept`() async throws {
+    @Test func `a fault changes an answer, not the stored channels`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
         let (apns, client) = try await start(file)
@@ -104,7 +104,7 @@ import Testing
         await again.stop()
     }
 
-    @Test func `one file is one simulator's`() async throws {
+    @Test func `a data file can be used by one simulator only`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
         let (apns, client) = try await start(file)
@@ -116,7 +116,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a file that is something else is refused`() async throws {
+    @Test func `a file that is not a data file is refused`() async throws {
         let scratch = try ScratchDirectory()
         let text = try scratch.write(Array("martlets have no feet, and never land".utf8), to: "text")
         for file in [text, scratch.path + "/nowhere/pushes.sqlite"] {
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `a simulator that is killed leaves a whole file`() async throws {
+    @Test func `the data file stays consistent when the simulator is killed`() async throws {
         let scratch = try ScratchDirectory()
         let file = scratch.path + "/pushes.sqlite"
         var seen = 0
@@ -157,7 +157,7 @@ import Testing
         #expect(seen > 0)
     }
 
-    @Test func `what cannot be kept yet is kept later, once`() {
+    @Test func `changes that cannot be written are merged with later ones`() {
         var changes = ArchiveChanges(lastNumber: 3)
         #expect(changes.isEmpty)
         func push(_ number: Int) -> SimulatorEvent { .received(.sample(number)) }

@@ -2,7 +2,7 @@ import Martlet
 import MartletSimulator
 import Testing
 
-/// Pushes to a Live Activity in quick succession, as the phone takes them.
+/// The order of pushes to a Live Activity in quick succession.
 @Suite(.timeLimit(.minutes(1))) struct ActivityOrderTests {
     private static let rounds = 1_000
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What becomes of broadcasts, and of the activities that pushes start.
+/// Deliveries of broadcasts, and of pushes to started activities.
 @Suite(.timeLimit(.minutes(1))) struct BroadcastDeliveryTests {
     private var registry = DeviceRegistry(environment: .development)
     private var random = SplitMix64(state: 7)
@@ -25,8 +25,7 @@ import Testing
         deliveries.map { "\($0.number) \($0.1.kind.rawValue) \($0.1.note ?? "")" }
     }
 
-    @Test mutating func `everybody who listens gets a broadcast, and who is away gets it later if it is stored`() throws
-    {
+    @Test mutating func `all subscribers receive a broadcast, and offline ones receive a stored one later`() throws {
         let here = try DeviceToken(hex: "aaaa0001")
         let away = try DeviceToken(hex: "bbbb0002")
         #expect(broadcast(1, expiration: "0", timestamp: 1).isEmpty, "nobody listens")
@@ -70,7 +69,7 @@ import Testing
         #expect(registry["bbbb0002"]?.channels == ["b3RoZXI="])
     }
 
-    @Test func `an activity that a push starts has a token of its own, and listens where it is told`() async throws {
+    @Test func `a started activity has its own token and subscribes to the channel of its start`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let channel = try await client.channels(of: "com.example.app").create(storing: .mostRecent)

@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test(arguments: ["update", "end"])
-    mutating func `a push-to-start token takes no update`(event: String) throws {
+    mutating func `an update to a push-to-start token is ignored`(event: String) throws {
         _ = deliver(Self.push(1, #"{"aps":{\#(Self.start())}}"#))
         let update = #"{"aps":{"timestamp":30,"event":"\#(event)","content-state":{"n":2}}}"#
         let push = deliver(Self.push(2, update))
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    mutating func `the token of an activity takes no start`(hasEnded: Bool) throws {
+    mutating func `a start to the token of an activity is ignored`(hasEnded: Bool) throws {
         _ = deliver(Self.push(1, #"{"aps":{\#(Self.start())}}"#))
         let activity = try #require(registry["5d3a"]?.startedActivities.first?.token).hex
         if hasEnded {
@@ -230,7 +230,7 @@ import Testing
         #expect(registry["5d3a"]?.activity == nil && registry["5d3a"]?.startedActivities.isEmpty == true)
     }
 
-    @Test mutating func `an end without usable content keeps the content`() throws {
+    @Test mutating func `an end without valid content does not change the content`() throws {
         try showContent()
         let push = deliver(Self.push(2, #"{"aps":{"timestamp":11,"event":"end","content-state":1}}"#))
         #expect(push.deliveries.map(\.kind) == [.delivered])

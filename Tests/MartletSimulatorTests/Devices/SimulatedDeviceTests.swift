@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What becomes of a push after APNs has accepted it.
+/// Deliveries of accepted pushes.
 @Suite(.timeLimit(.minutes(1))) struct SimulatedDeviceTests {
     private var device = SimulatedDevice(environment: .development)
 
@@ -40,7 +40,7 @@ import Testing
         #expect(device.shown == [1])
     }
 
-    @Test mutating func `for one that is away the newest of each topic is kept`() {
+    @Test mutating func `the newest push of each topic is stored for an offline device`() {
         _ = device.setOnline(false, at: 0)
         #expect(words(device.receive(push(1), at: 0)) == ["1 stored-device-offline"])
         #expect(words(device.receive(push(2, topic: "other"), at: 0)) == ["2 stored-device-offline"])
@@ -50,7 +50,7 @@ import Testing
         #expect(device.stored.isEmpty && device.shown == [2, 3])
     }
 
-    @Test mutating func `what is tried once is not kept, and what expires is dropped`() {
+    @Test mutating func `pushes with expiration 0 are not stored, and expired ones are discarded`() {
         _ = device.setOnline(false, at: 0)
         #expect(words(device.receive(push(1, expiration: "0"), at: 0)) == ["1 discarded-not-stored"])
         _ = device.receive(push(2, topic: "a", expiration: "100"), at: 0)
@@ -76,7 +76,7 @@ import Testing
         #expect(words(device.setOnline(true, at: 100)) == ["1 delivered-from-storage"])
     }
 
-    @Test mutating func `a newer notification takes the place of an older of the same name`() {
+    @Test mutating func `a newer notification replaces one with the same collapse identifier`() {
         for (number, name) in [(1, "a"), (2, "b"), (3, "a"), (4, nil), (5, nil)] as [(Int, String?)] {
             _ = device.receive(push(number, collapseID: name), at: 0)
         }
@@ -87,7 +87,7 @@ import Testing
         #expect(device.shown.count == 100 && device.shown.last == 199)
     }
 
-    @Test mutating func `an activity keeps the newest content, and nothing after its end`() throws {
+    @Test mutating func `an activity has the newest content, and ignores pushes after its end`() throws {
         func activity(_ number: Int, _ event: String, _ timestamp: Int, _ minutes: Int) -> DeliveredPush {
             push(
                 number,
@@ -113,7 +113,7 @@ import Testing
         #expect(words(device.receive(push(6, type: "liveactivity", "{}"), at: 0)) == ["6 ignored"])
     }
 
-    @Test func `a device that is registered again keeps what waits for it, and is no stranger`() throws {
+    @Test func `a device that is registered again keeps its stored pushes`() throws {
         var registry = DeviceRegistry(environment: .development)
         let token = try DeviceToken(hex: "5d3a")
         var random = SplitMix64(state: 7)
@@ -167,7 +167,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `pushes that came in tell what became of them`() async throws {
+    @Test func `received pushes have their deliveries`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, storedPushes: 3))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let token = try DeviceToken(hex: "5d3a6a1c")

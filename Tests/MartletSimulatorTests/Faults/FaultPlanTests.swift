@@ -3,12 +3,12 @@ import Testing
 
 @testable import MartletSimulator
 
-/// When things go wrong.
+/// Decisions of faults.
 @Suite struct FaultPlanTests {
     private let device = "5d3a6a1c"
     private let headers = PushHeaders(pushType: "alert", topic: "com.example.app")
 
-    /// Which of so many requests have something go wrong.
+    /// Returns the numbers of the requests that faults affect.
     private func times(_ faults: [Fault], seed: UInt64 = 1, of count: Int = 20) -> [Int] {
         var plan = FaultPlan(faults, seed: seed)
         return (1...count).filter { _ in !plan.injections(on: device, headers, at: 0).isEmpty }
@@ -37,7 +37,7 @@ import Testing
         #expect(hangs == first, "what else goes wrong changes nothing")
     }
 
-    @Test func `a fault happens with what it matches`() {
+    @Test func `a fault affects matching requests only`() {
         func matches(_ match: Fault.Match) -> Bool { !times([Fault(.hang, with: match)], of: 1).isEmpty }
         #expect(matches(Fault.Match(topic: "com.example.app", pushType: "alert", deviceSuffix: "6A1C")))
         #expect(!matches(Fault.Match(topic: "com.example.other")))
@@ -89,7 +89,7 @@ import Testing
         ("5d3a00fa11", .resetConnection), ("5d3a00e5e7", .resetStream(code: 2)),
         ("5D3A00DEAD", .respond(.unregistered)), ("5d3a00DeaF", .hang), ("5D3A00C105", .close),
     ])
-    func `the end of a device token tells what goes wrong`(device: String, action: Fault.Action) {
+    func `the suffix of a device token selects a fault`(device: String, action: Fault.Action) {
         var plan = FaultPlan([], seed: 1)
         let injections = plan.injections(on: device, PushHeaders(), at: 0)
         #expect(injections.map(\.action) == [action])
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ["", "00", "dead", "11dead", "000200", "5d3a6a1c8f9a42d6"])
-    func `other tokens tell nothing`(device: String) {
+    func `other suffixes select no fault`(device: String) {
         #expect(FaultPlan.suffixAction(device) == nil)
     }
 
@@ -107,7 +107,7 @@ import Testing
         #expect(times(preset.faults, of: 3 * interval) == [interval, 2 * interval, 3 * interval])
     }
 
-    @Test func `a limit of streams without conditions is no matter of requests`() {
+    @Test func `a stream limit without conditions affects no single request`() {
         let limits = [Fault(.limitStreams(7)), Fault(.limitStreams(3)), Fault(.limitStreams(1), count: 1)]
         #expect(FaultPlan(limits, seed: 1).streamLimit == 3)
         #expect(times(limits) == [1])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// The records of pushes that faults affect, and what the client of such a push reads from its connection.
+/// Records of pushes that faults affect, with the frames that their client receives.
 @Suite(.timeLimit(.minutes(1))) struct FaultRecordTests {
     // MARK: Records
 

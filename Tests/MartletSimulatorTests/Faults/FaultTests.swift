@@ -4,7 +4,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// What Martlet's own client makes of everything that can go wrong.
+/// Faults and Martlet's client.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct FaultTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
@@ -53,7 +53,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `what passes is tried again, after the time that is asked for`() async throws {
+    @Test func `temporary errors are retried after the requested time`() async throws {
         let (apns, client) = try await bench([Fault(.respond(.serviceUnavailable, retryAfter: 0), count: 2)])
         let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)
         #expect(receipt.attempts == 3)
@@ -62,7 +62,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a stream that is refused goes out again, one that breaks is not known`() async throws {
+    @Test func `a refused stream is sent again, and the outcome of a broken one is unknown`() async throws {
         let (apns, client) = try await bench([
             Fault(.resetStream(code: 7), count: 1), Fault(.resetStream(code: 2), count: 1, after: 2),
         ])
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [Fault.Action.close, .resetConnection])
-    func `a connection that ends takes the push with it, and the next goes over another`(action: Fault.Action)
+    func `a push fails with its connection, and the next uses another one`(action: Fault.Action)
         async throws
     {
         let (apns, client) = try await bench([Fault(action, count: 1)], isEncrypted: true)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [("", 0), (#"{"reason":"Shutdown"}"#, 0), ("no JSON at all", 2)] as [(String, UInt32)])
-    func `a connection that goes away finishes what it has`(debugData: String, code: UInt32) async throws {
+    func `open requests are answered after a GOAWAY`(debugData: String, code: UInt32) async throws {
         let (apns, client) = try await bench([Fault(.goAway(code: code, debugData: debugData), count: 1)])
         #expect(await failure(client) == nil)
         #expect(await failure(client) == nil)
@@ -97,7 +97,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a connection that shuts down gracefully finishes what it has`() async throws {
+    @Test func `open requests are answered during a graceful shutdown`() async throws {
         let (apns, client) = try await bench([Fault(.drain(debugData: #"{"reason":"Shutdown"}"#), count: 1)])
         for _ in 0..<3 { #expect(await failure(client) == nil) }
         // A push may go out before the client has read the first GOAWAY, which allows it.
@@ -107,7 +107,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `what a connection that goes away leaves alone goes out again`() async throws {
+    @Test func `requests that a GOAWAY excludes are sent again`() async throws {
         let (apns, client) = try await bench([Fault(.goAway(includesRequest: false), count: 1)])
         let receipt = try await client.send(.alert("Hello"), to: token, topic: topic)
         #expect(receipt.attempts == 2)
@@ -150,7 +150,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a server that allows less is kept to`() async throws {
+    @Test func `a lower limit of the server is observed`() async throws {
         let (apns, client) = try await bench([Fault(.limitStreams(1), count: 1), Fault(.limitWindow(16), count: 1)])
         try await withThrowingTaskGroup { group in
             for _ in 0..<50 { group.addTask { try await client.send(.alert("Hello"), to: token, topic: topic) } }
@@ -174,7 +174,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a clock that differs is told from a bad key`() async throws {
+    @Test func `a skewed clock and a bad key have different errors`() async throws {
         let (apns, client) = try await bench([Fault(.skewClock(.seconds(7_200)), count: 1)])
         let error = try #require(await failure(client))
         #expect(error.reason == .expiredProviderToken)
@@ -223,7 +223,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `what GOAWAY leaves out is not acted on, though it had begun`() async throws {
+    @Test func `requests that a GOAWAY excludes are not processed`() async throws {
         let fault = Fault(.goAway(includesRequest: false), count: 1)
         let apns = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(isEncrypted: false, streamsBeforeToken: 10, faults: [fault])

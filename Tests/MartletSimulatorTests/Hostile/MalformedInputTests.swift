@@ -6,7 +6,9 @@ import Testing
 
 /// Clients that break HTTP/2: the simulator ends their connection or stream, and serves the others.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MalformedInputTests {
-    @Test(arguments: MalformedInput.all()) func `the simulator outlives it`(input: MalformedInput) async throws {
+    @Test(arguments: MalformedInput.all()) func `the simulator survives it`(input: MalformedInput)
+        async throws
+    {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let token = try DeviceToken(hex: "5d3a6a1c")

@@ -51,7 +51,7 @@ import Testing
         "number:43-", "number:1-41,43", "app:=com.example", "title:=Order", "collapse:=Order-42", "is:composed",
         #""ready order""#, "priority:1",
     ])
-    func `words that are not do not`(text: String) throws {
+    func `queries that do not match`(text: String) throws {
         #expect(try !PushQuery(text).matches(push), "\(text)")
     }
 
@@ -61,12 +61,12 @@ import Testing
         ("is:loud", "silent"),
         ("has:nothing", "warning"),
     ])
-    func `a query that is none says why`(text: String, word: String) throws {
+    func `invalid queries are refused with the reason`(text: String, word: String) throws {
         let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }
         #expect(error.description.contains(word), "\(error)")
     }
 
-    @Test func `what is not true is told word by word, as it was written`() throws {
+    @Test func `the terms that do not match are returned as written`() throws {
         let query = try PushQuery(#"topic:example -status:410 title:"Order late""#)
         #expect(query.misses(push) == ["-status:410", #"title:"Order late""#])
         #expect(query.description == #"topic:example -status:410 title:"Order late""#)

@@ -13,7 +13,7 @@ import Testing
         return (apns, client, try DeviceToken(hex: "5d3a6a1c"))
     }
 
-    @Test func `a push is waited for that comes later`() async throws {
+    @Test func `a wait ends when a later push matches`() async throws {
         let (apns, client, token) = try await bench()
         async let result = apns.wait(for: PushQuery("title:ready"), count: 2)
         for title in ["one", "ready 1", "ready 2"] {
@@ -28,7 +28,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `only what comes after a number counts`() async throws {
+    @Test func `a wait ignores pushes up to a number`() async throws {
         let (apns, client, token) = try await bench()
         try await client.send(.alert("Hi"), to: token, topic: topic)
         let cursor = await apns.pushCount
@@ -44,7 +44,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a wait in vain tells what came closest first`() async throws {
+    @Test func `a wait that times out has the near misses, closest first`() async throws {
         let (apns, client, token) = try await bench()
         try await client.send(.alert(Alert(title: "late")), to: token, topic: topic)
         try await client.send(.alert(Alert(title: "ready")), to: token, topic: topic)
@@ -59,7 +59,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `what came too seldom is told, and what has been forgotten counts`() async throws {
+    @Test func `a wait that times out has the pushes found so far, and forgotten pushes count`() async throws {
         let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false, storedPushes: 1))
         let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
         let token = try DeviceToken(hex: "5d3a6a1c")
@@ -82,7 +82,7 @@ import Testing
         #expect(shortfall.found.count == 3 && shortfall.lastNumber == 3)
     }
 
-    @Test func `who still waits when the simulator stops is told`() async throws {
+    @Test func `waits end when the simulator stops`() async throws {
         let (apns, client, _) = try await bench()
         async let result = apns.wait(for: PushQuery("never"), timeout: .seconds(50))
         await Task.yield()
@@ -91,7 +91,7 @@ import Testing
         await client.close()
     }
 
-    @Test func `forgotten pushes are gone, and numbers go on`() async throws {
+    @Test func `forgotten pushes are removed, and the numbering continues`() async throws {
         let (apns, client, token) = try await bench()
         try await client.send(.alert("Hi"), to: token, topic: topic)
         await apns.forgetPushes()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What previews need, as curl sees it.
+/// Routes of the data for previews.
 @Suite(.timeLimit(.minutes(1))) struct PreviewAPITests {
     @Test func `strings are put, listed, read and forgotten`() async throws {
         let bench = try await InboxBench()
@@ -60,7 +60,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a push has its surfaces, its thread and nobody else's`() async throws {
+    @Test func `the context of a push has the surfaces and the thread of its app and device`() async throws {
         let bench = try await InboxBench(storedPushes: 20)
         try await bench.push(3)
         try await bench.push(1, to: "00c0ffee")
@@ -74,7 +74,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `of a thread the newest of each collapse identifier is told`() async throws {
+    @Test func `a thread has the newest push of each collapse identifier`() async throws {
         let bench = try await InboxBench(storedPushes: 20)
         let records = [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")].map { number, collapseID in
             #"{"number":\#(number),"time":1795000000,"connection":1,"device-token":"5d3a6a1c","status":200,"#
@@ -87,7 +87,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `an update knows the attributes that its activity began with`() async throws {
+    @Test func `the context of an update has the attributes of the start`() async throws {
         let bench = try await InboxBench(storedPushes: 20)
         let client = try PushClient(
             await bench.apns.endpoint,

@@ -36,7 +36,7 @@ import Testing
                 + " or {{stops.0}}"
         ),
     ])
-    func `a mistake is told with its slot and rule`(text: String, message: String) {
+    func `an error has its place and rule`(text: String, message: String) {
         let error = #expect(throws: PreviewTemplateError.self) { try template(text) }
         #expect(error?.description == message)
     }
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `there is an end to what is kept, but not to what is replaced`() throws {
+    @Test func `the number of templates is limited, and templates can be replaced`() throws {
         var material = PreviewData()
         let template = try PreviewTemplate(json: ["lock": ["title": "x"]])
         for number in 0..<PreviewData.templateLimit {
@@ -73,7 +73,7 @@ import Testing
 
 @Suite struct StoredSurfaceTests {
     @Test(arguments: SurfaceKind.allCases)
-    func `a snapshot of every kind gives what its surface gets`(kind: SurfaceKind) throws {
+    func `a snapshot of every kind has its projections`(kind: SurfaceKind) throws {
         let snapshot = SurfaceSnapshot.example(of: kind)
         #expect(try StoredSurface(snapshot.json.encoded(), kind: kind).projections == snapshot.projections)
     }
@@ -85,7 +85,7 @@ import Testing
         #expect(try StoredSurface(entry.encoded(), kind: kind).projections == projections)
     }
 
-    @Test func `what is of another kind or broken is refused with its reason`() throws {
+    @Test func `entries of another kind and invalid ones are refused with the reason`() throws {
         let widget = SurfaceSnapshot.example(of: .widget)
         let entry = try #require(widget.projections.first?.value)
         for (bytes, kind, reason) in [

@@ -40,11 +40,11 @@ import Testing
         ("\"a\" = \"1\";\n\n\"a\" = \"2\";", 3, .keyTwice("a", first: 1)),
         (#""a" = "\"#, 1, .unclosed("text in quotes")),
     ])
-    func `a mistake is told with its line`(text: String, line: Int, problem: StringsFileError.Problem) {
+    func `an error has its line`(text: String, line: Int, problem: StringsFileError.Problem) {
         #expect(throws: StringsFileError(problem, line: line)) { try StringsFile.read(Array(text.utf8)) }
     }
 
-    @Test func `what is no text, or too much, is refused`() {
+    @Test func `invalid encodings and long files are refused`() {
         #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xC3, 0x28, 0xC3]) }
         #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x22]) }
         #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x3D, 0xD8]) }
@@ -52,7 +52,7 @@ import Testing
         #expect(throws: StringsFileError(.tooLong, line: 1)) { try StringsFile.read(long) }
     }
 
-    @Test func `every damaged file is read or refused`() {
+    @Test func `damaged files do not trap`() {
         let bytes = Array(Self.file.utf8)
         for index in bytes.indices {
             _ = try? StringsFile.read(Array(bytes[..<index]))
@@ -122,7 +122,7 @@ import Testing
             "strings.A.localizations.de.variations.plural must have the category other"
         ),
     ])
-    func `a mistake is told with its place`(text: String, message: String) {
+    func `an error has its place`(text: String, message: String) {
         let error = #expect(throws: StringCatalogError.self) { try read(text) }
         #expect(error?.description == message)
     }

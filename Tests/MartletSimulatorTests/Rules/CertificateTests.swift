@@ -87,7 +87,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a refusal takes the streams away, and the next accepted push gives them back`() async throws {
+    @Test func `a refusal lowers the number of streams, and the next accepted push raises it`() async throws {
         let files = try await ProviderCertificateFiles()
         let (apns, client) = try await bench(with: files.pkcs12, sendTimeout: .seconds(2))
         await #expect(throws: APNsError.self) {
@@ -134,7 +134,7 @@ import Testing
         await apns.stop()
     }
 
-    /// What curl is answered that shows a certificate with these topics, and sends these fields.
+    /// Returns the response to curl with a certificate for these topics and these fields.
     private func answer(suffixes: [String], fields: [String]) async throws -> String {
         let files = try await ProviderCertificateFiles(suffixes: suffixes)
         let apns = try await SimulatedAPNs.start()

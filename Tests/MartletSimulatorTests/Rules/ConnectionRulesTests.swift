@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What a connection may carry after what it has carried.
+/// Rules about requests that depend on the earlier requests of a connection.
 @Suite struct ConnectionRulesTests {
     private typealias Case = ConformanceTests.Case
 
@@ -102,7 +102,7 @@ import Testing
         #expect(lenient.send("A") == nil && lenient.send("B") == nil)
     }
 
-    @Test func `a push that is refused ties a connection to nobody`() throws {
+    @Test func `a refused push does not bind the connection`() throws {
         var bench = try Bench(.frequentTokens)
         try bench.register("A")
         try bench.register("B", team: "TEAM000002")
@@ -111,7 +111,7 @@ import Testing
         #expect(bench.send("A") == .invalidProviderToken)
     }
 
-    @Test func `a key of the other environment is told from a bad one`() throws {
+    @Test func `a key of the other environment has its own reason`() throws {
         var bench = try Bench()
         try bench.register("P", .team(.production))
         try bench.register("T", .topics(["com.example.app"], .production))

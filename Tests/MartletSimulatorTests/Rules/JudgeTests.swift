@@ -6,7 +6,7 @@ import Testing
 
 /// Requests as curl sends them, with the answer that Apple's documentation gives to each.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct JudgeTests {
-    /// A request that differs from a good one, and what APNs says to it.
+    /// A request that differs from a valid one, with the answer of APNs.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var path = "/3/device/5d3a6a1c8f9a42d6"

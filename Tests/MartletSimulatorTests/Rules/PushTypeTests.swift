@@ -5,7 +5,7 @@ import Testing
 
 /// Every kind of push as it comes out at the other end, header by header.
 @Suite(.timeLimit(.minutes(1))) struct PushTypeTests {
-    /// What a push has to look like on the wire.
+    /// The expected headers and payload of a push.
     struct Expectation: Sendable, CustomTestStringConvertible {
         var notification: PushNotification
         var type: String?

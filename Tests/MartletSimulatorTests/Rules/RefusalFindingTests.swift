@@ -5,11 +5,11 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What the inbox says about the cause of a refusal.
+/// The findings about the causes of refusals.
 @Suite(.timeLimit(.minutes(1))) struct RefusalFindingTests {
     private typealias Bench = ConformanceTests.Bench
 
-    /// A request that is refused, and what its finding is about.
+    /// A refused request, with its finding.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var authorization: String?
@@ -180,7 +180,7 @@ import Testing
         #expect(finding.message.contains(part), "\(finding.message)")
     }
 
-    @Test func `what a connection or a key does not permit is named`() throws {
+    @Test func `topics that a connection or a key does not permit are named`() throws {
         var bench = try Bench()
         let key = try SigningKey.ephemeral(keyID: "KEY0000003", teamID: "TEAM000001")
         try bench.judge.tokens.register(

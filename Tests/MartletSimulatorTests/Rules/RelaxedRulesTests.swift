@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `headers are forgiven what some clients write`() throws {
+    @Test func `relaxed rules accept headers of some clients`() throws {
         #expect(try reasons(["apns-push-type": "Alert"], .pushTypeCase) == [.invalidPushType, nil, nil])
         let hurried: [String: String?] = ["apns-push-type": "background", "apns-priority": "10"]
         #expect(try reasons(hurried, .hurriedBackground) == [.badPriority, nil, nil])

@@ -10,7 +10,7 @@ import Testing
 
 /// Findings and answers that depend on more than headers and payload of a push.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct RequestRulesTests {
-    /// What curl receives for a request with a provider token, headers included.
+    /// Returns the response to curl with a provider token, including its header.
     private static func curl(
         _ path: String,
         port: UInt16,

@@ -42,7 +42,7 @@ import Testing
         )
     }
 
-    /// What is found in each push, joined.
+    /// Returns the rules of the findings about each push, joined.
     private static func rules(_ pushes: [TrafficRules.Push]) -> [String] {
         var rules = TrafficRules()
         return pushes.map { rules.findings(for: $0).map(\.rule).joined(separator: " ") }
@@ -108,14 +108,14 @@ import Testing
         ([push(at: 0, token: 1, issuedAt: .max)], ["provider-token-ahead"]),
         ([push(at: .max, token: 1, issuedAt: .min)], ["provider-token-too-old"]),
     ])
-    func `provider tokens are kept for 20 minutes and given up after 60`(
+    func `provider tokens are used for 20 to 60 minutes`(
         pushes: [TrafficRules.Push],
         expected: [String]
     ) {
         #expect(Self.rules(pushes) == expected)
     }
 
-    @Test func `what APNs refuses has its reason`() {
+    @Test func `findings about refusals have the reason`() {
         var rules = TrafficRules()
         let push = Self.push(at: 60, token: 2, issuedAt: -9_999, earlyReplacement: "early")
         let findings = rules.findings(for: push)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What the records say of answers, and whether the client could have seen them.
+/// Records of answers that clients received, or could not receive.
 @Suite(.timeLimit(.minutes(1))) struct AnswerRecordTests {
     @Test func `answers that a reset discards are not recorded as sent`() async throws {
         let bench = try await RawBench([Fault(.resetConnection, count: 1, after: 2)])

@@ -64,7 +64,7 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a graceful shutdown announces its GOAWAY and serves what was under way`() async throws {
+    @Test func `a graceful shutdown announces its GOAWAY and answers open requests`() async throws {
         let bench = try await RawBench([Fault(.drain(debugData: "bye"), count: 1)])
         bench.raw.send(bench.push(1))
         let announced = await bench.frames(until: .ping)

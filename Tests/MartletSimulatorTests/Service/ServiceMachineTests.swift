@@ -60,7 +60,7 @@ import Testing
         #expect(admissions == [true, false, true])
     }
 
-    @Test func `a skewed clock is bounded, and is told in the response`() throws {
+    @Test func `a skewed clock is bounded, and the response has its time`() throws {
         var machine = machine([Fault(.skewClock(.seconds(Int64.max)))])
         var client = ClientState()
         let decision = machine.decide(on: try request(), from: &client, over: .pushes, at: now)
