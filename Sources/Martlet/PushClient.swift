@@ -25,7 +25,7 @@ public final class PushClient: Sendable {
     /// The pool for channel management; nil when it uses the same host and port as pushes.
     private let ownChannelPool: PushPool?
     private let mint: (any ProviderTokenMint)?
-    private let feed = EventFeed()
+    private let feed = EventFeed<ClientEvent>()
     private let isClosed = Atomic(false)
     /// The number of pushes so far, which selects the loop of the next push.
     private let turn = Atomic<UInt>(0)
@@ -192,7 +192,7 @@ public final class PushClient: Sendable {
     ///
     /// - Returns: A sequence for one reader, which buffers the newest 1,000 unread events.
     public func events() -> AsyncStream<ClientEvent> {
-        feed.listen()
+        feed.listen(buffering: .bufferingNewest(1_000)) { $0 }
     }
 
     /// The client's counters since its creation.

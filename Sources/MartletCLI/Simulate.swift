@@ -39,7 +39,7 @@ extension Command {
             default: 1
         ),
         InboxOptions.declared,
-        Option<[Leniency]>("--lenient", "Rule of Apple's to relax"),
+        Option<[RelaxedRules]>("--lenient", "Rule of Apple's to relax"),
         Option<[Fault.Preset]>("--fault", "Fault to inject"),
         Option<Int64?>("--seed", "Seed of the faults; the same seed reproduces the same faults"),
         Flag("--h2c", "Use HTTP/2 without TLS"),
@@ -75,11 +75,11 @@ extension Command {
                 inboxPort: inboxPort,
                 isEncrypted: !isClear,
                 environment: environment,
-                keptPushes: Int(inbox.keptPushes),
-                keptTime: .seconds(Int64(inbox.keptDays) * 86_400),
+                storedPushes: Int(inbox.keptPushes),
+                storageTime: .seconds(Int64(inbox.keptDays) * 86_400),
                 dataFile: inbox.dataFile,
                 streamsBeforeToken: streams,
-                leniency: lenient.reduce([]) { $0.union($1) },
+                relaxedRules: lenient.reduce([]) { $0.union($1) },
                 faults: presets.flatMap(\.faults),
                 seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
                 authority: isClear ? nil : authority.authority(),
@@ -102,7 +102,7 @@ extension Command {
             }
         }
         let complainer = Task {
-            for await trouble in await apns.troubles() { Terminal.errors.write("martlet: \(trouble)\n") }
+            for await error in await apns.errors() { Terminal.errors.write("martlet: \(error)\n") }
         }
         let unreadable = await apns.unreadablePushes
         if unreadable > 0 {
@@ -114,7 +114,7 @@ extension Command {
         complainer.cancel()
         await apns.stop()
         await release?.client.close()
-        if let trouble = await apns.archiveProblem { throw trouble }
+        if let error = await apns.archiveProblem { throw error }
     }
 
     /// Starts a simulator.
@@ -183,11 +183,13 @@ extension SimulatedAPNs.Environment: ArgumentValue {
     }
 }
 
-extension Leniency: ArgumentValue {
+extension RelaxedRules: ArgumentValue {
     /// Parses one of the rules.
     init(argument: String) throws(UsageError) {
-        guard let rule = Leniency.names.first(where: { $0.name == argument }) else { throw Leniency.noChoice(argument) }
-        self = rule.leniency
+        guard let rule = RelaxedRules.names.first(where: { $0.name == argument }) else {
+            throw RelaxedRules.noChoice(argument)
+        }
+        self = rule.rules
     }
 
     /// Part of `ArgumentValue`.

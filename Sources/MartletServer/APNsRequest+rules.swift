@@ -41,8 +41,8 @@ extension APNsRequest {
     package static func hasCredential(_ authorization: String) -> Bool {
         let scheme = "bearer"
         guard authorization.utf8.count <= scheme.utf8.count + 1 else { return true }
-        let word = authorization.split(separator: " ").joined(separator: " ").lowercased()
-        return !word.isEmpty && word != scheme
+        let credential = authorization.split(separator: " ").joined(separator: " ").lowercased()
+        return !credential.isEmpty && credential != scheme
     }
 
     /// Whether `apns-request-id` is present and not a UUID.

@@ -42,27 +42,26 @@ public final class LocalAuthority: Sendable {
         do {
             try self.init(CertificateAuthority(permitting: names))
         } catch {
-            throw SimulatorError("no certificate authority can be made: \(error)")
+            throw SimulatorError("cannot create a certificate authority: \(error)")
         }
     }
 
     /// Loads the authority from a directory, or creates it there if it does not exist.
     ///
-    /// Only the owner of the private key's file can read it.
+    /// Only the owner of the private key's file can read it. If only the key exists, a certificate is created for it.
     ///
     /// - Parameters:
     ///   - directory: The directory of `ca.pem` and `ca-key.pem`, created if it does not exist.
-    ///   - names: Further host names and addresses that it may certify, if it is created now.
+    ///   - names: Further host names and addresses that it may certify, if its certificate is created now.
     /// - Throws: ``SimulatorError`` when the files cannot be read, written or parsed, or a name is invalid.
     public convenience init(directory: String, names: [String] = []) throws(SimulatorError) {
         let certificatePath = LocalAuthority.certificatePath(in: directory)
         let keyPath = directory + "/ca-key.pem"
         do {
             let files = FileManager.default
-            // Create it only if neither file exists: clients may trust an authority whose files cannot be read.
-            if !files.fileExists(atPath: certificatePath), !files.fileExists(atPath: keyPath) {
-                let fresh = try CertificateAuthority(permitting: names)
-                try LocalAuthority.keep(fresh, in: directory, certificatePath: certificatePath, keyPath: keyPath)
+            // An existing certificate is never replaced, because clients may trust it.
+            if !files.fileExists(atPath: certificatePath) {
+                try LocalAuthority.create(in: directory, certificatePath, keyPath, permitting: names)
             }
             let certificate = try FileContents.text(certificatePath)
             let key = try FileContents.text(keyPath)
@@ -75,23 +74,29 @@ public final class LocalAuthority: Sendable {
         }
     }
 
-    /// Writes the files of a new authority.
+    /// Writes the certificate of a new authority, and its key unless the directory has one.
     ///
-    /// If two processes do so at the same time, the first that links its key also links its certificate.
-    private static func keep(
-        _ fresh: CertificateAuthority,
+    /// A key without a certificate was written by a process that ended before it wrote the certificate, or that is
+    /// about to write it. Whichever process links a certificate for that key first determines the certificate.
+    private static func create(
         in directory: String,
-        certificatePath: String,
-        keyPath: String
+        _ certificatePath: String,
+        _ keyPath: String,
+        permitting names: [String]
     ) throws {
+        let files = FileManager.default
+        let fresh = try CertificateAuthority(permitting: names)
         try FileContents.createDirectory(directory)
         let draft = directory + "/.ca-\(UInt64.random(in: .min ... .max))"
         try FileContents.createDirectory(draft)
-        defer { try? FileManager.default.removeItem(atPath: draft) }
-        try FileContents.create(draft + "/ca-key.pem", try fresh.keyPEM(), mode: 0o600)
-        try FileContents.create(draft + "/ca.pem", try fresh.certificatePEM(), mode: 0o644)
-        // A link is atomic, and fails if the name is taken.
-        guard try FileContents.link(draft + "/ca-key.pem", to: keyPath) else { return }
+        defer { try? files.removeItem(atPath: draft) }
+        if !files.fileExists(atPath: keyPath) {
+            try FileContents.create(draft + "/ca-key.pem", try fresh.keyPEM(), mode: 0o600)
+            // A link is atomic, and fails if the name is taken.
+            _ = try FileContents.link(draft + "/ca-key.pem", to: keyPath)
+        }
+        let authority = try CertificateAuthority(permitting: names, keyPEM: FileContents.text(keyPath))
+        try FileContents.create(draft + "/ca.pem", try authority.certificatePEM(), mode: 0o644)
         _ = try FileContents.link(draft + "/ca.pem", to: certificatePath)
     }
 
@@ -134,8 +139,8 @@ public final class LocalAuthority: Sendable {
         )
         guard authority.mayVouch(for: issued) else {
             throw SimulatorError(
-                "the certificate authority may not vouch for \(names.map(\.text).joined(separator: ", ")), "
-                    + "which it was not made for: have another made for them, in a directory of its own"
+                "the certificate authority was created without \(names.map(\.text).joined(separator: ", ")): "
+                    + "create another one for these names in another directory"
             )
         }
         return TLSContext.Identity(certificateChainPEM: issued.certificatePEM, privateKeyPEM: issued.keyPEM)

@@ -23,11 +23,11 @@ extension SimulatedAPNs {
         /// The environment of the simulator; development by default.
         public var environment: Environment
         /// The maximum number of stored pushes; 1 000 by default.
-        public var keptPushes: Int
+        public var storedPushes: Int
         /// The time for which a push is stored; seven days by default.
-        public var keptTime: Duration
-        /// The path of a SQLite file that keeps the stored pushes and the channels from one run to the next; nil, the
-        /// default, to keep them in memory only.
+        public var storageTime: Duration
+        /// The path of a SQLite file that stores the pushes and the channels across runs; nil, the default, to store
+        /// them in memory only.
         public var dataFile: String?
         /// The number of streams that a connection may have open before its first valid token; 1 by default, as with
         /// Apple.
@@ -35,7 +35,7 @@ extension SimulatedAPNs {
         /// Load generators that cannot wait for the first answer need more.
         public var streamsBeforeToken: UInt32
         /// The rules of APNs that are relaxed; none by default.
-        public var leniency: Leniency
+        public var relaxedRules: RelaxedRules
         /// The faults; none by default.
         public var faults: [Fault]
         /// The seed of the faults: the same seed reproduces the same faults; random by default.
@@ -47,7 +47,7 @@ extension SimulatedAPNs {
         ///
         /// An ``authority`` that is set must have been created for them.
         public var names: [String]
-        /// The way to send received pushes on to real devices; nil, the default, to disable it.
+        /// The settings for sending received pushes on to real devices; nil, the default, to disable it.
         public var release: Release?
 
         /// The host for clients: `localhost` if that resolves to the address, otherwise the address itself.
@@ -63,11 +63,11 @@ extension SimulatedAPNs {
             inboxPort: UInt16? = nil,
             isEncrypted: Bool = true,
             environment: Environment = .development,
-            keptPushes: Int = 1_000,
-            keptTime: Duration = .seconds(7 * 86_400),
+            storedPushes: Int = 1_000,
+            storageTime: Duration = .seconds(7 * 86_400),
             dataFile: String? = nil,
             streamsBeforeToken: UInt32 = 1,
-            leniency: Leniency = [],
+            relaxedRules: RelaxedRules = [],
             faults: [Fault] = [],
             seed: UInt64 = .random(in: .min ... .max),
             authority: LocalAuthority? = nil,
@@ -80,11 +80,11 @@ extension SimulatedAPNs {
             self.inboxPort = inboxPort
             self.isEncrypted = isEncrypted
             self.environment = environment
-            self.keptPushes = keptPushes
-            self.keptTime = keptTime
+            self.storedPushes = storedPushes
+            self.storageTime = storageTime
             self.dataFile = dataFile
             self.streamsBeforeToken = streamsBeforeToken
-            self.leniency = leniency
+            self.relaxedRules = relaxedRules
             self.faults = faults
             self.seed = seed
             self.authority = authority

@@ -1,17 +1,14 @@
-internal import Martlet
-internal import MartletCore
-internal import MartletTransport
-
 /// The received pushes, and waiting for pushes.
 extension SimulatedAPNs {
     /// The received pushes that are still stored, oldest first.
     public var pushes: [ReceivedPush] {
-        forgetWhatIsOver()
-        return inbox.log.pushes
+        get async { await inbox.pushes }
     }
 
     /// The total number of received pushes, including those that are no longer stored.
-    public var pushCount: Int { inbox.log.lastNumber }
+    public var pushCount: Int {
+        get async { await inbox.lastNumber }
+    }
 
     /// Waits until enough pushes match a query, including pushes that have already been received.
     ///
@@ -28,17 +25,7 @@ extension SimulatedAPNs {
         after number: Int = 0,
         timeout: Duration = .seconds(10)
     ) async -> WaitResult {
-        forgetWhatIsOver()
-        return await withCheckedContinuation { continuation in
-            let canWait = !isStopped && timeout > .zero
-            var timer: LoopTimer?
-            let id = inbox.wait(for: query, count: count, after: number, canWait: canWait) {
-                timer?.cancel()
-                continuation.resume(returning: $0)
-            }
-            guard let id else { return }
-            timer = loop.schedule(after: timeout) { [weak self] in self?.assumeIsolated { $0.inbox.giveUp(id) } }
-        }
+        await inbox.wait(for: query, count: count, after: number, timeout: timeout)
     }
 
     /// Forgets received pushes; the numbering of pushes continues.
@@ -46,62 +33,40 @@ extension SimulatedAPNs {
     /// - Parameter query: The query for the pushes to forget; all by default.
     /// - Returns: The number of forgotten pushes.
     @discardableResult
-    public func forgetPushes(matching query: PushQuery = .everything) -> Int {
-        forgetPushes(where: query.matches)
+    public func forgetPushes(matching query: PushQuery = .everything) async -> Int {
+        await inbox.removePushes(where: query.matches)
     }
 
-    /// Forgets the pushes that match a condition, and returns their number.
-    @discardableResult
-    func forgetPushes(where isUnwanted: @Sendable (ReceivedPush) -> Bool) -> Int {
-        defer { tellFollowersSoon() }
-        let removed = inbox.log.pushes.filter(isUnwanted)
-        let count = inbox.remove(where: isUnwanted)
-        if inbox.log.pushes.isEmpty {
-            traffic = TrafficRules()
-        } else {
-            traffic.forget(removed.map { ($0.deviceToken.lowercased(), $0.headers.topic ?? "") })
-        }
-        return count
-    }
-
-    /// Creates a namespace; returns nil when there are too many.
-    func makeNamespace(lasting seconds: Int) -> Namespaces.Namespace? {
-        forgetWhatIsOver()
-        return namespaces.make(lasting: seconds, at: clock.secondsSince1970(), using: &generator)
-    }
-
-    /// Ends a namespace; returns false when there is none of this name.
-    func endNamespace(_ name: String) -> Bool {
-        guard namespaces.remove(name) else { return false }
-        forget(namespaces: [name])
-        return true
-    }
-
-    private func forget(namespaces names: Set<String>) {
-        guard !names.isEmpty else { return }
-        forgetPushes { $0.namespace.map(names.contains) ?? false }
-        judge.devices.remove(prefixes: names)
-    }
-
-    /// Forgets pushes that are too old, and expired namespaces with their pushes and devices.
-    private func forgetWhatIsOver() {
-        let now = clock.secondsSince1970()
-        inbox.prune(at: now)
-        forget(namespaces: namespaces.removeEnded(at: now))
-        tellFollowersSoon()
-    }
-
-    /// Adds the pushes of an export; records that are not valid pushes are skipped.
+    /// Returns the pushes that are received from now on, until the simulator stops.
     ///
-    /// - Returns: The number of the last push in the inbox.
-    func takeIn(_ records: [JSONValue]) -> Int {
-        let now = clock.secondsSince1970()
-        for record in records {
-            let number = inbox.log.lastNumber + 1
-            guard let push = try? ReceivedPush(record: record, number: number, arrival: now) else { continue }
-            inbox.receive(push)
-        }
-        tellFollowersSoon()
-        return inbox.log.lastNumber
+    /// - Returns: A sequence for one reader. It buffers the newest pushes that have not been read, up to
+    ///   ``Configuration/storedPushes``.
+    public func arrivals() async -> AsyncStream<ReceivedPush> {
+        await inbox.arrivals()
+    }
+
+    /// Returns the streams that are refused from now on because a client has too many open.
+    ///
+    /// - Returns: A sequence for one reader, until the simulator stops.
+    package func refusedStreams() async -> AsyncStream<RefusedStreams> {
+        await inbox.refusedStreams()
+    }
+
+    /// The error that prevents received pushes from being written to the data file; nil when there is none.
+    public var archiveProblem: SimulatorError? {
+        get async { await archive.problem }
+    }
+
+    /// The number of pushes in the data file that could not be read at the start; they are not shown.
+    public var unreadablePushes: Int {
+        get async { await archive.unreadablePushes }
+    }
+
+    /// Returns the errors that prevent received pushes from being written to the data file, one each time that writing
+    /// begins to fail.
+    ///
+    /// - Returns: A sequence for one reader, until the simulator stops. It buffers the newest error.
+    public func errors() async -> AsyncStream<SimulatorError> {
+        await archive.errors()
     }
 }

@@ -1,93 +1,46 @@
-internal import LiveSurfaces
-internal import MartletCore
+package import LiveSurfaces
+package import MartletCore
 
-/// The data for previews.
+/// Preview data that an app would bring along.
 extension SimulatedAPNs {
-    /// Changes the data that previews need besides pushes, and notifies the followers.
-    func changePreviews<Value: Sendable>(
-        _ change: @Sendable (inout PreviewMaterial) throws(PreviewsFull) -> Value
-    ) throws(PreviewsFull) -> Value {
-        defer {
-            inbox.note(.previewsChanged)
-            tellFollowersSoon()
-        }
-        return try change(&previews)
-    }
-
-    /// Returns the data that a phone has besides a push: the attributes and the template of its activity, the surfaces
-    /// that the app has stored, and the other notifications of its thread.
-    func context(of push: ReceivedPush) -> JSONValue {
-        let app = push.bundleID ?? ""
-        var members: [JSONValue.Member] = []
-        if push.isLiveActivity {
-            let aps = (try? JSONReader.readPayload(push.payload))?["aps"]
-            let start = aps?["attributes-type"] == nil ? beginning(of: push.deviceToken) : aps
-            let type = start?["attributes-type"]?.stringValue
-            if let type { members.append(.init("attributes-type", .string(type))) }
-            if let attributes = start?["attributes"] { members.append(.init("attributes", attributes)) }
-            if let (_, template) = previews.template(of: app, attributesType: type) {
-                members.append(.init("template", template.json))
+    /// Adds the strings of a `.strings` file for an app in one language.
+    ///
+    /// - Throws: ``SimulatorError`` when the file cannot be read.
+    package func setStrings(_ file: String, _ language: String, of app: Topic) async throws(SimulatorError) {
+        do {
+            let table = try StringsFile.read(Array(file.utf8))
+            try await previews.update { (data) throws(PreviewLimitError) in
+                try data.strings.set(table, language, of: app.rawValue)
             }
+        } catch {
+            throw SimulatorError("the strings of \(app) cannot be used: \(error)")
         }
-        let surfaces = SurfaceKind.allCases.compactMap { previews.surfaces[app]?[$0] }
-        if !surfaces.isEmpty {
-            let projections = surfaces.map { JSONValue.Member($0.kind.rawValue, .object($0.projections)) }
-            members.append(.init("surfaces", .object(projections)))
+    }
+
+    /// Sets the template of the Live Activities with this type of attributes.
+    ///
+    /// - Throws: ``SimulatorError`` when the template is invalid.
+    package func setTemplate(_ json: JSONValue, for type: String, of app: Topic) async throws(SimulatorError) {
+        do {
+            let template = try PreviewTemplate(json: json)
+            let name = PreviewData.TemplateName(app: app.rawValue, attributesType: type)
+            try await previews.update { (data) throws(PreviewLimitError) in try data.set(template, name) }
+        } catch {
+            throw SimulatorError("the template for \(type) cannot be used: \(error)")
         }
-        let thread = thread(of: push)
-        if !thread.isEmpty { members.append(.init("thread", .array(thread.map(\.json)))) }
-        return .object(members)
     }
 
-    /// Returns `aps` of the push that started an activity; nil when no stored push did.
-    private func beginning(of token: String) -> JSONValue? {
-        let token = token.lowercased()
-        for device in judge.devices.tokens {
-            let started = judge.devices[device]?.startedActivities.first { $0.id.hex == token }
-            guard let started, let push = inbox.log[started.startedBy] else { continue }
-            return (try? JSONReader.readPayload(push.payload))?["aps"]
+    /// Stores a snapshot for a surface of an app, as the app itself would.
+    ///
+    /// - Throws: ``SimulatorError`` when the snapshot breaks a rule of the contract.
+    package func setSurface(_ snapshot: SurfaceSnapshot, of app: Topic) async throws(SimulatorError) {
+        do {
+            let surface = try StoredSurface(snapshot.json.encoded(), kind: snapshot.kind)
+            try await previews.update { (data) throws(PreviewLimitError) in
+                try data.set(surface, of: app.rawValue)
+            }
+        } catch {
+            throw SimulatorError("the snapshot \(snapshot.id) cannot be used: \(error)")
         }
-        return nil
-    }
-
-    /// Returns the other notifications of the same app and thread for the push's device, newest first.
-    private func thread(of push: ReceivedPush) -> [ReceivedPush] {
-        guard push.isNotification, let thread = push.threadID else { return [] }
-        let token = push.deviceToken.lowercased()
-        var collapsed: Set<String> = []
-        var found: [ReceivedPush] = []
-        for other in pushes.reversed() where found.count < SimulatedAPNs.threadLimit {
-            guard other.isNotification, other.deviceToken.lowercased() == token, other.bundleID == push.bundleID,
-                other.threadID == thread
-            else { continue }
-            // Of the notifications with the same collapse identifier, the phone shows only the newest.
-            let isNewest = other.headers.collapseID.map { collapsed.insert($0).inserted } ?? true
-            if isNewest, other.number != push.number { found.append(other) }
-        }
-        return found
-    }
-
-    /// The maximum number of other notifications of a thread.
-    private static let threadLimit = 50
-}
-
-extension ReceivedPush {
-    /// Whether the push was accepted and is shown to the user as a notification.
-    fileprivate var isNotification: Bool {
-        status == 200 && channel == nil && headers.pushType ?? PushType.alert.rawValue == PushType.alert.rawValue
-    }
-
-    /// The thread of an alert, empty when it names none; nil for a push without an alert.
-    fileprivate var threadID: String? {
-        guard let aps = (try? JSONReader.readPayload(payload))?["aps"], aps["alert"] != nil else { return nil }
-        return aps["thread-id"]?.stringValue ?? ""
-    }
-}
-
-extension Topic {
-    /// The bundle identifier of the app: the topic without the suffix of a push type.
-    var ofApp: Topic {
-        let suffix = PushType.all.map(\.topicSuffix).first { !$0.isEmpty && rawValue.hasSuffix($0) } ?? ""
-        return Topic(String(rawValue.dropLast(suffix.count)))
     }
 }

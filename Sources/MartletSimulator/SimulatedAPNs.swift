@@ -1,7 +1,5 @@
 public import Martlet
-internal import MartletCore
 internal import MartletHTTPServer
-internal import MartletServer
 internal import MartletTransport
 
 /// A local APNs server for development and tests, with the protocol (HTTP/2 over TLS), the rules and the answers of
@@ -22,53 +20,21 @@ internal import MartletTransport
 /// A simulator runs until ``stop()``, even when nothing refers to it any more: its ports, its thread and its file
 /// descriptors are released only then.
 public actor SimulatedAPNs {
-    nonisolated let loop: EventLoop
+    /// The maximum size of the body of a request to the HTTP interface, which may be an imported export, in bytes.
+    private static let bodyLimit = 16 << 20
+
+    private nonisolated let loop: EventLoop
     /// The executor of the actor: the event loop that serves the connections.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-    let configuration: Configuration
-    let clock: WallClock
-    private let authority: LocalAuthority
-    private(set) var listeners: [APNsListener] = []
-    /// The numbering of the connections, shared by all ports.
-    private let numbering = ConnectionNumbering()
+    nonisolated let configuration: Configuration
+    private nonisolated let authority: LocalAuthority
+    nonisolated let inbox: PushInbox
+    nonisolated let archive: ArchiveWriter
+    nonisolated let service: PushService
+    nonisolated let previews: PreviewStore
     private var http: HTTP1Listener?
-    private(set) var isStopped = false
     private var ending: Task<Void, Never>?
-
-    var judge: Judge
-    var plan: FaultPlan
-    /// The number of connections that are still to be closed before their TLS handshake.
-    var refusals = 0
-    /// The seconds by which a fault has set the clock ahead.
-    var skew: Int64 {
-        get { judge.clockSkew }
-        set { judge.clockSkew = newValue }
-    }
-    var inbox: PushInbox
-    var namespaces = Namespaces()
-    var traffic = TrafficRules()
-    var contracts = ActivityContracts()
-    var previews = PreviewMaterial()
-    var clients: [ObjectIdentifier: ServedClient] = [:]
-    var closedConnections = ClosedConnections()
-    /// The number of pushes by the status of their answers.
-    var answers: [Int: Int] = [:]
-    /// The number of pushes over a connection whose answer was not written.
-    var unanswered = 0
-    var generator: SplitMix64
-    var archive: PushArchive?
-    /// The changes that have not been written to the archive.
-    var unkept = ArchiveChanges(lastNumber: 0)
-    /// The task that writes the changes to the archive; after a failed write, it remains set until the next attempt.
-    var keeping: Task<Void, Never>?
-    /// The error that prevents received pushes from being written to the data file; nil when there is none.
-    public internal(set) var archiveProblem: SimulatorError?
-    /// The number of pushes in the data file that could not be read at the start; they are not shown.
-    public internal(set) var unreadablePushes = 0
-    var troubleReaders: [AsyncStream<SimulatorError>.Continuation] = []
-    var isTellingSoon = false
-    var isKeepingToTell = false
 
     /// The port of the simulated APNs server.
     public private(set) var port: UInt16 = 0
@@ -79,7 +45,6 @@ public actor SimulatedAPNs {
 
     private init(_ configuration: Configuration, clock: WallClock) throws(SimulatorError) {
         self.configuration = configuration
-        self.clock = clock
         do {
             // The loop is created last, because its thread would continue to run after an error.
             authority = try configuration.authority ?? LocalAuthority(names: configuration.names)
@@ -87,10 +52,16 @@ public actor SimulatedAPNs {
         } catch {
             throw SimulatorError("\(error)")
         }
-        judge = Judge(environment: configuration.environment, leniency: configuration.leniency)
-        plan = FaultPlan(configuration.faults, seed: configuration.seed)
-        generator = SplitMix64(state: configuration.seed)
-        inbox = PushInbox(limit: configuration.keptPushes, longestAge: configuration.keptTime)
+        inbox = PushInbox(
+            limit: configuration.storedPushes,
+            longestAge: configuration.storageTime,
+            seed: configuration.seed,
+            clock: clock,
+            on: loop
+        )
+        archive = ArchiveWriter(for: inbox, on: loop)
+        service = PushService(configuration, inbox, archive, clock: clock, on: loop)
+        previews = PreviewStore(for: inbox, on: loop)
     }
 
     /// Starts a simulator, which accepts connections when this method returns.
@@ -112,71 +83,51 @@ public actor SimulatedAPNs {
         clock: WallClock
     ) async throws(SimulatorError) -> SimulatedAPNs {
         let simulator = try SimulatedAPNs(configuration, clock: clock)
-        if let file = configuration.dataFile { try await simulator.restore(from: PushArchive(file: file)) }
+        let service = simulator.service
+        await simulator.inbox.setRemovalHandler { [weak service] removal in
+            service?.assumeIsolated { $0.forget(removal) }
+        }
+        if let file = configuration.dataFile {
+            await service.restore(try simulator.archive.restore(from: file))
+        }
         try await simulator.listen()
         return simulator
     }
 
-    private func listen() throws(SimulatorError) {
+    private func listen() async throws(SimulatorError) {
         var listening: SimulatorError.Listener?
         do {
-            let tls =
-                configuration.isEncrypted
-                ? try TLSContext.server(
-                    identity: authority.serverIdentity(names: configuration.names),
-                    identityForNamedHosts: authority.serverIdentity(names: configuration.names, hasAddresses: false),
-                    asksForCertificates: true
-                ) : nil
+            let tls = try configuration.isEncrypted ? serverTLS() : nil
+            let host = configuration.host
             listening = .pushes
-            let listener = try listener(on: configuration.port, tls, .pushes)
-            port = listener.port
+            port = try await service.listen(on: host, configuration.port, tls, for: .pushes)
             if let channelPort = configuration.channelPort {
                 listening = .channels
-                let listener = try self.listener(on: channelPort, tls, .channels)
-                self.channelPort = listener.port
+                self.channelPort = try await service.listen(on: host, channelPort, tls, for: .channels)
             }
             if let inboxPort = configuration.inboxPort {
                 listening = .inbox
                 let api = InboxAPI(self)
                 var limits = HTTP1Listener.Limits()
-                limits.bodyBytes = SimulatedAPNs.longestImport
-                let http = try HTTP1Listener(host: configuration.host, port: inboxPort, limits: limits) {
-                    await api.answer($0)
-                }
+                limits.bodyBytes = SimulatedAPNs.bodyLimit
+                let http = try HTTP1Listener(host: host, port: inboxPort, limits: limits) { await api.answer($0) }
                 self.http = http
                 self.inboxPort = http.port
             }
         } catch {
-            // The listeners retain this object and occupy their ports until they are closed.
-            for listener in listeners { listener.close(grace: .zero) {} }
-            listeners = []
+            // The listeners retain the service and occupy their ports until they are closed.
+            await service.close(grace: .zero)
             let isHost = (error as? WireError)?.kind == .addressNotAvailable
             throw SimulatorError("\(error)", listener: isHost ? .host : listening)
         }
     }
 
-    /// The maximum size of an imported export, in bytes.
-    private static let longestImport = 16 << 20
-
-    /// Listens on a port for all requests, or for those about channels only.
-    private func listener(
-        on port: UInt16,
-        _ tls: TLSContext?,
-        _ kind: ConnectionNotes.Port
-    ) throws(WireError) -> APNsListener {
-        let listener = try APNsListener(
-            host: configuration.host,
-            port: port,
-            tls: tls,
-            limits: APNsListener.Limits(initialStreams: initialStreams),
-            on: loop,
-            numbering: numbering,
-            admits: { self.admits() },
-            // Retains the simulator until `stop`, because clients may still be connected.
-            onEvent: { client, event in self.handle(event, from: client, on: kind) }
+    private func serverTLS() throws -> TLSContext {
+        try TLSContext.server(
+            identity: authority.serverIdentity(names: configuration.names),
+            identityForNamedHosts: authority.serverIdentity(names: configuration.names, hasAddresses: false),
+            asksForCertificates: true
         )
-        listeners.append(listener)
-        return listener
     }
 
     /// Stops listening, and waits up to a second for open requests.
@@ -188,25 +139,13 @@ public actor SimulatedAPNs {
     }
 
     private func end() async {
-        isStopped = true
-        inbox.giveUp(nil)
+        await inbox.stopWaiting()
         http?.stop()
         http = nil
-        let listeners = listeners
-        self.listeners = []
-        for listener in listeners {
-            await withCheckedContinuation { continuation in
-                listener.close(grace: .seconds(1)) { continuation.resume() }
-            }
-        }
+        await service.close(grace: .seconds(1))
         // From here on, no more pushes arrive.
-        inbox.end()
-        await finishKeeping()
-    }
-
-    deinit {
-        http?.stop()
-        loop.shutdown()
+        await inbox.close()
+        await archive.close()
     }
 
     // MARK: For clients
@@ -246,34 +185,5 @@ public actor SimulatedAPNs {
                 names: configuration.names
             )
         }
-    }
-
-    /// The additional host names of the simulator.
-    nonisolated var names: [String] { configuration.names }
-
-    /// Whether the simulator accepts pushes.
-    var isReady: Bool { !listeners.isEmpty }
-}
-
-/// An error that prevents a simulator from starting, or from doing what was requested.
-public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The error, in a sentence without the final stop.
-    public let description: String
-
-    /// The settings of a simulator that can make listening fail.
-    package enum Listener: Sendable, Hashable {
-        /// The address, which does not belong to this machine.
-        case host
-        case pushes
-        case channels
-        case inbox
-    }
-
-    /// The setting that prevents the simulator from listening; nil for other errors.
-    package let listener: Listener?
-
-    init(_ description: String, listener: Listener? = nil) {
-        self.description = description
-        self.listener = listener
     }
 }

@@ -130,7 +130,7 @@ extension CommandTable {
             Invocation(
                 "ca path --ca-directory $directory/own --name other",
                 status: 2,
-                errors: ["may not vouch for other"]
+                errors: ["was created without other"]
             ),
             Invocation("ca path --ca-directory $directory/named --name other", output: ["/named/"]),
             Invocation("ca path --ca-directory $directory/named --name other --json", json: ["path"]),

@@ -15,7 +15,7 @@ import Testing
         let server: [String]
         let results: String
 
-        init(_ configuration: SimulatedAPNs.Configuration = .init(keptPushes: 50_000)) async throws {
+        init(_ configuration: SimulatedAPNs.Configuration = .init(storedPushes: 50_000)) async throws {
             apns = try await SimulatedAPNs.start(configuration)
             scratch = try ScratchDirectory()
             let authority = try scratch.write(apns.authorityPEM, to: "ca.pem")
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test func `memory does not grow with the list`() async throws {
-        let bench = try await Bench(.init(keptPushes: 10))
+        let bench = try await Bench(.init(storedPushes: 10))
         var memory: [Int] = []
         for count in [8_000, 80_000] {
             let run = try await Python.peakMemory(ofMartlet: bench.words(try bench.list(tokens(count)), []))

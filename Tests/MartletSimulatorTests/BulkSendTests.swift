@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `everybody is tried, each with a badge of its own, and the dead are named`() async throws {
-        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(keptPushes: 10_000))
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(storedPushes: 10_000))
         let client = try await client(of: apns)
         let tokens = try (0..<5_000).map { try token($0) }
         for number in [7, 8] {
@@ -93,7 +93,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `what cannot be sent is an outcome of each device`() async throws {
+    @Test func `a push that cannot be sent is an outcome of each device`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)
         let large = PushNotification.alert(Alert(body: String(repeating: "x", count: 5_000)))
@@ -127,7 +127,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `leaving the loop stops the sending, and a second loop gets what is left`() async throws {
+    @Test func `leaving the loop stops the sending, and a second loop receives the rest`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)
         let devices = Devices(try (0..<20_000).map { try token($0) })
@@ -149,7 +149,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `who reads outcomes slowly slows down the reading of devices`() async throws {
+    @Test func `slow reading of outcomes slows down the reading of devices`() async throws {
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)
         let devices = Devices(try (0..<3_000).map { try token($0) })
@@ -193,7 +193,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `a source that fails is told of after all outcomes`() async throws {
+    @Test func `an error of the source is thrown after all outcomes`() async throws {
         struct SourceError: Error {}
         let apns = try await SimulatedAPNs.start()
         let client = try await client(of: apns)

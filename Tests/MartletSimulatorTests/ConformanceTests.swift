@@ -9,7 +9,7 @@ import Testing
 
 /// Requests that break one rule each, or just do not, with the answer that Apple documents.
 @Suite struct ConformanceTests {
-    /// A request as it differs from a good one, and what APNs says to it.
+    /// A request that differs from a valid one, with the answer of APNs.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var path = "/3/device/5d3a6a1c8f9a42d6"
@@ -49,8 +49,8 @@ import Testing
         var now = ConformanceTests.now
         let channel: String
 
-        init(_ leniency: Leniency = []) throws {
-            judge = Judge(environment: .development, leniency: leniency)
+        init(_ relaxedRules: RelaxedRules = []) throws {
+            judge = Judge(environment: .development, relaxedRules: relaxedRules)
             let key = try Self.key.get()
             try judge.tokens.register(
                 publicKeyPEM: key.publicKeyPEM(),

@@ -9,10 +9,14 @@ struct InboxBench {
     let apns: SimulatedAPNs
     let base: String
 
-    /// So many pushes have come in; three are kept unless it is said otherwise.
-    init(pushes: Int = 0, keptPushes: Int = 3, release: SimulatedAPNs.Release? = nil) async throws {
+    /// Starts a simulator that has received this number of pushes, and stores three by default.
+    init(pushes: Int = 0, storedPushes: Int = 3, release: SimulatedAPNs.Release? = nil) async throws {
         apns = try await SimulatedAPNs.start(
-            SimulatedAPNs.Configuration(inboxPort: 0, keptPushes: release == nil ? keptPushes : 10, release: release)
+            SimulatedAPNs.Configuration(
+                inboxPort: 0,
+                storedPushes: release == nil ? storedPushes : 10,
+                release: release
+            )
         )
         base = "http://127.0.0.1:\(try #require(await apns.inboxPort))"
         try await push(pushes)

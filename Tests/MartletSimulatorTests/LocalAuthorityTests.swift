@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LocalAuthorityTests {
-    @Test func `an authority in a directory is made once, and its key is its owner's alone`() throws {
+    @Test func `an authority in a directory is created once, and only the owner can read its key`() throws {
         let scratch = try ScratchDirectory()
         let directory = scratch.path + "/new/place"
         let first = try LocalAuthority(directory: directory)
@@ -16,7 +16,7 @@ import Testing
         #expect(mode as? Int == 0o600)
     }
 
-    @Test func `clients that trust it trust every simulator it vouches for`() async throws {
+    @Test func `clients that trust an authority trust every simulator with it`() async throws {
         let scratch = try ScratchDirectory()
         for _ in 0..<2 {
             let authority = try LocalAuthority(directory: scratch.path)
@@ -56,7 +56,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `files that are no authority are named, not replaced`() throws {
+    @Test func `invalid files of an authority are reported, not replaced`() throws {
         let scratch = try ScratchDirectory()
         try scratch.write("no certificate", to: "ca.pem")
         try scratch.write("no key", to: "ca-key.pem")
@@ -85,7 +85,19 @@ import Testing
         #expect(try scratch.read("ca.pem") == first.certificatePEM)
     }
 
-    @Test func `a simulator that cannot start lets go of what it had`() async throws {
+    @Test func `an authority whose certificate was not written gets one for its key`() async throws {
+        let scratch = try ScratchDirectory()
+        _ = try LocalAuthority(directory: scratch.path)
+        let key = try scratch.read("ca-key.pem")
+        try FileManager.default.removeItem(atPath: scratch.path + "/ca.pem")
+        let authority = try LocalAuthority(directory: scratch.path, names: ["apns.test"])
+        #expect(try scratch.read("ca-key.pem") == key)
+        #expect(try scratch.read("ca.pem") == authority.certificatePEM)
+        try authority.check(names: ["apns.test"])
+        #expect(try LocalAuthority(directory: scratch.path).certificatePEM == authority.certificatePEM)
+    }
+
+    @Test func `a simulator that cannot start releases its ports`() async throws {
         let taken = try SilentServer()
         let port = try SilentServer.unusedPort().port
         await #expect(throws: SimulatorError.self) {

@@ -52,11 +52,16 @@ struct RawBench {
     }
 
     /// Waits until a condition on the simulator is true.
-    func wait(_ isTrue: @Sendable (isolated SimulatedAPNs) -> Bool) async {
-        while !(await apns.satisfies(isTrue)) { await Task.yield() }
+    func wait(_ isTrue: @Sendable (isolated PushService) -> Bool) async {
+        while !(await apns.service.satisfies(isTrue)) { await Task.yield() }
     }
 
-    /// What the HTTP interface tells of the only connection.
+    /// Waits until this number of pushes has come in.
+    func wait(forPushes count: Int) async {
+        while await apns.pushCount != count { await Task.yield() }
+    }
+
+    /// Returns the only connection as the HTTP interface reports it.
     func connection() async throws -> JSONValue {
         let list = try JSONReader.read(Array(try await get("/api/v1/connections").utf8))
         let all = (list["open"]?.elements ?? []) + (list["closed"]?.elements ?? [])
@@ -70,8 +75,8 @@ struct RawBench {
     }
 }
 
-extension SimulatedAPNs {
-    fileprivate func satisfies(_ isTrue: (isolated SimulatedAPNs) -> Bool) -> Bool { isTrue(self) }
+extension PushService {
+    fileprivate func satisfies(_ isTrue: (isolated PushService) -> Bool) -> Bool { isTrue(self) }
 }
 
 extension RawHTTP2.Frame {

@@ -3,7 +3,7 @@ import MartletCore
 @testable import MartletSimulator
 
 extension ReceivedPush {
-    /// A push that was accepted, with what matters to a test.
+    /// Returns an accepted push with the values that a test needs.
     static func sample(
         _ number: Int = 1,
         at time: Int64 = 0,

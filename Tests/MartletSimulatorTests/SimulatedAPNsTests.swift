@@ -31,7 +31,7 @@ import Testing
         token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     }
 
-    @Test func `an alert is accepted and kept`() async throws {
+    @Test func `an alert is accepted and stored`() async throws {
         let bench = try await Bench()
         let id = APNsID(randomBits: (1, 2))
         let receipt = try await bench.client.send(

@@ -8,7 +8,7 @@ import Testing
     private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
     private let topic: Topic = "com.example.app"
 
-    /// One snapshot on its way, and what has to arrive.
+    /// A snapshot to send, with the expected push.
     struct Sending: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var kind: SurfaceKind
@@ -156,7 +156,7 @@ import Testing
         await apns.stop()
     }
 
-    @Test func `what breaks a rule or is of the wrong kind is not sent, and described as it would be`() async throws {
+    @Test func `invalid snapshots and those of a wrong kind are not sent`() async throws {
         let (apns, client) = try await bench()
         let token = try DeviceToken(hex: Self.token)
         let wrong = await #expect(throws: APNsError.self) {

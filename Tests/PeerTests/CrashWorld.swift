@@ -28,7 +28,7 @@ struct CrashWorld: Sendable {
         var configuration = SimulatedAPNs.Configuration()
         configuration.isEncrypted = false
         configuration.environment = .production
-        configuration.keptPushes = 1_000_000
+        configuration.storedPushes = 1_000_000
         configuration.seed = seed
         apple = try await SimulatedAPNs.start(configuration)
         let port = await apple.port

@@ -140,7 +140,7 @@ import Testing
             let error = await #expect(throws: SimulatorError.self) {
                 try await SimulatedAPNs.start(.init(authority: authority, names: [name]))
             }
-            #expect(error?.description.contains("may not vouch for \(name)") == true, "\(String(describing: error))")
+            #expect(error?.description.contains("was created without \(name)") == true, "\(String(describing: error))")
         }
     }
 

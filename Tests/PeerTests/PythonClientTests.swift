@@ -33,7 +33,7 @@ import Testing
 
         init(_ faults: [Fault] = []) async throws {
             var configuration = SimulatedAPNs.Configuration(environment: .production)
-            configuration.keptPushes = 5_000
+            configuration.storedPushes = 5_000
             configuration.faults = faults
             simulator = try await SimulatedAPNs.start(configuration)
             scratch = try ScratchDirectory()

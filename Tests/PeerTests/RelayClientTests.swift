@@ -17,7 +17,7 @@ import Testing
 
         init() async throws {
             var configuration = SimulatedAPNs.Configuration(environment: .production)
-            configuration.keptPushes = 2 * RelayClientTests.pushes
+            configuration.storedPushes = 2 * RelayClientTests.pushes
             apple = try await SimulatedAPNs.start(configuration)
             let scratch = try ScratchDirectory()
             let authorities = try scratch.write(apple.authorityPEM, to: "apple.pem")

@@ -27,7 +27,7 @@ actor PushPool {
     private let endpoint: HTTP2Connection.Endpoint
     private let mint: (any ProviderTokenMint)?
     private let needsToken: Bool
-    private let events: EventFeed
+    private let events: EventFeed<ClientEvent>
     private let connectTimeout: Duration
     private let clock: WallClock
     private var machine: PoolMachine
@@ -55,7 +55,7 @@ actor PushPool {
     init(
         to endpoint: HTTP2Connection.Endpoint,
         mint: (any ProviderTokenMint)?,
-        events: EventFeed,
+        events: EventFeed<ClientEvent>,
         configuration: PushClient.Configuration,
         clock: WallClock,
         on loop: EventLoop

@@ -1,3 +1,4 @@
+internal import MartletCore
 internal import MartletPostgreSQL
 internal import MartletTransport
 

@@ -1,3 +1,5 @@
+internal import MartletCore
+
 /// Metrics of callers, of the configuration and of webhooks.
 extension PushRelay {
     /// Adds the requests of callers whose apps are all among these, and those of unknown clients.

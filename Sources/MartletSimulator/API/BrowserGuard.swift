@@ -21,19 +21,22 @@ enum BrowserGuard {
         let origin = fields["origin"]
         guard let authority = fields["host"] ?? fields[":authority"] else {
             // Browsers always send a host: a request without it and without their fields is from another program.
-            return site == nil && origin == nil ? nil : APIProblem(400, "the field Host is missing")
+            return site == nil && origin == nil ? nil : APIProblem(400, "the header field Host is missing")
         }
         guard let host = name(in: authority) else {
-            return APIProblem(400, "the field Host must be a host and, if any, its port")
+            return APIProblem(
+                400,
+                "the header field Host must be a host with an optional port (found \(authority.prefix(100)))"
+            )
         }
-        let isOwnPage = site.map { $0 == "same-origin" || $0 == "none" } ?? true
-        guard isOwnPage, origin.map({ $0 == "http://" + authority }) ?? true else {
-            return APIProblem(403, "web pages from elsewhere may not ask here")
+        let isSameOrigin = site.map { $0 == "same-origin" || $0 == "none" } ?? true
+        guard isSameOrigin, origin.map({ $0 == "http://" + authority }) ?? true else {
+            return APIProblem(403, "requests of web pages from other origins are refused")
         }
         // The owner of a domain can point its name to this address, which makes the pages of that domain same-origin.
         let isNamed = names.contains { $0.lowercased() == host }
         guard isNamed || host == "localhost" || SocketAddress(literal: host, port: 0) != nil else {
-            return APIProblem(403, "\(host) is no name of this simulator: start it with --name \(host)")
+            return APIProblem(403, "unknown host name \(host): start the simulator with --name \(host)")
         }
         return nil
     }

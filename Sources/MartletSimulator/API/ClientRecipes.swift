@@ -48,19 +48,19 @@ package struct ClientRecipes: Sendable {
     package var text: String {
         let channels = channelPort.map { "Channels are managed there and at port \($0).\n" } ?? ""
         let name =
-            needsName ? "Its certificate is not for \(host): start it with --name \(host), too.\n" : ""
+            needsName ? "The certificate is not valid for \(host): start the simulator with --name \(host).\n" : ""
         let inbox = "http://\(APNsEndpoint.bracketed(host)):\(inboxPort)"
-        let way =
+        let instructions =
             isEncrypted
-            ? "Clients have to trust \(authorityFile). This is how:"
-            : "It speaks HTTP/2 in the clear, with prior knowledge:"
+            ? "Clients must trust \(authorityFile):"
+            : "The simulator uses HTTP/2 without TLS, with prior knowledge:"
         return """
-            Martlet's local APNs answers at \(url)
-            \(name)\(channels)The inbox, for people: \(inbox)/
-            What came in, as JSON: \(inbox)/api/v1/pushes
-            Any device token is taken, and any key signs. Control-C ends it.
+            Simulated APNs at \(url)
+            \(name)\(channels)Inbox: \(inbox)/
+            Received pushes as JSON: \(inbox)/api/v1/pushes
+            Every device token and every signing key is accepted. Press Control-C to stop.
 
-            \(way)
+            \(instructions)
 
 
             """ + all.map(\.text).joined() + "\n"
@@ -158,8 +158,8 @@ package struct ClientRecipes: Sendable {
                 name: "gorush, rpush",
                 shell: "export SSL_CERT_FILE=\(authorityFile)",
                 note: """
-                    They know Apple's hosts only, for which the certificate is good too: give this machine the name
-                    api.push.apple.com, in /etc/hosts or as a network alias, at port 443
+                    They connect to Apple's hosts only, for which the certificate is valid too: let the name
+                    api.push.apple.com refer to this machine, in /etc/hosts or as a network alias, at port 443
                     ("Pointing clients at it" in the documentation).
                     """
             ),

@@ -6,27 +6,28 @@ internal import MartletTransport
 extension InboxAPI {
     /// The routes of channels, which clients also manage at the port for channels.
     static let channelRoutes: [Route] = [
-        Route(method: "GET", path: "/api/v1/channels", summary: "The channels of every app, and who listens") { call in
-            let judge = await call.simulator.judge
-            let channels = judge.channels.everything.map { app, channel, storage -> JSONValue in
-                let listeners = judge.devices.subscribers(of: channel)
+        Route(method: "GET", path: "/api/v1/channels", summary: "List the channels of all apps with their subscribers")
+        { call in
+            let judge = await call.simulator.service.judge
+            let channels = judge.channels.allChannels.map { app, channel, storage -> JSONValue in
+                let subscribers = judge.devices.subscribers(of: channel)
                 return [
                     "app": .string(app), "channel": .string(channel.rawValue),
                     "message-storage-policy": .number(JSONNumber(storage.rawValue)),
-                    "subscriber-count": .number(JSONNumber(listeners.count)),
-                    "subscribers": .array(listeners.sorted().prefix(toldSubscribers).map(JSONValue.string)),
+                    "subscriber-count": .number(JSONNumber(subscribers.count)),
+                    "subscribers": .array(subscribers.sorted().prefix(subscriberLimit).map(JSONValue.string)),
                 ]
             }
             return .json(["channels": .array(channels)])
         },
-        Route(method: "POST", path: "/api/v1/channels", summary: "Makes a channel: app, message-storage-policy") {
+        Route(method: "POST", path: "/api/v1/channels", summary: "Create a channel: app, message-storage-policy") {
             (call) throws(APIProblem) in
             let body = try call.object(of: ["app", "message-storage-policy"])
             guard let app = try body.text("app"), !app.isEmpty else { throw APIProblem(400, "app is missing") }
             let policy = try body.number("message-storage-policy", 0...1) ?? 0
             guard let storage = ChannelStorage(rawValue: policy),
-                let channel = await call.simulator.createChannel(for: app, storing: storage)
-            else { throw APIProblem(409, "\(app) has as many channels as an app may") }
+                let channel = await call.simulator.service.createChannel(for: app, storing: storage)
+            else { throw APIProblem(409, "\(app) has the maximum number of channels: delete some first") }
             return .json(
                 [
                     "app": .string(app), "channel": .string(channel.rawValue),
@@ -38,7 +39,7 @@ extension InboxAPI {
         Route(
             method: "DELETE",
             path: "/api/v1/channels",
-            summary: "Removes a channel, on which nobody listens then",
+            summary: "Delete a channel and its subscriptions",
             parameters: [
                 RouteParameter(name: "app", summary: "The app's bundle identifier"),
                 RouteParameter(name: "channel", summary: "The channel's identifier"),
@@ -47,30 +48,12 @@ extension InboxAPI {
         ) { (call) throws(APIProblem) in
             let app = call.text("app") ?? ""
             let channel = ChannelID(call.text("channel") ?? "")
-            guard await call.simulator.deleteChannel(channel, of: app) else {
+            guard await call.simulator.service.deleteChannel(channel, of: app) else {
                 throw APIProblem(404, "\(app) has no channel \(channel)")
             }
             return .done
         },
     ]
 
-    private static let toldSubscribers = 100
-}
-
-extension SimulatedAPNs {
-    /// Creates a channel and stores it; returns nil when the app has the maximum number of channels.
-    fileprivate func createChannel(for app: String, storing storage: ChannelStorage) -> ChannelID? {
-        let channel = judge.channels.create(for: app, storing: storage, using: &generator)
-        if let channel { keep(channel, of: app) }
-        return channel
-    }
-
-    /// Deletes a channel; returns false when the app has no channel with this identifier.
-    fileprivate func deleteChannel(_ channel: ChannelID, of app: String) -> Bool {
-        guard judge.channels.storage(of: channel.rawValue, in: app) != nil else { return false }
-        judge.channels.delete(channel.rawValue, in: app)
-        judge.devices.removed(channel)
-        keep(channel, of: app)
-        return true
-    }
+    private static let subscriberLimit = 100
 }

@@ -9,28 +9,20 @@ extension InboxAPI {
         Route(
             method: "GET",
             path: "/api/v1/connections",
-            summary: "The connections that are open, and the last hundred that were closed"
+            summary: "List the open connections and the last 100 closed ones"
         ) { call in
-            let (open, closed) = await call.simulator.connections
+            let (open, closed) = await call.simulator.service.connections
             return .json([
                 "open-count": .number(JSONNumber(open.count)),
-                "open": .array(open.prefix(toldConnections).map(\.json)), "closed": .array(closed.map(\.json)),
+                "open": .array(open.prefix(connectionLimit).map(\.json)), "closed": .array(closed.map(\.json)),
             ])
         }
     ]
 
-    private static let toldConnections = 500
+    private static let connectionLimit = 500
 }
 
-extension SimulatedAPNs {
-    /// The open and the closed connections, newest first.
-    fileprivate var connections: (open: [ConnectionNotes], closed: [ConnectionNotes]) {
-        let open = clients.values.map { $0.notes.open(with: $0.state, $0.connection) }
-        return (open.sorted { ($0.openedAt, $0.id) > ($1.openedAt, $1.id) }, closedConnections.all.reversed())
-    }
-}
-
-extension ConnectionNotes {
+extension ConnectionRecord {
     fileprivate var json: JSONValue {
         let answers = answers.sorted { $0.key < $1.key }.map { JSONValue.Member(String($0.key), number($0.value)) }
         var members: [JSONValue.Member] = [

@@ -8,8 +8,9 @@ extension InboxAPI {
     static let previewRoutes: [Route] = stringRoutes + templateRoutes + surfaceRoutes
 
     private static let stringRoutes: [Route] = [
-        Route(method: "GET", path: "/api/v1/strings", summary: "The languages that apps have strings in") { call in
-            let apps = await call.simulator.previews.strings.apps.sorted { $0.key < $1.key }
+        Route(method: "GET", path: "/api/v1/strings", summary: "List the languages of the localized strings of apps") {
+            call in
+            let apps = await call.simulator.previews.data.strings.apps.sorted { $0.key < $1.key }
             let tables = apps.flatMap { app, languages in
                 languages.sorted { $0.key < $1.key }.map { language, table -> JSONValue in
                     [
@@ -23,7 +24,7 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/strings/{app}",
-            summary: "Takes a string catalog (.xcstrings) of an app in place of what there was",
+            summary: "Set the localized strings of an app from a string catalog (.xcstrings)",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let tables: [String: [String: LocalizedString]]
@@ -33,7 +34,7 @@ extension InboxAPI {
                 throw APIProblem(400, "\(error)")
             }
             let app = try call.app("app")
-            try await call.changePreviews { (previews) throws(PreviewsFull) in
+            try await call.updatePreviews { (previews) throws(PreviewLimitError) in
                 try previews.strings.set(tables, of: app)
             }
             return .done
@@ -41,12 +42,12 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/strings/{app}/{language}",
-            summary: "Takes a .strings file of an app in one language",
+            summary: "Set the localized strings of an app in one language from a .strings file",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let language = call.arguments["language"] ?? ""
             guard LocalizedTables.isLanguage(language) else {
-                throw APIProblem(400, "\(language) is no language: there are en, de, pt-BR, zh-Hans and so on")
+                throw APIProblem(400, "\(language) is not a language tag such as en, de, pt-BR or zh-Hans")
             }
             let table: [String: LocalizedString]
             do throws(StringsFileError) {
@@ -55,16 +56,20 @@ extension InboxAPI {
                 throw APIProblem(400, "\(error)")
             }
             let app = try call.app("app")
-            try await call.changePreviews { (previews) throws(PreviewsFull) in
+            try await call.updatePreviews { (previews) throws(PreviewLimitError) in
                 try previews.strings.set(table, language, of: app)
             }
             return .done
         },
-        Route(method: "GET", path: "/api/v1/strings/{app}/{language}", summary: "The strings of an app in a language") {
+        Route(
+            method: "GET",
+            path: "/api/v1/strings/{app}/{language}",
+            summary: "Get the localized strings of an app in one language"
+        ) {
             (call) throws(APIProblem) in
             let language = call.arguments["language"] ?? ""
             let app = try call.app("app")
-            guard let table = await call.simulator.previews.strings.apps[app]?[language] else {
+            guard let table = await call.simulator.previews.data.strings.apps[app]?[language] else {
                 throw APIProblem(404, "there are no strings of \(app) in \(language)")
             }
             return .json(.object(table.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.json) }))
@@ -72,12 +77,12 @@ extension InboxAPI {
         Route(
             method: "DELETE",
             path: "/api/v1/strings/{app}",
-            summary: "Forgets the strings of an app",
+            summary: "Remove the localized strings of an app",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) {
             (call) throws(APIProblem) in
             let app = try call.app("app")
-            guard try await call.changePreviews({ $0.strings.remove(of: app) }) else {
+            guard try await call.updatePreviews({ $0.strings.remove(of: app) }) else {
                 throw APIProblem(404, "there are no strings of \(app)")
             }
             return .done
@@ -85,13 +90,13 @@ extension InboxAPI {
         Route(
             method: "DELETE",
             path: "/api/v1/strings/{app}/{language}",
-            summary: "Forgets those in a language",
+            summary: "Remove the localized strings of an app in one language",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) {
             (call) throws(APIProblem) in
             let app = try call.app("app")
             let language = call.arguments["language"] ?? ""
-            guard try await call.changePreviews({ $0.strings.remove(language, of: app) }) else {
+            guard try await call.updatePreviews({ $0.strings.remove(language, of: app) }) else {
                 throw APIProblem(404, "there are no strings of \(app) in \(language)")
             }
             return .done
@@ -99,9 +104,9 @@ extension InboxAPI {
     ]
 
     private static let templateRoutes: [Route] = [
-        Route(method: "GET", path: "/api/v1/templates", summary: "How Live Activities are laid out in previews") {
+        Route(method: "GET", path: "/api/v1/templates", summary: "List the templates of Live Activities") {
             call in
-            let templates = await call.simulator.previews.templates.sorted {
+            let templates = await call.simulator.previews.data.templates.sorted {
                 ($0.key.app, $0.key.attributesType) < ($1.key.app, $1.key.attributesType)
             }
             return .json([
@@ -118,7 +123,8 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/templates/{topic}/{attributes-type}",
-            summary: "Lays out Live Activities: texts with paths for lock, island, widget and accessory",
+            summary:
+                "Set the template of a type of Live Activities: strings with paths for each surface",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let name = try call.templateName()
@@ -129,31 +135,35 @@ extension InboxAPI {
             } catch {
                 throw APIProblem(400, "\(error)")
             }
-            try await call.changePreviews { (previews) throws(PreviewsFull) in try previews.set(template, name) }
+            try await call.updatePreviews { (previews) throws(PreviewLimitError) in try previews.set(template, name) }
             return .done
         },
-        Route(method: "GET", path: "/api/v1/templates/{topic}/{attributes-type}", summary: "One of these layouts") {
+        Route(
+            method: "GET",
+            path: "/api/v1/templates/{topic}/{attributes-type}",
+            summary: "Get the template of a type of Live Activities"
+        ) {
             (call) throws(APIProblem) in
             let name = try call.templateName()
-            guard let template = await call.simulator.previews.templates[name] else { throw noTemplate(name) }
+            guard let template = await call.simulator.previews.data.templates[name] else { throw templateMissing(name) }
             return .json(template.json)
         },
         Route(
             method: "DELETE",
             path: "/api/v1/templates/{topic}/{attributes-type}",
-            summary: "Forgets a layout",
+            summary: "Remove the template of a type of Live Activities",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) {
             (call) throws(APIProblem) in
             let name = try call.templateName()
-            guard try await call.changePreviews({ $0.removeTemplate(name) }) else { throw noTemplate(name) }
+            guard try await call.updatePreviews({ $0.removeTemplate(name) }) else { throw templateMissing(name) }
             return .done
         },
     ]
 
     private static let surfaceRoutes: [Route] = [
-        Route(method: "GET", path: "/api/v1/surfaces", summary: "What apps have stored for their surfaces") { call in
-            let apps = await call.simulator.previews.surfaces.sorted { $0.key < $1.key }
+        Route(method: "GET", path: "/api/v1/surfaces", summary: "List the stored data of surfaces") { call in
+            let apps = await call.simulator.previews.data.surfaces.sorted { $0.key < $1.key }
             let surfaces = apps.flatMap { app, stored in
                 SurfaceKind.allCases.compactMap { stored[$0]?.json(topic: app) }
             }
@@ -162,7 +172,7 @@ extension InboxAPI {
         Route(
             method: "PUT",
             path: "/api/v1/surfaces/{topic}/{kind}",
-            summary: "Takes a snapshot, or an entry as the app stores it, and tells what the surface gets of it"
+            summary: "Store a snapshot or an entry of an app, and get the data of each part of the surface"
         ) { (call) throws(APIProblem) in
             let (app, kind) = (try call.app("topic"), try call.surfaceKind())
             let surface: StoredSurface
@@ -171,42 +181,54 @@ extension InboxAPI {
             } catch {
                 throw APIProblem(400, "\(error)")
             }
-            try await call.changePreviews { (previews) throws(PreviewsFull) in try previews.set(surface, of: app) }
+            try await call.updatePreviews { (previews) throws(PreviewLimitError) in try previews.set(surface, of: app) }
             return .json(surface.json(topic: app))
         },
-        Route(method: "GET", path: "/api/v1/surfaces/{topic}/{kind}", summary: "What an app has stored for a kind") {
+        Route(
+            method: "GET",
+            path: "/api/v1/surfaces/{topic}/{kind}",
+            summary: "Get the stored data of a kind of surface"
+        ) {
             (call) throws(APIProblem) in
             let (app, kind) = (try call.app("topic"), try call.surfaceKind())
-            guard let surface = await call.simulator.previews.surfaces[app]?[kind] else { throw noSurface(kind, app) }
+            guard let surface = await call.simulator.previews.data.surfaces[app]?[kind] else {
+                throw surfaceMissing(kind, app)
+            }
             return .json(surface.json(topic: app))
         },
         Route(
             method: "DELETE",
             path: "/api/v1/surfaces/{topic}/{kind}",
-            summary: "Forgets it",
+            summary: "Remove the stored data of a kind of surface",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) {
             (call) throws(APIProblem) in
             let (app, kind) = (try call.app("topic"), try call.surfaceKind())
-            guard try await call.changePreviews({ $0.removeSurface(kind, of: app) }) else { throw noSurface(kind, app) }
+            guard try await call.updatePreviews({ $0.removeSurface(kind, of: app) }) else {
+                throw surfaceMissing(kind, app)
+            }
             return .done
         },
         Route(
             method: "GET",
             path: "/api/v1/pushes/{number}/context",
-            summary: "What a phone knows besides the push: attributes, template, surfaces, neighbours of its thread"
+            summary:
+                "Get the data for a preview besides the push: attributes, template, surfaces, thread"
         ) { (call) throws(APIProblem) in
             let push = try await push(call)
-            return .json(await call.simulator.context(of: push))
+            let pushes = await call.simulator.inbox.pushes
+            let devices = await call.simulator.service.judge.devices
+            let data = await call.simulator.previews.data
+            return .json(PreviewContext(of: push, among: pushes, devices, data).json)
         },
     ]
 
-    private static func noTemplate(_ name: PreviewMaterial.TemplateName) -> APIProblem {
+    private static func templateMissing(_ name: PreviewData.TemplateName) -> APIProblem {
         APIProblem(404, "there is no template for \(name.attributesType) of \(name.app)")
     }
 
-    private static func noSurface(_ kind: SurfaceKind, _ app: String) -> APIProblem {
-        APIProblem(404, "\(app) has stored nothing for \(kind.rawValue)")
+    private static func surfaceMissing(_ kind: SurfaceKind, _ app: String) -> APIProblem {
+        APIProblem(404, "there is no stored data of \(app) for \(kind.rawValue)")
     }
 }
 
@@ -218,26 +240,26 @@ extension APICall {
         return app
     }
 
-    fileprivate func templateName() throws(APIProblem) -> PreviewMaterial.TemplateName {
+    fileprivate func templateName() throws(APIProblem) -> PreviewData.TemplateName {
         let type = arguments["attributes-type"] ?? ""
         guard type.utf8.count <= 255 else { throw APIProblem(400, "attributes-type must have 1 to 255 characters") }
-        return PreviewMaterial.TemplateName(app: try app("topic"), attributesType: type)
+        return PreviewData.TemplateName(app: try app("topic"), attributesType: type)
     }
 
     fileprivate func surfaceKind() throws(APIProblem) -> SurfaceKind {
         let name = arguments["kind"] ?? ""
         guard let kind = SurfaceKind(rawValue: name) else {
             let known = SurfaceKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw APIProblem(400, "\(name) is no kind of surface; these are: \(known)")
+            throw APIProblem(400, "unknown kind of surface \(name); known: \(known)")
         }
         return kind
     }
 
-    fileprivate func changePreviews<Value: Sendable>(
-        _ change: @Sendable (inout PreviewMaterial) throws(PreviewsFull) -> Value
+    fileprivate func updatePreviews<Value: Sendable>(
+        _ change: @Sendable (inout PreviewData) throws(PreviewLimitError) -> Value
     ) async throws(APIProblem) -> Value {
-        do throws(PreviewsFull) {
-            return try await simulator.changePreviews(change)
+        do throws(PreviewLimitError) {
+            return try await simulator.previews.update(change)
         } catch {
             throw APIProblem(409, "\(error)")
         }

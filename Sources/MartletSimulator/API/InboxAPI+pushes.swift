@@ -10,24 +10,24 @@ extension InboxAPI {
     /// The maximum number of seconds that a request may wait.
     private static let waitLimit = 300
 
-    static let query = RouteParameter(name: "query", summary: "What to look for, as in topic:com.example.app")
+    static let query = RouteParameter(name: "query", summary: "The query, as in topic:com.example.app")
 
     /// The routes of received pushes and of events.
     static let pushRoutes: [Route] = [
         Route(
             method: "GET",
             path: "/api/v1/pushes",
-            summary: "What came in, newest first, and how many there are",
+            summary: "List the received pushes, newest first, with their number",
             parameters: [
-                query, RouteParameter(name: "limit", summary: "How many at most, 1 to 1000; 50 by default"),
+                query, RouteParameter(name: "limit", summary: "The maximum number of pushes, 1 to 1000; 50 by default"),
                 RouteParameter(name: "before", summary: "Only pushes with lower numbers"),
             ]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
             let limit = try call.number("limit", 1...maximumLimit, default: defaultLimit)
             let before = try call.number("before", 0 ... .max, default: .max)
-            let all = await call.simulator.pushes
-            let newest = await call.simulator.pushCount
+            let all = await call.simulator.inbox.pushes
+            let newest = await call.simulator.inbox.lastNumber
             let matching = query == .everything ? all : all.filter(query.matches)
             let pushes = matching.reversed().lazy.filter { $0.number < before }
             return .json([
@@ -38,28 +38,28 @@ extension InboxAPI {
         Route(
             method: "DELETE",
             path: "/api/v1/pushes",
-            summary: "Forgets what came in, or part of it; numbers go on",
+            summary: "Delete the pushes that match; the numbering continues",
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            let count = await call.simulator.forgetPushes(matching: query)
+            let count = await call.simulator.inbox.removePushes(where: query.matches)
             return .json(["forgotten": .number(JSONNumber(count))])
         },
         Route(
             method: "GET",
             path: "/api/v1/pushes/wait",
-            summary: "Waits for pushes: 200 with them, or 408 with what came close",
+            summary: "Wait for pushes: 200 with them, or 408 with the near misses",
             parameters: [
                 query,
-                RouteParameter(name: "since", summary: "Only pushes with higher numbers, as of a cursor; 0 for all"),
-                RouteParameter(name: "count", summary: "How many there have to be; 1 by default"),
-                RouteParameter(name: "timeout", summary: "Seconds to wait, 0 to 300; 10 by default"),
-                RouteParameter(name: "absent", summary: "true to have it the other way round: 200 when none come"),
+                RouteParameter(name: "since", summary: "Only pushes with higher numbers, such as a cursor; 0 for all"),
+                RouteParameter(name: "count", summary: "The number of pushes to wait for; 1 by default"),
+                RouteParameter(name: "timeout", summary: "The maximum time in seconds, 0 to 300; 10 by default"),
+                RouteParameter(name: "absent", summary: "true to answer 200 when no push comes, and 409 otherwise"),
             ]
         ) { (call) throws(APIProblem) in
-            try await checkRoom(call)
+            try await checkCapacity(call)
             let isAbsent = try call.flag("absent")
-            let result = await call.simulator.wait(
+            let result = await call.simulator.inbox.wait(
                 for: try call.pushQuery(),
                 count: try call.number("count", 1...maximumLimit, default: 1),
                 after: try call.number("since", 0 ... .max, default: 0),
@@ -84,18 +84,18 @@ extension InboxAPI {
         Route(
             method: "GET",
             path: "/api/v1/pushes/numbers",
-            summary: "The numbers of all pushes that a query is true of, newest first",
+            summary: "List the numbers of the pushes that match, newest first",
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            let pushes = await call.simulator.pushes.reversed().filter(query.matches)
+            let pushes = await call.simulator.inbox.pushes.reversed().filter(query.matches)
             return .json(["numbers": .array(pushes.map { .number(JSONNumber($0.number)) })])
         },
-        Route(method: "GET", path: "/api/v1/pushes/{number}", summary: "One push, by its number or as latest") {
+        Route(method: "GET", path: "/api/v1/pushes/{number}", summary: "Get a push by its number, or the latest") {
             (call) throws(APIProblem) in
             .json(try await push(call).json)
         },
-        Route(method: "GET", path: "/api/v1/pushes/{number}/payload", summary: "Its payload as it came") {
+        Route(method: "GET", path: "/api/v1/pushes/{number}/payload", summary: "Get the payload of a push, unchanged") {
             (call) throws(APIProblem) in
             let payload = try await push(call).payload
             return .bytes(payload, type: "application/json")
@@ -103,38 +103,38 @@ extension InboxAPI {
         Route(
             method: "DELETE",
             path: "/api/v1/pushes/{number}",
-            summary: "Forgets one push",
+            summary: "Delete a push",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) {
             (call) throws(APIProblem) in
             let number = try await push(call).number
-            await call.simulator.forgetPushes { $0.number == number }
+            await call.simulator.inbox.removePushes { $0.number == number }
             return .done
         },
         Route(
             method: "GET",
             path: "/api/v1/events",
-            summary: "What happens from now on, as server-sent events; after Last-Event-ID, when that is sent",
+            summary: "Stream events as server-sent events, beginning after Last-Event-ID if it is sent",
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            try await checkRoom(call)
+            try await checkCapacity(call)
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
-            let events = await call.simulator.events(after: lastID)
+            let events = await call.simulator.inbox.events(after: lastID)
             return .pieces(
                 ["content-type": "text/event-stream", "cache-control": "no-store"],
-                events.map { EventStream.bytes(of: $0, matching: query) }
+                events.map { $0.bytes(matching: query) }
             )
         },
-        Route(method: "GET", path: "/api/v1/cursor", summary: "The number of the newest push, to wait from") { call in
-            let count = await call.simulator.pushCount
+        Route(method: "GET", path: "/api/v1/cursor", summary: "Get the number of the newest push, for since") { call in
+            let count = await call.simulator.inbox.lastNumber
             return .json(["cursor": cursor(count)])
         },
     ]
 
-    private static func checkRoom(_ call: APICall) async throws(APIProblem) {
-        guard await call.simulator.hasRoomForLongCalls else {
-            throw APIProblem(503, "too many wait or listen already: come again when some have ended")
+    private static func checkCapacity(_ call: APICall) async throws(APIProblem) {
+        guard await call.simulator.inbox.admitsListener else {
+            throw APIProblem(503, "too many clients wait or read events: try again later")
         }
     }
 
@@ -143,9 +143,9 @@ extension InboxAPI {
     /// Returns the push that the path names by its number or as `latest`.
     static func push(_ call: APICall) async throws(APIProblem) -> ReceivedPush {
         let name = call.arguments["number"] ?? ""
-        let pushes = await call.simulator.pushes
+        let pushes = await call.simulator.inbox.pushes
         guard let push = name == "latest" ? pushes.last : pushes.first(where: { String($0.number) == name }) else {
-            throw APIProblem(404, "there is no push \(name), or it has been forgotten")
+            throw APIProblem(404, "there is no push \(name), or it is no longer stored")
         }
         return push
     }

@@ -1,6 +1,7 @@
 internal import Martlet
 internal import MartletCore
 internal import MartletHTTPServer
+internal import MartletServer
 internal import MartletTransport
 
 extension InboxAPI {
@@ -9,7 +10,7 @@ extension InboxAPI {
         Route(
             method: "POST",
             path: "/api/v1/pushes",
-            summary: "Takes in a push as if it had come over HTTP/2: device-token, or app and channel; headers, payload"
+            summary: "Send a push to the simulator: device-token, or app and channel; headers, payload"
         ) { (call) throws(APIProblem) in
             let body = try call.object(of: [
                 "device-token", "app", "channel", "headers", "payload", "payload-text", "payload-base64",
@@ -20,15 +21,16 @@ extension InboxAPI {
             } catch {
                 throw APIProblem(400, "\(error)")
             }
-            return .json(await call.simulator.compose(try fields(of: body), payload: payload).json)
+            let request = APNsRequest(composed: try fields(of: body), payload)
+            return .json(await call.simulator.service.receive(composed: request).json)
         },
         Route(
             method: "POST",
             path: "/api/v1/pushes/{number}/release",
-            summary: "Sends a push on for real, where the simulator was started to allow that"
+            summary: "Send a push on to a real device, if the simulator was started with --allow-release"
         ) { (call) throws(APIProblem) in
             guard let release = call.simulator.configuration.release else {
-                throw APIProblem(403, "nothing is sent on from here: start the simulator with --allow-release")
+                throw APIProblem(403, "sending pushes on is disabled: start the simulator with --allow-release")
             }
             return try await answer(to: try await push(call), releasedWith: release, call.simulator)
         },
@@ -43,14 +45,14 @@ extension InboxAPI {
         let token = try body.text("device-token")
         let app = try body.text("app")
         guard (token == nil) != (app == nil) else {
-            throw APIProblem(400, "a push needs device-token, or app and channel")
+            throw APIProblem(400, "device-token is missing: a push needs device-token, or app and channel")
         }
         let path = token.map { "/3/device/\($0)" } ?? "/4/broadcasts/apps/\(app ?? "")"
         var fields: HTTPFields = [":method": "POST", ":path": path]
         if let channel = try body.text("channel") { fields.append("apns-channel-id", channel) }
         for member in body["headers"]?.members ?? [] {
             guard pushFields.contains(member.name), let text = member.value.stringValue else {
-                throw APIProblem(400, "headers must be texts, of these: " + pushFields.joined(separator: ", "))
+                throw APIProblem(400, "headers must be strings with these names: " + pushFields.joined(separator: ", "))
             }
             fields.append(member.name, text)
         }
@@ -63,26 +65,28 @@ extension InboxAPI {
         releasedWith release: SimulatedAPNs.Release,
         _ simulator: SimulatedAPNs
     ) async throws(APIProblem) -> HTTP1Answer {
-        guard push.app == nil else { throw APIProblem(403, "a broadcast goes to everybody: it is not sent on") }
+        guard push.app == nil else {
+            throw APIProblem(403, "broadcasts cannot be sent on, because they reach all subscribers")
+        }
         guard let token = try? DeviceToken(hex: push.deviceToken), release.deviceTokens.contains(token) else {
-            throw APIProblem(403, "its device token is none of those that were given with --release-to")
+            throw APIProblem(403, "the device token of the push must be one of those given with --release-to")
         }
         guard let notification = PushNotification(sendingOn: push), let topic = push.headers.topic else {
-            throw APIProblem(409, "its headers are none that a client could send")
+            throw APIProblem(409, "the headers of the push are not valid in a request to APNs")
         }
         var members: [JSONValue.Member]
         do throws(APNsError) {
             let receipt = try await release.client.send(notification, to: token, topic: Topic(topic))
             members = [.init("status", 200), .init("apns-id", .string(receipt.id.description))]
-            await simulator.noteRelease(of: push.number, "to \(release.destination), answered 200")
+            await simulator.inbox.recordRelease(of: push.number, "to \(release.destination), answered 200")
         } catch {
             guard let status = error.status else {
-                await simulator.noteRelease(of: push.number, "to \(release.destination): \(error)")
+                await simulator.inbox.recordRelease(of: push.number, "to \(release.destination): \(error)")
                 throw APIProblem(502, "\(error)")
             }
             members = [.init("status", .number(JSONNumber(status)))]
             if let reason = error.reason { members.append(.init("reason", .string(reason.rawValue))) }
-            await simulator.noteRelease(
+            await simulator.inbox.recordRelease(
                 of: push.number,
                 "to \(release.destination), answered \(status) \(error.reason?.rawValue ?? "")"
             )
@@ -98,5 +102,38 @@ extension SimulatedAPNs.Release {
             "destination": .string(destination), "environment": .string(environment.rawValue),
             "device-tokens": .array(deviceTokens.map(\.hex).sorted().map(JSONValue.string)),
         ]
+    }
+}
+
+extension APNsRequest {
+    /// Creates the request of a push that was sent over the HTTP interface, as if it had come over HTTP/2.
+    ///
+    /// - Parameters:
+    ///   - fields: The header fields, including pseudo-header fields.
+    ///   - payload: The payload, which is truncated like that of a request over HTTP/2.
+    init(composed fields: HTTPFields, _ payload: [UInt8]) {
+        let limit = APNsListener.Limits().bodyBytes
+        self.init(fields, body: Array(payload.prefix(limit)), isBodyTooLong: payload.count > limit)
+        if isBodyTooLong { declaredBodyByteCount = payload.count }
+    }
+}
+
+extension PushNotification {
+    /// Creates a push to send on from a received one; nil when its headers have values that no client can send.
+    fileprivate init?(sendingOn push: ReceivedPush) {
+        let headers = push.headers
+        let priority = headers.priority.flatMap { Int($0) }.map(Priority.init(rawValue:))
+        let expiration = headers.expiration.flatMap { Int64($0) }.map(Expiration.init(secondsSince1970:))
+        let collapseID = headers.collapseID.flatMap(CollapseID.init(rawValue:))
+        guard (priority == nil) == (headers.priority == nil), (expiration == nil) == (headers.expiration == nil),
+            (collapseID == nil) == (headers.collapseID == nil)
+        else { return nil }
+        self = .opaque(
+            push.payload,
+            pushType: headers.pushType.map(PushType.init(rawValue:)),
+            priority: priority,
+            expiration: expiration,
+            collapseID: collapseID
+        )
     }
 }

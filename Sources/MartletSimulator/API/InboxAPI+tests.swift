@@ -18,7 +18,7 @@ extension InboxAPI {
         Route(
             method: "POST",
             path: "/api/v1/assertions",
-            summary: "Whether so many pushes came as each query says: 200 when all do, else 409"
+            summary: "Check the number of pushes that match queries: 200 when all checks pass, else 409"
         ) { (call) throws(APIProblem) in
             let body = try call.object(of: ["since", "assertions"])
             let since = try body.number("since", 0 ... .max) ?? 0
@@ -26,14 +26,15 @@ extension InboxAPI {
             guard list.count <= maximumAssertions else {
                 throw APIProblem(
                     400,
-                    "assertions must be \(maximumAssertions) at most (found \(list.count)): send several requests"
+                    "assertions must have at most \(maximumAssertions) elements (found \(list.count)):"
+                        + " send several requests"
                 )
             }
             let assertions = try list.map { (json) throws(APIProblem) in try Assertion(json) }
             guard !assertions.isEmpty else {
                 throw APIProblem(400, #"assertions is missing: [{"query": "topic:com.example.app", "count": 1}]"#)
             }
-            let pushes = await call.simulator.pushes.filter { $0.number > since }
+            let pushes = await call.simulator.inbox.pushes.filter { $0.number > since }
             var failures = 0
             let verdicts = assertions.map { assertion in
                 let verdict = assertion.verdict(on: pushes, hasNearMisses: failures < assertionsWithNearMisses)
@@ -49,12 +50,12 @@ extension InboxAPI {
         Route(
             method: "POST",
             path: "/api/v1/namespaces",
-            summary: "A part of the inbox for one test: for pushes to device tokens that begin with its name"
+            summary: "Create a namespace for one test: pushes to device tokens that begin with its name"
         ) { (call) throws(APIProblem) in
             let body = call.body.isEmpty ? [:] : try call.object(of: ["seconds"])
             let seconds = try body.number("seconds", 1...maximumNamespaceTime) ?? defaultNamespaceTime
-            guard let namespace = await call.simulator.makeNamespace(lasting: seconds) else {
-                throw APIProblem(503, "there are too many namespaces: end some, or let them last for less")
+            guard let namespace = await call.simulator.inbox.makeNamespace(lasting: seconds) else {
+                throw APIProblem(503, "there are too many namespaces: delete some, or create them with fewer seconds")
             }
             return .json(
                 [
@@ -67,11 +68,11 @@ extension InboxAPI {
         Route(
             method: "DELETE",
             path: "/api/v1/namespaces/{name}",
-            summary: "Ends a namespace, and forgets its pushes and devices",
+            summary: "Delete a namespace with its pushes and devices",
             answers: [RouteAnswer(204, "Done", type: nil)]
         ) { (call) throws(APIProblem) in
             let name = call.arguments["name"] ?? ""
-            guard await call.simulator.endNamespace(name) else {
+            guard await call.simulator.inbox.endNamespace(name) else {
                 throw APIProblem(404, "there is no namespace \(name)")
             }
             return .done
@@ -79,17 +80,19 @@ extension InboxAPI {
         Route(
             method: "GET",
             path: "/api/v1/export.jsonl",
-            summary: "What came in, oldest first, a line of JSON each",
+            summary: "Export the pushes as lines of JSON, oldest first",
             parameters: [query]
         ) { (call) throws(APIProblem) in
             let query = try call.pushQuery()
-            let lines = await call.simulator.pushes.filter(query.matches).flatMap { $0.json.encoded() + [newline] }
+            let lines = await call.simulator.inbox.pushes.filter(query.matches).flatMap {
+                $0.json.encoded() + [newline]
+            }
             return .bytes(lines, type: "application/jsonl")
         },
         Route(
             method: "POST",
             path: "/api/v1/import",
-            summary: "Takes in lines of an export with new numbers, up to 16 MB at once; all of them or none"
+            summary: "Import lines of an export with new numbers, up to 16 MB; all lines or none"
         ) { (call) throws(APIProblem) in
             let lines = call.body.split(separator: newline, omittingEmptySubsequences: true)
             var records: [JSONValue] = []
@@ -102,7 +105,7 @@ extension InboxAPI {
                     throw APIProblem(400, "line \(index + 1): \(error)")
                 }
             }
-            let last = await call.simulator.takeIn(records)
+            let last = await call.simulator.inbox.add(records)
             return .json(["imported": .number(JSONNumber(records.count)), "cursor": .number(JSONNumber(last))])
         },
     ]
@@ -127,28 +130,28 @@ private struct Assertion {
     init(_ json: JSONValue) throws(APIProblem) {
         let known = ["query", "count", "at-least", "at-most"]
         guard let members = json.members, members.allSatisfy({ known.contains($0.name) }) else {
-            throw APIProblem(400, "an assertion is an object of " + known.joined(separator: ", "))
+            throw APIProblem(400, "an assertion must be a JSON object of " + known.joined(separator: ", "))
         }
         query = try PushQuery(asked: try json.text("query") ?? "")
         let count = try json.number("count", 0 ... .max)
         let least = try json.number("at-least", 0 ... .max)
         let most = try json.number("at-most", 0 ... .max)
         guard count == nil || least == nil && most == nil else {
-            throw APIProblem(400, "count goes without at-least and at-most")
+            throw APIProblem(400, "count cannot be combined with at-least or at-most")
         }
         let lower = count ?? least ?? (most == nil ? 1 : 0)
         let upper = count ?? most ?? .max
-        guard lower <= upper else { throw APIProblem(400, "at-least is more than at-most") }
+        guard lower <= upper else { throw APIProblem(400, "at-least must not be greater than at-most") }
         bounds = lower...upper
     }
 
     func verdict(on pushes: [ReceivedPush], hasNearMisses: Bool) -> Verdict {
-        let wish = PushWaiting.Wish(query, since: 0, count: bounds.lowerBound, among: pushes)
-        let isShort = wish.found.count < bounds.lowerBound
+        let search = PushSearch(query, after: 0, count: bounds.lowerBound, among: pushes)
+        let isShort = search.found.count < bounds.lowerBound
         return Verdict(
             assertion: self,
-            count: wish.found.count,
-            nearMisses: isShort && hasNearMisses ? wish.nearMisses(among: pushes) : []
+            count: search.found.count,
+            nearMisses: isShort && hasNearMisses ? search.nearMisses(among: pushes) : []
         )
     }
 }

@@ -15,38 +15,45 @@ struct InboxAPI: Sendable {
 
     static let routes: [Route] =
         [
-            Route(method: "GET", path: "/livez", summary: "Whether the process runs") { _ in .text("ok\n") },
-            Route(method: "GET", path: "/readyz", summary: "Whether it takes pushes") { call in
-                guard await call.simulator.isReady else { return .text("stopped\n", status: 503) }
-                guard let problem = await call.simulator.archiveProblem else { return .text("ok\n") }
+            Route(method: "GET", path: "/livez", summary: "Report whether the process is running") { _ in .text("ok\n")
+            },
+            Route(method: "GET", path: "/readyz", summary: "Report whether the simulator accepts pushes") { call in
+                guard await call.simulator.service.isListening else { return .text("stopped\n", status: 503) }
+                guard let problem = await call.simulator.archive.problem else { return .text("ok\n") }
                 return .text("ok, but \(problem)\n")
             },
-            Route(method: "GET", path: "/api/v1/info", summary: "Where this simulator answers as APNs") { call in
+            Route(method: "GET", path: "/api/v1/info", summary: "Get the addresses and the environment") { call in
                 .json(await info(of: call.simulator))
             },
-            Route(method: "GET", path: "/api/v1/recipes", summary: "The lines that point clients at it") { call in
+            Route(method: "GET", path: "/api/v1/recipes", summary: "List the instructions for connecting clients") {
+                call in
                 let recipes = await call.simulator.recipes
                 return .json(["recipes": .array(recipes.all.map(\.json))])
             },
-            Route(method: "GET", path: "/api/v1/ca.pem", summary: "The certificate that clients have to trust") {
+            Route(method: "GET", path: "/api/v1/ca.pem", summary: "Get the certificate that clients must trust") {
                 (call) throws(APIProblem) in
                 guard await call.simulator.endpoint.isEncrypted else {
-                    throw APIProblem(404, "it speaks in the clear: there is nothing to trust")
+                    throw APIProblem(404, "the simulator does not use TLS and has no certificate")
                 }
                 return .text(call.simulator.authorityPEM, type: "application/x-pem-file")
             },
-            Route(method: "GET", path: "/metrics", summary: "What it has counted, for Prometheus") { call in
-                .text(await call.simulator.metrics, type: "text/plain; version=0.0.4; charset=utf-8")
+            Route(method: "GET", path: "/metrics", summary: "Get the metrics in the text format of Prometheus") {
+                call in
+                let metrics = await call.simulator.service.metrics
+                return .text(metrics.exposition, type: "text/plain; version=0.0.4; charset=utf-8")
             },
-            Route(method: "GET", path: "/openapi.json", summary: "What it can be asked") { _ in .json(table.openAPI) },
-        ] + pushRoutes + sendingRoutes + testRoutes + worldRoutes + channelRoutes + connectionRoutes + controlRoutes
-        + previewRoutes
+            Route(method: "GET", path: "/openapi.json", summary: "Get the OpenAPI description of this interface") { _ in
+                .json(table.openAPI)
+            },
+        ] + pushRoutes + sendingRoutes + testRoutes + deviceRoutes + keyRoutes + channelRoutes + connectionRoutes
+        + faultRoutes
+        + checkRoutes + previewRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         if let page = InboxAPI.page.answer(request) { return page }
         // Probes may use any host name, and their answers contain no pushes.
         let isProbe = ["/livez", "/readyz"].contains(request.path)
-        if !isProbe, let problem = BrowserGuard.problem(request.fields, names: simulator.names) {
+        if !isProbe, let problem = BrowserGuard.problem(request.fields, names: simulator.configuration.names) {
             return problem.answer
         }
         return await InboxAPI.table.answer(request, simulator)

@@ -27,7 +27,7 @@ struct ArchiveChanges: Sendable {
     var isEmpty: Bool { pushes.isEmpty && forgotten.isEmpty && channels.isEmpty }
 
     /// Records an event.
-    mutating func note(_ event: SimulatorEvent) {
+    mutating func record(_ event: SimulatorEvent) {
         switch event {
         case .received(let push):
             lastNumber = max(lastNumber, push.number)
@@ -40,18 +40,18 @@ struct ArchiveChanges: Sendable {
             } else {
                 pushes = pushes.filter { !numbers.contains($0.key) }
             }
-            note(forgotten: numbers)
-        case .faultsChanged, .previewsChanged, .streamsRefused, .trouble, .nothing: break
+            record(forgotten: numbers)
+        case .faultsChanged, .previewsChanged, .streamsRefused, .archiveFailed, .keepAlive: break
         }
     }
 
     /// Records the storage policy of a channel; nil when the channel was deleted.
-    mutating func note(_ channel: Channel, _ storage: ChannelStorage?) {
+    mutating func record(_ channel: Channel, _ storage: ChannelStorage?) {
         channels[channel] = .some(storage)
     }
 
     /// Adjacent ranges are merged, because a full simulator forgets one push for each that it receives.
-    private mutating func note(forgotten numbers: ClosedRange<Int>) {
+    private mutating func record(forgotten numbers: ClosedRange<Int>) {
         if let last = forgotten.last, last.upperBound + 1 == numbers.lowerBound {
             forgotten[forgotten.count - 1] = last.lowerBound...numbers.upperBound
         } else {
@@ -63,7 +63,7 @@ struct ArchiveChanges: Sendable {
     mutating func putBack(_ earlier: ArchiveChanges) {
         let later = self
         self = earlier
-        for numbers in later.forgotten { note(.forgotten(numbers)) }
+        for numbers in later.forgotten { record(.forgotten(numbers)) }
         pushes.merge(later.pushes) { $1 }
         channels.merge(later.channels) { $1 }
         lastNumber = max(lastNumber, later.lastNumber)

@@ -13,13 +13,20 @@ internal import MartletTransport
 /// The actor runs on a thread of its own, because writing to a disk can block. Each set of changes is one transaction:
 /// if the process ends at any time, the file stays consistent and lacks at most the changes since the last transaction.
 actor PushArchive {
+    /// A channel in a file.
+    struct StoredChannel: Sendable {
+        let app: String
+        let channel: ChannelID
+        let storage: ChannelStorage
+    }
+
     /// The contents of a file.
     struct Contents: Sendable {
         /// The pushes, oldest first.
         var pushes: [ReceivedPush]
         /// The highest number of a push so far.
         var lastNumber: Int
-        var channels: [(app: String, channel: ChannelID, storage: ChannelStorage)]
+        var channels: [StoredChannel]
         /// The number of rows that are not valid pushes.
         var unreadable = 0
     }
@@ -65,9 +72,9 @@ actor PushArchive {
             putFact = try connection.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)")
             loop = try EventLoop()
         } catch let error as SQLiteError where error.kind == .busy {
-            throw SimulatorError("\(file) is in use: another simulator keeps its pushes there")
+            throw SimulatorError("\(file) is in use by another simulator: use another data file")
         } catch {
-            throw SimulatorError("\(file) cannot be used for pushes: \(error)")
+            throw SimulatorError("\(file) cannot be used as data file: \(error)")
         }
     }
 
@@ -90,7 +97,11 @@ actor PushArchive {
             while try channels.step() {
                 let storage = ChannelStorage(rawValue: Int(channels.integer(at: 2)))
                 contents.channels.append(
-                    (channels.text(at: 0), ChannelID(channels.text(at: 1)), storage ?? .nothing)
+                    StoredChannel(
+                        app: channels.text(at: 0),
+                        channel: ChannelID(channels.text(at: 1)),
+                        storage: storage ?? .nothing
+                    )
                 )
             }
             let pushes = try connection.prepare("SELECT number, record FROM pushes ORDER BY number")
@@ -106,12 +117,12 @@ actor PushArchive {
             }
             return contents
         } catch {
-            throw SimulatorError("the pushes that were kept cannot be read: \(error)")
+            throw SimulatorError("the stored pushes cannot be read: \(error)")
         }
     }
 
     /// Writes changes in one transaction.
-    func keep(_ changes: ArchiveChanges) throws(SimulatorError) {
+    func write(_ changes: ArchiveChanges) throws(SimulatorError) {
         do throws(SQLiteError) {
             try connection.transaction { () throws(SQLiteError) in
                 for numbers in changes.forgotten {
@@ -124,17 +135,17 @@ actor PushArchive {
                     try putPush.bind(String(decoding: push.record.encoded(), as: UTF8.self), at: 2)
                     try putPush.run()
                 }
-                for (channel, storage) in changes.channels { try keep(channel, storage) }
+                for (channel, storage) in changes.channels { try write(channel, storage) }
                 try putFact.bind(PushArchive.lastNumber, at: 1)
                 try putFact.bind(Int64(changes.lastNumber), at: 2)
                 try putFact.run()
             }
         } catch {
-            throw SimulatorError("pushes cannot be kept: \(error)")
+            throw SimulatorError("pushes cannot be written to the data file: \(error)")
         }
     }
 
-    private func keep(_ channel: ArchiveChanges.Channel, _ storage: ChannelStorage?) throws(SQLiteError) {
+    private func write(_ channel: ArchiveChanges.Channel, _ storage: ChannelStorage?) throws(SQLiteError) {
         guard let storage else {
             try removeChannel.bind(channel.app, at: 1)
             try removeChannel.bind(channel.channel.rawValue, at: 2)

@@ -10,7 +10,7 @@ extension ActivityContract {
     /// - Parameter json: The contract.
     /// - Throws: ``ActivityContractError`` with the name of a member that is missing, unknown or not a valid schema.
     public init(json: JSONValue) throws(ActivityContractError) {
-        guard let members = json.members else { throw ActivityContractError("a contract must be an object") }
+        guard let members = json.members else { throw ActivityContractError("a contract must be a JSON object") }
         if let unknown = members.first(where: { !ActivityContract.names.contains($0.name) }) {
             let known = ActivityContract.names.joined(separator: ", ")
             throw ActivityContractError("unknown member \(unknown.name); known: \(known)")
@@ -39,7 +39,7 @@ extension ActivityContract {
 
     private static func text(_ name: String, of json: JSONValue) throws(ActivityContractError) -> String {
         guard let text = json[name]?.stringValue, !text.isEmpty else {
-            throw ActivityContractError("\(name) must be a text that is not empty")
+            throw ActivityContractError("\(name) must be a non-empty string")
         }
         return text
     }

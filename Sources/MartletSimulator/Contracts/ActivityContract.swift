@@ -1,11 +1,5 @@
 public import MartletCore
 
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
-
 /// The format that an app's types require for one kind of Live Activity.
 ///
 /// APNs accepts a push whose `content-state` or `attributes` these types cannot decode, but the phone silently ignores
@@ -117,7 +111,7 @@ public struct ActivityContract: Sendable {
         return ActivityContract.findings(
             .attributes,
             violations,
-            hint: isMixedUp ? "; it has what belongs into content-state" : ""
+            hint: isMixedUp ? "; it has the members of content-state" : ""
         )
     }
 
@@ -139,7 +133,7 @@ public struct ActivityContract: Sendable {
         Lint.Finding(
             part.rule,
             .payload("/aps/\(part.rawValue)"),
-            "the phone needs \(part.rawValue), and it is missing"
+            "\(part.rawValue) is missing, and the phone cannot use the push without it"
         )
     }
 
@@ -183,70 +177,5 @@ extension Topic {
     var ofLiveActivities: Topic {
         let suffix = PushType.liveActivity.topicSuffix
         return rawValue.hasSuffix(suffix) ? Topic(String(rawValue.dropLast(suffix.count))) : self
-    }
-}
-
-/// The parts of a push to a Live Activity that contracts check.
-public struct ActivityPush: Sendable, Hashable {
-    /// The effect of a push on an activity.
-    public enum Event: String, Sendable, Hashable {
-        /// The push starts an activity.
-        case start
-        /// The push updates the content of an activity.
-        case update
-        /// The push ends an activity.
-        case end
-    }
-
-    /// The app's bundle identifier, without the suffix of Live Activities.
-    public let topic: Topic
-    /// The device token in the path, in lower case; empty for a broadcast.
-    public let deviceToken: String
-    /// The effect of the push.
-    public let event: Event
-    /// The value of `timestamp`, in seconds since 1970; nil when it is missing or not a whole number.
-    package let timestamp: Int64?
-    /// The value of `timestamp`; nil when it is missing or not a whole number.
-    public var date: Date? { timestamp.map(Date.init(secondsSince1970:)) }
-    /// The name of the app's attributes type, which a push that starts an activity contains; nil when it is missing.
-    public let attributesType: String?
-    /// The value of `attributes`; nil when it is missing.
-    public let attributes: JSONValue?
-    /// The value of `content-state`; nil when it is missing.
-    public let contentState: JSONValue?
-
-    /// Creates the parts of a push to a Live Activity; nil when the push is not for one.
-    ///
-    /// - Parameters:
-    ///   - topic: The topic of the push, or the app of a broadcast.
-    ///   - pushType: The value of `apns-push-type`.
-    ///   - deviceToken: The device token in the path; empty for a broadcast.
-    ///   - payload: The payload.
-    public init?(topic: String, pushType: String?, deviceToken: String, payload: [UInt8]) {
-        guard pushType?.lowercased() == PushType.liveActivity.rawValue,
-            let aps = (try? JSONReader.readPayload(payload))?["aps"],
-            let event = aps["event"]?.stringValue.flatMap(Event.init(rawValue:))
-        else { return nil }
-        self.topic = Topic(topic).ofLiveActivities
-        self.deviceToken = deviceToken.lowercased()
-        self.event = event
-        timestamp = aps["timestamp"]?.wholeValue
-        attributesType = aps["attributes-type"]?.stringValue
-        attributes = aps["attributes"]
-        contentState = aps["content-state"]
-    }
-}
-
-extension ActivityPush {
-    /// Creates the parts of a received push to a Live Activity; nil when the push is not for one.
-    ///
-    /// - Parameter push: The push.
-    public init?(_ push: ReceivedPush) {
-        self.init(
-            topic: push.app ?? push.headers.topic ?? "",
-            pushType: push.headers.pushType,
-            deviceToken: push.deviceToken,
-            payload: push.payload
-        )
     }
 }

@@ -2,22 +2,19 @@ internal import MartletCore
 
 /// The contracts of a simulator, and the choice of the contract that a push is checked against, without I/O.
 ///
-/// Only a start names the type of its attributes. An update goes to a token of its own. If its topic has one contract,
+/// Only a start names the type of its attributes. An update goes to another token. If its topic has one contract,
 /// the update is checked against that. If the topic has several, the update must match any of them, unless a start to
 /// the same token or ``remember(_:isOf:)`` has set the type.
 struct ActivityContracts: Sendable {
     /// The maximum number of contracts.
     static let limit = 1_000
-    /// The maximum number of tokens with a stored type; the oldest is removed first.
+    /// The maximum number of tokens with a stored type; the one that was set least recently is removed first.
     static let tokenLimit = 10_000
 
     /// All contracts, in the order in which they were set.
     private(set) var all: [ActivityContract] = []
     /// The types of attributes by token.
-    private var types: [String: String] = [:]
-    /// The tokens with a type, in the order of their arrival from ``oldest`` on.
-    private var tokens: [String] = []
-    private var oldest = 0
+    private var types = RecentValues<String, String>(capacity: tokenLimit)
 
     /// Sets a contract, replacing an existing one for the same topic and type.
     ///
@@ -57,21 +54,13 @@ struct ActivityContracts: Sendable {
     ///   - deviceToken: The token, in hexadecimal digits.
     ///   - attributesType: The type of the activity's attributes.
     mutating func remember(_ deviceToken: String, isOf attributesType: String) {
-        let token = deviceToken.lowercased()
-        guard types.updateValue(attributesType, forKey: token) == nil else { return }
-        guard tokens.count >= ActivityContracts.tokenLimit else {
-            tokens.append(token)
-            return
-        }
-        types[tokens[oldest]] = nil
-        tokens[oldest] = token
-        oldest = (oldest + 1) % tokens.count
+        types.updateValue(attributesType, forKey: deviceToken.lowercased())
     }
 
     /// Stores the type that an accepted push reveals about its token.
     ///
     /// - Parameter push: The push.
-    mutating func note(_ push: ActivityPush) {
+    mutating func record(_ push: ActivityPush) {
         guard push.event == .start, !push.deviceToken.isEmpty, let type = push.attributesType,
             index(type, push.topic) != nil
         else { return }

@@ -11,7 +11,7 @@ internal import MartletCore
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications".
 enum PhoneDecoding {
     /// The error for a value that is not a date; the decoder's own error would name `Double` instead.
-    private struct NoDate: Error {
+    private struct DateError: Error {
         let path: [any CodingKey]
     }
 
@@ -20,13 +20,13 @@ enum PhoneDecoding {
         do {
             _ = try decode(type, from: value)
             return nil
-        } catch let error as NoDate {
+        } catch let error as DateError {
             let place = Place(error.path, in: value)
-            return place.violation("is \(place.typeWords), and the app expects a date as seconds since 2001-01-01")
+            return place.violation("is \(place.typeName), and the app expects a date as seconds since 2001-01-01")
         } catch let error as DecodingError {
             return violation(error, in: value, decoding: type)
         } catch {
-            return JSONSchema.Violation("", "is not what the app's type takes: \(error)")
+            return JSONSchema.Violation("", "cannot be decoded by the app's type: \(error)")
         }
     }
 
@@ -38,7 +38,7 @@ enum PhoneDecoding {
             do {
                 return try Date(from: decoder)
             } catch is DecodingError {
-                throw NoDate(path: decoder.codingPath)
+                throw DateError(path: decoder.codingPath)
             }
         }
         return try decoder.decode(type, from: Data(value.encoded()))
@@ -54,18 +54,19 @@ enum PhoneDecoding {
             return Place(context.codingPath + [key], in: value).violation("is missing")
         case .valueNotFound(let type, let context):
             let place = Place(context.codingPath, in: value)
-            guard place.value == .null else { return place.violation("is missing: the list is too short") }
-            return place.violation("is null, and the app expects \(words(for: type))")
+            guard place.value == .null else { return place.violation("is missing: the array is too short") }
+            return place.violation("is null, and the app expects \(jsonType(of: type))")
         case .typeMismatch(let type, let context):
             let place = Place(context.codingPath, in: value)
-            return place.violation("is \(place.typeWords), and the app expects \(words(for: type))")
+            return place.violation("is \(place.typeName), and the app expects \(jsonType(of: type))")
         case .dataCorrupted(let context) where context.codingPath.isEmpty:
             // The decoder reports a number that does not fit as invalid JSON, without its place.
-            return misfit(in: value, decoding: type) ?? JSONSchema.Violation("", complaint(context.debugDescription))
+            return unrepresentableNumber(in: value, decoding: type)
+                ?? JSONSchema.Violation("", decodingFailure(context.debugDescription))
         case .dataCorrupted(let context):
-            return Place(context.codingPath, in: value).violation(complaint(context.debugDescription))
+            return Place(context.codingPath, in: value).violation(decodingFailure(context.debugDescription))
         @unknown default:
-            return JSONSchema.Violation("", complaint("\(error)"))
+            return JSONSchema.Violation("", decodingFailure("\(error)"))
         }
     }
 
@@ -73,37 +74,42 @@ enum PhoneDecoding {
     private static let triedNumbers = 200
 
     /// Returns the violation for the first number that, when replaced by 0, lets the decoder continue.
-    private static func misfit(in value: JSONValue, decoding type: (some Decodable).Type) -> JSONSchema.Violation? {
+    private static func unrepresentableNumber(in value: JSONValue, decoding type: (some Decodable).Type) -> JSONSchema
+        .Violation?
+    {
         for (path, number) in value.numbers.prefix(triedNumbers) {
             do {
                 _ = try decode(type, from: value.replacing(path[...], with: 0))
             } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
                 continue
             } catch {}
-            return JSONSchema.Violation(JSONPointer.path(path), "is \(number.text), which the app's type cannot hold")
+            return JSONSchema.Violation(
+                JSONPointer.path(path),
+                "is \(number.text), which is out of range for the app's type"
+            )
         }
         return nil
     }
 
-    private static func complaint(_ text: String) -> String {
-        "is not what the app's type takes: " + (text.hasSuffix(".") ? String(text.dropLast()) : text)
+    private static func decodingFailure(_ text: String) -> String {
+        "cannot be decoded by the app's type: " + (text.hasSuffix(".") ? String(text.dropLast()) : text)
     }
 
-    /// Returns the JSON value that a type decodes from, in plain words.
-    private static func words(for type: any Any.Type) -> String {
+    /// Returns the JSON type that a type decodes from, for messages.
+    private static func jsonType(of type: any Any.Type) -> String {
         switch type {
-        case is String.Type: return "a text"
+        case is String.Type: return "a string"
         case is Bool.Type: return "true or false"
         case is any BinaryInteger.Type: return "a whole number"
         case is any BinaryFloatingPoint.Type, is Decimal.Type: return "a number"
         case is Date.Type: return "a date as seconds since 2001-01-01"
-        case is Data.Type: return "a text in base64"
+        case is Data.Type: return "a base64 string"
         default: break
         }
         let name = String(describing: type)
         if name.hasPrefix("Dictionary<") { return "an object" }
-        if name.hasPrefix("Array<") || name.hasPrefix("Set<") { return "a list" }
-        return "its type \(name)"
+        if name.hasPrefix("Array<") || name.hasPrefix("Set<") { return "an array" }
+        return "a value of the type \(name)"
     }
 
     /// A place in the JSON that a decoding error refers to.
@@ -128,7 +134,7 @@ enum PhoneDecoding {
             self.value = value
         }
 
-        var typeWords: String { value?.typeWords ?? "missing" }
+        var typeName: String { value?.typeName ?? "missing" }
 
         func violation(_ message: String) -> JSONSchema.Violation {
             JSONSchema.Violation(pointer, message)

@@ -28,21 +28,24 @@ struct ChannelRegistry {
         apps[app, default: [:]][channel] = storage
     }
 
+    /// Returns the storage policy of a channel; nil when the app has no such channel.
     func storage(of channel: String, in app: String) -> ChannelStorage? {
         apps[app]?[ChannelID(channel)]
     }
 
+    /// Deletes a channel.
     mutating func delete(_ channel: String, in app: String) {
         apps[app]?.removeValue(forKey: ChannelID(channel))
     }
 
     /// All channels of all apps, sorted by app and identifier.
-    var everything: [(app: String, ChannelID, ChannelStorage)] {
+    var allChannels: [(app: String, ChannelID, ChannelStorage)] {
         apps.sorted { $0.key < $1.key }.flatMap { app, channels in
             channels.sorted { $0.key.rawValue < $1.key.rawValue }.map { (app, $0.key, $0.value) }
         }
     }
 
+    /// Returns the channels of an app, sorted by identifier.
     func all(of app: String) -> [ChannelID] {
         apps[app, default: [:]].keys.sorted { $0.rawValue < $1.rawValue }
     }

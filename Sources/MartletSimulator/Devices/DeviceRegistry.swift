@@ -7,14 +7,14 @@ struct DeviceRegistry {
     typealias Deliveries = [(number: Int, DeliveryEvent)]
 
     /// The maximum number of unregistered tokens whose Live Activities are remembered, for their timestamps.
-    private static let strangerLimit = 10_000
+    private static let implicitDeviceLimit = 10_000
     /// The maximum number of devices for which a broadcast records its own events.
-    private static let toldSubscribers = 100
+    private static let subscriberLimit = 100
 
     private let environment: SimulatedAPNs.Environment
     private var devices: [String: SimulatedDevice] = [:]
     /// The tokens of Live Activities that were not registered, oldest first.
-    private var strangers: [String] = []
+    private var implicitTokens: [String] = []
     /// The tokens that subscribe to each channel.
     private var subscribers: [ChannelID: Set<String>] = [:]
     /// The newest broadcast on each channel that stores messages, for later subscribers.
@@ -42,7 +42,7 @@ struct DeviceRegistry {
             for channel in devices[token]?.channels ?? [] { unsubscribe(token, from: channel) }
             devices[token] = nil
         }
-        strangers.removeAll { devices[$0] == nil }
+        implicitTokens.removeAll { devices[$0] == nil }
     }
 
     mutating func register(_ token: DeviceToken, for topics: [Topic], in environment: SimulatedAPNs.Environment) {
@@ -66,7 +66,7 @@ struct DeviceRegistry {
         let returned = change(token) { $0.setOnline(isOnline, at: now) }
         return returned.flatMap { push, event -> Deliveries in
             let delivery = (push.number, event)
-            return [push.isBroadcast ? told(delivery, token.hex) : delivery]
+            return [push.isBroadcast ? naming(token.hex, delivery) : delivery]
                 + start(push, event, at: token.hex, at: now, using: &generator)
         }
     }
@@ -75,12 +75,12 @@ struct DeviceRegistry {
     mutating func remove(_ token: DeviceToken) {
         for channel in devices[token.hex]?.channels ?? [] { unsubscribe(token.hex, from: channel) }
         devices[token.hex] = nil
-        strangers.removeAll { $0 == token.hex }
+        implicitTokens.removeAll { $0 == token.hex }
     }
 
     /// Changes a device and counts its token as registered from then on.
     private mutating func change<Value>(_ token: DeviceToken, _ body: (inout SimulatedDevice) -> Value) -> Value {
-        strangers.removeAll { $0 == token.hex }
+        implicitTokens.removeAll { $0 == token.hex }
         return body(&devices[token.hex, default: SimulatedDevice(environment: environment)])
     }
 
@@ -104,7 +104,7 @@ struct DeviceRegistry {
     private mutating func listen(_ token: String, on channel: ChannelID, at now: Int64) -> Deliveries {
         subscribers[channel, default: []].insert(token)
         guard let push = newestBroadcasts[channel], !push.isLate(at: now) else { return [] }
-        return devices[token]?.receive(push, .deliveredFromStorage, at: now).map { told($0, token) } ?? []
+        return devices[token]?.receive(push, .deliveredFromStorage, at: now).map { naming(token, $0) } ?? []
     }
 
     private mutating func unsubscribe(_ token: String, from channel: ChannelID) {
@@ -138,15 +138,15 @@ struct DeviceRegistry {
         if push.expiration != 0, !push.isLate(at: now) { newestBroadcasts[channel] = push }
         let tokens = (subscribers[channel] ?? []).sorted()
         return tokens.enumerated().flatMap { index, token -> Deliveries in
-            let deliveries = devices[token]?.receive(push, .delivered, at: now).map { told($0, token) } ?? []
+            let deliveries = devices[token]?.receive(push, .delivered, at: now).map { naming(token, $0) } ?? []
             // Events of other pushes are always recorded.
-            return index < DeviceRegistry.toldSubscribers
+            return index < DeviceRegistry.subscriberLimit
                 ? deliveries : deliveries.filter { $0.number != push.number }
         }
     }
 
     /// Returns an event of a broadcast with a note that names the device.
-    private func told(_ delivery: (number: Int, DeliveryEvent), _ token: String) -> (number: Int, DeliveryEvent) {
+    private func naming(_ token: String, _ delivery: (number: Int, DeliveryEvent)) -> (number: Int, DeliveryEvent) {
         let (number, event) = delivery
         let device = "at \(token.prefix(8))…"
         return (number, event.with(note: event.note.map { "\(device): \($0)" } ?? device))
@@ -168,18 +168,18 @@ struct DeviceRegistry {
         using generator: inout some RandomNumberGenerator
     ) -> Deliveries {
         if let channel = push.channel {
-            let isHeard = push.headers.expiration != "0" || subscribers[channel]?.isEmpty == false
-            return isHeard ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
+            let isReceived = push.headers.expiration != "0" || subscribers[channel]?.isEmpty == false
+            return isReceived ? receive(broadcast: DeliveredPush(push), on: channel, at: now) : []
         }
         // Nothing is stored for an unregistered device except the state of its Live Activity.
         guard let token = try? DeviceToken(hex: push.deviceToken).hex,
             push.isLiveActivity || devices[token] != nil
         else { return [(push.number, DeliveryEvent(.delivered, at: now))] }
-        if devices[token] == nil { add(stranger: token, SimulatedDevice(environment: environment)) }
+        if devices[token] == nil { add(implicit: token, SimulatedDevice(environment: environment)) }
         let delivered = DeliveredPush(push)
         let deliveries = devices[token]?.receive(delivered, .delivered, at: now) ?? []
-        let own = deliveries.first { $0.number == push.number }
-        return deliveries + (own.map { start(delivered, $0.1, at: token, at: now, using: &generator) } ?? [])
+        let delivery = deliveries.first { $0.number == push.number }
+        return deliveries + (delivery.map { start(delivered, $0.1, at: token, at: now, using: &generator) } ?? [])
     }
 
     /// Gives an activity that a push has started its own token, as the app would report it to its server, or subscribes
@@ -201,16 +201,16 @@ struct DeviceRegistry {
         let hasToken = channel == nil || push.payload?["aps"]?["input-push-token"] != nil
         device.begin(change, hasToken: hasToken)
         device.channels = Set([channel].compactMap(\.self))
-        add(stranger: new.hex, device)
+        add(implicit: new.hex, device)
         devices[token]?.started(new, hasToken: hasToken, push)
         return channel.map { listen(new.hex, on: $0, at: now) } ?? []
     }
 
-    private mutating func add(stranger token: String, _ device: SimulatedDevice) {
+    private mutating func add(implicit token: String, _ device: SimulatedDevice) {
         devices[token] = device
-        strangers.append(token)
-        guard strangers.count > DeviceRegistry.strangerLimit else { return }
-        let oldest = strangers.removeFirst()
+        implicitTokens.append(token)
+        guard implicitTokens.count > DeviceRegistry.implicitDeviceLimit else { return }
+        let oldest = implicitTokens.removeFirst()
         for channel in devices[oldest]?.channels ?? [] { unsubscribe(oldest, from: channel) }
         devices[oldest] = nil
     }
@@ -241,8 +241,8 @@ struct DeviceRegistry {
         }
         if device.environment != environment {
             let text =
-                "the device token belongs to \(device.environment.rawValue), and the simulator plays"
-                + " \(environment.rawValue): send it to the other host"
+                "the device token belongs to \(device.environment.rawValue), and the environment of the simulator is"
+                + " \(environment.rawValue): send the push to the other host"
             return .refused(.deviceToken(.badDeviceToken, .deviceTokenOfOtherEnvironment, text))
         }
         if let since = device.unregisteredSince {

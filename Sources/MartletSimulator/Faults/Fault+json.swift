@@ -18,7 +18,7 @@ extension Fault {
     /// Creates a fault from JSON of the HTTP interface: `do` names the action, and the other members are its parameters
     /// and the conditions, as in `{"do": "respond", "reason": "ServiceUnavailable", "every": 5}`.
     init(json: JSONValue) throws(FaultError) {
-        guard let members = json.members else { throw FaultError("must be an object") }
+        guard let members = json.members else { throw FaultError("a fault must be a JSON object") }
         if let unknown = members.first(where: { !Fault.names.contains($0.name) }) {
             throw FaultError("unknown member \(unknown.name); known: " + Fault.names.joined(separator: ", "))
         }
@@ -35,11 +35,15 @@ extension Fault {
     private static func action(_ json: JSONValue) throws(FaultError) -> Action {
         switch json["do"]?.stringValue {
         case "respond":
-            guard let reason = json["reason"]?.stringValue else { throw FaultError("respond needs a reason") }
+            guard let reason = json["reason"]?.stringValue else {
+                throw FaultError("reason is missing: respond needs one")
+            }
             let status = try whole("status", of: json)
-            if let status, !(200...599).contains(status) { throw FaultError("status must be from 200 to 599") }
+            if let status, !(200...599).contains(status) {
+                throw FaultError("status must be a number from 200 to 599 (found \(status))")
+            }
             guard status != nil || Reason(rawValue: reason).status != nil else {
-                throw FaultError("reason \"\(reason.prefix(60))\" is not one of Apple's: it needs a status")
+                throw FaultError("status is missing: Apple documents no status for the reason \"\(reason.prefix(60))\"")
             }
             return .respond(
                 Reason(rawValue: reason),
@@ -47,8 +51,9 @@ extension Fault {
                 retryAfter: try whole("retry-after", of: json)
             )
         case "delay":
-            let jitter = try number("jitter", of: json, 0...3_600) ?? 0
-            return .delay(try seconds(json), jitter: .milliseconds(Int64(jitter * 1_000)))
+            let range = 0...Double(Fault.longestDelay.components.seconds)
+            let jitter = try number("jitter", of: json, range) ?? 0
+            return .delay(try seconds(json, range), jitter: .milliseconds(Int64(jitter * 1_000)))
         case "hang": return .hang
         case "reset-stream": return .resetStream(code: UInt32(clamping: try whole("code", of: json) ?? 7))
         case "goaway":
@@ -71,7 +76,7 @@ extension Fault {
         case "limit-window": return .limitWindow(UInt32(clamping: try limit(json)))
         case "limit-errors": return .limitErrors(max(1, try limit(json)))
         case "throttle": return .throttle(perDevice: try limit(json))
-        case "skew-clock": return .skewClock(try seconds(json))
+        case "skew-clock": return .skewClock(try seconds(json, -1e8...1e8))
         default:
             throw FaultError(
                 "do must be one of respond, delay, hang, reset-stream, goaway, drain, close, reset-connection, "
@@ -80,21 +85,21 @@ extension Fault {
         }
     }
 
-    private static func seconds(_ json: JSONValue) throws(FaultError) -> Duration {
-        guard let seconds = try number("seconds", of: json, -1e8...1e8) else { throw FaultError("seconds is missing") }
+    private static func seconds(_ json: JSONValue, _ range: ClosedRange<Double>) throws(FaultError) -> Duration {
+        guard let seconds = try number("seconds", of: json, range) else { throw FaultError("seconds is missing") }
         return .milliseconds(Int64(seconds * 1_000))
     }
 
     private static func limit(_ json: JSONValue) throws(FaultError) -> Int {
         guard let limit = try whole("limit", of: json) else { throw FaultError("limit is missing") }
-        guard limit <= 1_000_000 else { throw FaultError("limit may be 1000000 at most") }
+        guard limit <= 1_000_000 else { throw FaultError("limit must be at most 1000000 (found \(limit))") }
         return limit
     }
 
     private static func whole(_ name: String, of json: JSONValue) throws(FaultError) -> Int? {
         guard let value = json[name] else { return nil }
         guard let number = value.integerValue, number >= 0, let whole = Int(exactly: number) else {
-            throw FaultError("\(name) must be a whole number, 0 at least")
+            throw FaultError("\(name) must be a whole number of at least 0")
         }
         return whole
     }
@@ -106,7 +111,7 @@ extension Fault {
     ) throws(FaultError) -> Double? {
         guard let value = json[name] else { return nil }
         guard case .number(let number) = value, range.contains(number.doubleValue) else {
-            throw FaultError("\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
+            throw FaultError("\(name) must be a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
         }
         return number.doubleValue
     }
@@ -117,7 +122,7 @@ extension Fault.Match {
         guard let members = json.members else { throw FaultError("match must be an object") }
         self.init()
         for member in members {
-            guard let text = member.value.stringValue else { throw FaultError("match.\(member.name) must be text") }
+            guard let text = member.value.stringValue else { throw FaultError("match.\(member.name) must be a string") }
             switch member.name {
             case "topic": topic = text
             case "push-type": pushType = text
@@ -126,7 +131,8 @@ extension Fault.Match {
             case "device-suffix": deviceSuffix = text
             default:
                 throw FaultError(
-                    "match knows topic, push-type, priority, device-prefix and device-suffix, not \(member.name)"
+                    "unknown member match.\(member.name); known: topic, push-type, priority, device-prefix, "
+                        + "device-suffix"
                 )
             }
         }

@@ -13,10 +13,14 @@ extension Fault {
 
     /// The presets: failures that every sender of pushes meets sooner or later.
     public static let presets: [Preset] = [
-        Preset(name: "down", summary: "Apple is down: every connection is reset", faults: [Fault(.resetConnection)]),
+        Preset(
+            name: "down",
+            summary: "every connection is reset, as when Apple's servers are down",
+            faults: [Fault(.resetConnection)]
+        ),
         Preset(
             name: "unavailable",
-            summary: "every fifth push gets 503 ServiceUnavailable and is to come back in a second",
+            summary: "every fifth push gets 503 ServiceUnavailable with Retry-After: 1",
             faults: [Fault(.respond(.serviceUnavailable, retryAfter: 1), after: 4, every: 5)]
         ),
         Preset(
@@ -46,14 +50,14 @@ extension Fault {
         ),
         Preset(
             name: "flaky",
-            summary: "one push in a hundred has its stream reset, one in two hundred its connection",
+            summary: "1 % of pushes have their stream reset, 0.5 % their connection",
             faults: [
                 Fault(.resetStream(code: 7), probability: 0.01), Fault(.resetConnection, probability: 0.005),
             ]
         ),
         Preset(
             name: "slow",
-            summary: "every answer takes a fifth of a second, or up to two",
+            summary: "every answer takes 0.2 to 2 seconds",
             faults: [Fault(.delay(.milliseconds(200), jitter: .milliseconds(1_800)))]
         ),
         Preset(

@@ -38,7 +38,7 @@ public struct Fault: Sendable, Hashable {
         /// With `ExpiredProviderToken` the request's provider token counts as expired from then on, on every
         /// connection, until ``SimulatedAPNs/setFaults(_:seed:)``; the token that replaces it is accepted.
         case respond(Reason, status: Int? = nil, retryAfter: Int? = nil)
-        /// Delays the answer by this duration and a random one of up to `jitter`.
+        /// Delays the answer by this duration and a random one of up to `jitter`, each limited to an hour.
         case delay(Duration, jitter: Duration = .zero)
         /// Sends no answer.
         case hang

@@ -68,25 +68,10 @@ extension [FaultInjection] {
     }
 }
 
-/// The reason an answer was not written to the connection.
-enum AnswerLoss {
-    /// The client reset the stream, or closed the connection.
-    case client
-    /// A fault that affected the request itself.
-    case fault(FaultInjection)
-    /// A fault that affected another request of the connection and ended the connection.
-    case connection(FaultInjection)
-
-    /// The fault; nil when the client is the cause.
-    var fault: FaultInjection? {
-        switch self {
-        case .client: nil
-        case .fault(let injection), .connection(let injection): injection
-        }
-    }
-}
-
 extension Fault {
+    /// The maximum delay of an answer, and the maximum jitter.
+    static let longestDelay: Duration = .seconds(3_600)
+
     /// The number of streams that every connection may have open; nil for a fault with conditions or another action.
     var limitForAllConnections: UInt32? {
         guard case .limitStreams(let limit) = action, self == Fault(action) else { return nil }

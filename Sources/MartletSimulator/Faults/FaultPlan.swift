@@ -18,9 +18,6 @@ struct FaultPlan {
         var second: Int64 = 0
     }
 
-    /// The maximum jitter of a delay in seconds: a day.
-    fileprivate static let longest: Double = 86_400
-
     private var rules: [Rule]
     /// The seed of the random numbers.
     let seed: UInt64
@@ -68,7 +65,7 @@ struct FaultPlan {
         hasToken: Bool = true,
         at now: Int64
     ) -> [FaultInjection] {
-        let suffix = FaultPlan.magic(device).map { FaultInjection(action: $0, ofSuffixIn: device) }
+        let suffix = FaultPlan.suffixAction(device).map { FaultInjection(action: $0, ofSuffixIn: device) }
         guard !rules.isEmpty || suffix != nil else { return [] }
         let injections: [FaultInjection] = rules.indices.compactMap { index in
             if !hasToken, case .respond(.expiredProviderToken, _, _) = rules[index].fault.action { return nil }
@@ -105,7 +102,7 @@ struct FaultPlan {
     ///
     /// `…00dead` is unregistered, and `…00deaf` never gets an answer; `…000429` and the like get that status; with
     /// `…00c105` the connection is closed, with `…00fa11` it is reset, and with `…00e5e7` the stream is reset.
-    static func magic(_ device: String) -> Fault.Action? {
+    static func suffixAction(_ device: String) -> Fault.Action? {
         let end = device.utf8.suffix(6)
         guard end.count == 6, end.starts(with: "00".utf8) else { return nil }
         return switch String(decoding: end.dropFirst(2), as: UTF8.self).lowercased() {
@@ -167,8 +164,8 @@ extension FaultPlan.Rule {
             return .respond(.tooManyRequests)
         case .delay(let delay, let jitter):
             times += 1
-            let more = Double.random(in: 0..<1, using: &random) * min(jitter.seconds, FaultPlan.longest)
-            return .delay(delay + .milliseconds(Int64(more * 1_000)))
+            let more = Double.random(in: 0..<1, using: &random) * jitter.asDelay.seconds
+            return .delay(delay.asDelay + .milliseconds(Int64(more * 1_000)))
         default:
             times += 1
             return fault.action
@@ -186,6 +183,9 @@ extension Fault.Match {
 }
 
 extension Duration {
+    /// The duration limited to those of delays.
+    fileprivate var asDelay: Duration { min(max(self, .zero), Fault.longestDelay) }
+
     fileprivate var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

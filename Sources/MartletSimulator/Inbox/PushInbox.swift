@@ -1,116 +1,299 @@
-/// The received pushes, with the waiters and followers to notify of them, without I/O or a clock.
-///
-/// The owner calls ``tell()`` soon after ``hasNews`` becomes true. Waiters are notified immediately.
-struct PushInbox {
-    private(set) var log: PushLog
-    private var waiting = PushWaiting()
-    private var followers = Followers()
-    /// Whether there are events to pass to followers.
-    var hasNews: Bool { followers.hasNews }
-    /// The number of waiters and followers.
-    var listenerCount: Int { waiting.count + followers.count }
-    /// Whether there are followers.
-    var hasFollowers: Bool { !followers.isEmpty }
+internal import Martlet
+internal import MartletCore
+internal import MartletTransport
 
-    init(limit: Int, longestAge: Duration) {
-        log = PushLog(limit: limit, longestAge: longestAge)
+/// The received pushes, with the callers that wait for pushes and the readers of events.
+///
+/// The actor runs on the event loop of the simulator, so that ``PushService`` records pushes without suspending.
+actor PushInbox {
+    /// The effects of a request to remove pushes.
+    struct Removal: Sendable {
+        /// The removed pushes.
+        let pushes: [ReceivedPush]
+        /// Whether no push is left.
+        let isComplete: Bool
+        /// The names of the namespaces that have ended.
+        let namespaces: Set<String>
     }
 
-    // MARK: Pushes
+    /// The maximum number of clients that wait for pushes or read events, which reserves connections for others.
+    private static let listenerLimit = 500
+    /// The maximum number of unread events of a reader of all events.
+    private static let backlogLimit = 10_000
+    /// The maximum time without an event, because proxies and browsers close a connection that is idle for a minute.
+    private static let keepAliveInterval: Duration = .seconds(15)
 
-    /// Restores earlier pushes, oldest first, without notifying followers.
-    mutating func restore(_ pushes: [ReceivedPush], lastNumber: Int) {
+    private nonisolated let loop: EventLoop
+    /// The executor of the actor: the event loop of the simulator.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private let clock: WallClock
+    private let arrivalLimit: Int
+    private var log: PushLog
+    private var waiters = PushWaiters()
+    private var namespaces = Namespaces()
+    private var generator: SplitMix64
+    private let feed = EventFeed<SimulatorEvent>()
+    /// The events that are reported at the end of the turn of the event loop.
+    private var pendingEvents: [SimulatorEvent] = []
+    private var isReportScheduled = false
+    private var isKeepAliveScheduled = false
+    private var isStopped = false
+    private var onEvents: (@Sendable ([SimulatorEvent]) -> Void)?
+    private var onRemoval: (@Sendable (Removal) -> Void)?
+
+    /// Creates an empty inbox.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of stored pushes.
+    ///   - age: The time for which a push is stored.
+    ///   - seed: The seed of the names of namespaces.
+    ///   - clock: The clock.
+    ///   - loop: The event loop.
+    init(limit: Int, longestAge age: Duration, seed: UInt64, clock: WallClock, on loop: EventLoop) {
+        self.loop = loop
+        self.clock = clock
+        arrivalLimit = limit
+        log = PushLog(limit: limit, longestAge: age)
+        generator = SplitMix64(state: seed)
+    }
+
+    // MARK: Received pushes
+
+    /// The stored pushes, oldest first.
+    var pushes: [ReceivedPush] {
+        removeExpired()
+        return log.pushes
+    }
+
+    /// The number of the push that was received last, which is the number of pushes received in total.
+    var lastNumber: Int { log.lastNumber }
+
+    /// Restores earlier pushes, oldest first, without reporting events.
+    ///
+    /// - Returns: The number of the oldest push that is stored; nil when none is.
+    func restore(_ pushes: [ReceivedPush], lastNumber: Int) -> Int? {
         log.restore(pushes, lastNumber: lastNumber)
+        return log.pushes.first?.number
     }
 
     /// Adds a push.
-    mutating func receive(_ push: ReceivedPush) {
+    func receive(_ push: ReceivedPush) {
         prune(at: push.arrival)
-        note(forgotten: log.append(push))
-        waiting.arrived(push)
-        // Without followers, no event is created.
-        if hasFollowers { followers.note(.received(push)) }
+        if let numbers = log.append(push) { report(.forgotten(numbers)) }
+        waiters.receive(push)
+        // Without readers, no event is created.
+        if hasReaders { report(.received(push)) }
     }
 
-    /// Records a delivery event of a push; does nothing for a forgotten push.
-    mutating func note(_ event: DeliveryEvent, on number: Int) {
-        log.note(event, on: number)
-        if !followers.isEmpty, let push = log[number] { followers.note(.changed(push)) }
+    /// Adds the pushes of an export; records that are not valid pushes are skipped.
+    ///
+    /// - Returns: The number of the last push in the inbox.
+    func add(_ records: [JSONValue]) -> Int {
+        let now = clock.secondsSince1970()
+        for record in records {
+            let number = log.lastNumber + 1
+            if let push = try? ReceivedPush(record: record, number: number, arrival: now) { receive(push) }
+        }
+        return log.lastNumber
+    }
+
+    /// Records delivery events; those of pushes that are no longer stored are ignored.
+    func record(_ deliveries: DeviceRegistry.Deliveries) {
+        for (number, event) in deliveries {
+            log.record(event, on: number)
+            reportChange(of: number)
+        }
+    }
+
+    /// Records that a push was sent on to a real device, with the answer.
+    func recordRelease(of number: Int, _ answer: String) {
+        record([(number, DeliveryEvent(.released, at: clock.secondsSince1970(), answer))])
     }
 
     /// Records that the answer to a push was not written.
-    mutating func loseAnswer(of number: Int, to loss: AnswerLoss) {
+    func loseAnswer(of number: Int, to loss: AnswerLoss) {
         log.loseAnswer(of: number, to: loss)
-        if !followers.isEmpty, let push = log[number] { followers.note(.changed(push)) }
+        reportChange(of: number)
     }
 
-    /// Forgets the pushes that are too old at a time in seconds since 1970.
-    mutating func prune(at now: Int64) {
-        note(forgotten: log.prune(at: now))
-    }
-
-    /// Forgets the pushes that match a condition.
+    /// Removes the pushes that match a condition; the numbering of pushes continues.
     ///
-    /// - Returns: The number of forgotten pushes.
-    mutating func remove(where isUnwanted: (ReceivedPush) -> Bool) -> Int {
-        let (count, ranges) = log.remove(where: isUnwanted)
-        for numbers in ranges { note(forgotten: numbers) }
-        return count
+    /// - Returns: The number of removed pushes.
+    @discardableResult
+    func removePushes(where isUnwanted: @Sendable (ReceivedPush) -> Bool) -> Int {
+        remove(where: isUnwanted, endingNamespaces: [])
     }
 
-    private mutating func note(forgotten numbers: ClosedRange<Int>?) {
-        if let numbers { followers.note(.forgotten(numbers)) }
+    private func remove(where isUnwanted: (ReceivedPush) -> Bool, endingNamespaces names: Set<String>) -> Int {
+        let (removed, ranges) = log.remove(where: isUnwanted)
+        for numbers in ranges { report(.forgotten(numbers)) }
+        onRemoval?(Removal(pushes: removed, isComplete: log.pushes.isEmpty, namespaces: names))
+        return removed.count
     }
 
-    // MARK: Followers and waiters
-
-    /// Records another event.
-    mutating func note(_ event: SimulatorEvent) {
-        followers.note(event)
+    /// Removes pushes that are too old, and expired namespaces with their pushes.
+    private func removeExpired() {
+        let now = clock.secondsSince1970()
+        prune(at: now)
+        removePushes(in: namespaces.removeEnded(at: now))
     }
 
-    /// Adds a follower that is passed every later event until `tell` returns false.
-    mutating func follow(_ tell: @escaping (SimulatorEvent) -> Bool) {
-        followers.add(tell)
+    private func prune(at now: Int64) {
+        if let numbers = log.prune(at: now) { report(.forgotten(numbers)) }
     }
 
-    /// Passes the recorded events to the followers.
-    mutating func tell() {
-        followers.tell()
+    /// Sets the function that is called after each request to remove pushes.
+    func setRemovalHandler(_ handler: @escaping @Sendable (Removal) -> Void) {
+        onRemoval = handler
     }
 
-    /// Waits for pushes that match a query.
+    // MARK: Namespaces
+
+    /// Creates a namespace; returns nil when there are too many.
+    func makeNamespace(lasting seconds: Int) -> Namespaces.Namespace? {
+        removeExpired()
+        return namespaces.make(lasting: seconds, at: clock.secondsSince1970(), using: &generator)
+    }
+
+    /// Ends a namespace and removes its pushes; returns false when there is none of this name.
+    func endNamespace(_ name: String) -> Bool {
+        guard namespaces.remove(name) else { return false }
+        removePushes(in: [name])
+        return true
+    }
+
+    /// Returns the namespace of a push with this header and device token; nil for none.
+    func namespace(header: String?, deviceToken: String) -> String? {
+        namespaces.namespace(header: header, deviceToken: deviceToken)
+    }
+
+    private func removePushes(in ended: Set<String>) {
+        guard !ended.isEmpty else { return }
+        _ = remove(where: { $0.namespace.map(ended.contains) ?? false }, endingNamespaces: ended)
+    }
+
+    // MARK: Waiting
+
+    /// Waits until enough pushes match a query, including stored ones.
     ///
-    /// `finish` is called once, and immediately if the pushes are there already.
-    ///
-    /// - Returns: The identifier for ``giveUp(_:)``; nil when `finish` has been called.
-    mutating func wait(
-        for query: PushQuery,
-        count: Int,
-        after number: Int,
-        canWait: Bool,
-        finish: @escaping (WaitResult) -> Void
-    ) -> Int? {
-        let wish = PushWaiting.Wish(query, since: number, count: max(1, count), among: log.pushes)
-        if let result = wish.fulfilment {
-            finish(result)
-            return nil
+    /// - Returns: The matching pushes, oldest first. After the timeout, or when the simulator stops, those found so far
+    ///   and the pushes that almost match.
+    func wait(for query: PushQuery, count: Int, after number: Int, timeout: Duration) async -> WaitResult {
+        removeExpired()
+        let search = PushSearch(query, after: number, count: max(1, count), among: log.pushes)
+        if let result = search.result { return result }
+        guard !isStopped, timeout > .zero else { return search.shortfall(in: log) }
+        return await withCheckedContinuation { continuation in
+            var timer: LoopTimer?
+            let id = waiters.add(search) { result in
+                timer?.cancel()
+                continuation.resume(returning: result)
+            }
+            timer = loop.schedule(after: timeout) { [weak self] in
+                self?.assumeIsolated { inbox in inbox.waiters.end(id, with: inbox.log) }
+            }
         }
-        guard canWait else {
-            finish(wish.shortfall(among: log.pushes, lastNumber: log.lastNumber))
-            return nil
+    }
+
+    // MARK: Events
+
+    /// Whether another client may wait or read events over HTTP.
+    var admitsListener: Bool { waiters.count + feed.listenerCount < PushInbox.listenerLimit }
+
+    /// Returns the pushes that are received from now on, until the simulator stops; unread ones are buffered up to the
+    /// maximum number of stored pushes.
+    func arrivals() -> AsyncStream<ReceivedPush> {
+        reportPending()
+        return feed.listen(buffering: .bufferingNewest(arrivalLimit)) { event in
+            if case .received(let push) = event { push } else { nil }
         }
-        return waiting.add(wish, finish: finish)
     }
 
-    /// Ends a wait by time-out; nil ends all.
-    mutating func giveUp(_ id: Int?) {
-        waiting.giveUp(id, among: log.pushes, lastNumber: log.lastNumber)
+    /// Returns the streams that are refused from now on because a client has too many open, until the simulator stops.
+    func refusedStreams() -> AsyncStream<RefusedStreams> {
+        reportPending()
+        return feed.listen(buffering: .bufferingNewest(100)) { event in
+            if case .streamsRefused(let streams) = event { streams } else { nil }
+        }
     }
 
-    /// Passes the last events to the followers and removes them, because no more pushes will come.
-    mutating func end() {
-        tell()
-        followers.removeAll()
+    /// Returns the events from now on, until the simulator stops.
+    ///
+    /// The sequence of a reader that falls too far behind ends; the reader can continue with the number of the last
+    /// push that it has received.
+    ///
+    /// - Parameter number: The number after which stored pushes come first; nil for none.
+    /// - Returns: The sequence, for one reader.
+    func events(after number: Int?) -> AsyncStream<SimulatorEvent> {
+        let missed = number.map { number in pushes.filter { $0.number > number } } ?? []
+        reportPending()
+        scheduleKeepAlive()
+        return feed.listen(
+            buffering: .bufferingOldest(missed.count + PushInbox.backlogLimit),
+            endsWhenFull: true,
+            after: missed.map(SimulatorEvent.received)
+        ) { $0 }
+    }
+
+    /// Sets the function that is passed all events in order, at the end of each turn of the event loop.
+    func setEventHandler(_ handler: @escaping @Sendable ([SimulatorEvent]) -> Void) {
+        onEvents = handler
+    }
+
+    private var hasReaders: Bool { onEvents != nil || feed.listenerCount > 0 }
+
+    /// Reports an event at the end of the turn of the event loop, so that many pushes in one read wake each reader
+    /// once.
+    func report(_ event: SimulatorEvent) {
+        guard hasReaders else { return }
+        pendingEvents.append(event)
+        guard !isReportScheduled else { return }
+        isReportScheduled = true
+        loop.atEndOfTurn { [weak self] in
+            self?.assumeIsolated { inbox in
+                inbox.isReportScheduled = false
+                inbox.reportPending()
+            }
+        }
+    }
+
+    private func reportChange(of number: Int) {
+        if hasReaders, let push = log[number] { report(.changed(push)) }
+    }
+
+    /// Reports the pending events, which a new reader must not be passed.
+    private func reportPending() {
+        guard !pendingEvents.isEmpty else { return }
+        let events = pendingEvents
+        pendingEvents.removeAll(keepingCapacity: true)
+        onEvents?(events)
+        feed.report(contentsOf: events)
+    }
+
+    private func scheduleKeepAlive() {
+        guard !isKeepAliveScheduled else { return }
+        isKeepAliveScheduled = true
+        loop.schedule(after: PushInbox.keepAliveInterval) { [weak self] in
+            self?.assumeIsolated { inbox in
+                inbox.isKeepAliveScheduled = false
+                inbox.report(.keepAlive)
+                if inbox.feed.listenerCount > 0 { inbox.scheduleKeepAlive() }
+            }
+        }
+    }
+
+    // MARK: End
+
+    /// Ends all waits, and those that begin later.
+    func stopWaiting() {
+        isStopped = true
+        waiters.end(nil, with: log)
+    }
+
+    /// Reports the last events and ends all sequences, because no more pushes will come.
+    func close() {
+        reportPending()
+        feed.finish()
     }
 }

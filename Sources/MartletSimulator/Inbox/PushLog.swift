@@ -56,16 +56,16 @@ struct PushLog {
     mutating func prune(at now: Int64) -> ClosedRange<Int>? {
         guard !ring.isEmpty, ring[start].arrival < now - longestAge else { return nil }
         let all = pushes
-        let kept = all.drop { $0.arrival < now - longestAge }
-        let forgotten = all[0].number...all[kept.startIndex - 1].number
-        (ring, start) = (Array(kept), 0)
+        let stored = all.drop { $0.arrival < now - longestAge }
+        let forgotten = all[0].number...all[stored.startIndex - 1].number
+        (ring, start) = (Array(stored), 0)
         return forgotten
     }
 
     /// Records a delivery event of a push; does nothing for a forgotten push.
-    mutating func note(_ event: DeliveryEvent, on number: Int) {
+    mutating func record(_ event: DeliveryEvent, on number: Int) {
         guard let index = index(of: number), ring[index].deliveries.count < PushLog.deliveryLimit else { return }
-        ring[index].note(event)
+        ring[index].record(event)
     }
 
     /// Records that the answer to a push was not written.
@@ -75,25 +75,30 @@ struct PushLog {
 
     /// Forgets the pushes that match a condition.
     ///
-    /// - Returns: The number of forgotten pushes, and their numbers, as a range for each run between two stored pushes.
-    mutating func remove(where isUnwanted: (ReceivedPush) -> Bool) -> (count: Int, [ClosedRange<Int>]) {
-        var kept: [ReceivedPush] = []
+    /// - Returns: The forgotten pushes, and their numbers, as a range for each run between two stored pushes.
+    mutating func remove(
+        where isUnwanted: (ReceivedPush) -> Bool
+    ) -> (pushes: [ReceivedPush], numbers: [ClosedRange<Int>]) {
+        var stored: [ReceivedPush] = []
+        var removed: [ReceivedPush] = []
         var ranges: [ClosedRange<Int>] = []
         var isInRange = false
-        let all = pushes
-        for push in all {
-            if !isUnwanted(push) {
-                kept.append(push)
+        for push in pushes {
+            guard isUnwanted(push) else {
+                stored.append(push)
                 isInRange = false
-            } else if isInRange, let last = ranges.popLast() {
+                continue
+            }
+            removed.append(push)
+            if isInRange, let last = ranges.popLast() {
                 ranges.append(last.lowerBound...push.number)
             } else {
                 ranges.append(push.number...push.number)
                 isInRange = true
             }
         }
-        (ring, start) = (kept, 0)
-        return (all.count - kept.count, ranges)
+        (ring, start) = (stored, 0)
+        return (removed, ranges)
     }
 
     /// Returns the index of the push with this number by binary search; numbers ascend, with gaps after removals.

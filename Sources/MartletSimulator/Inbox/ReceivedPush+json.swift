@@ -80,7 +80,7 @@ extension ReceivedPush {
     ///     JSON.
     /// - Throws: ``PushRecordError`` that names the first member that is missing or invalid.
     init(record: JSONValue, number newNumber: Int? = nil, arrival: Int64? = nil) throws(PushRecordError) {
-        guard record.members != nil else { throw PushRecordError(description: "a push is a JSON object") }
+        guard record.members != nil else { throw PushRecordError(description: "a push must be a JSON object") }
         let fields = record["headers"]
         number = if let newNumber { newNumber } else { try Int(record.wholeNumber("number")) }
         time = try record.wholeNumber("time")
@@ -111,7 +111,7 @@ extension ReceivedPush {
     static func payload(in record: JSONValue) throws(PushRecordError) -> [UInt8] {
         if let base64 = record["payload-base64"]?.stringValue {
             guard let bytes = Data(base64Encoded: base64) else {
-                throw PushRecordError(description: "payload-base64 must be base64")
+                throw PushRecordError(description: "payload-base64 must be valid base64")
             }
             return Array(bytes)
         }
@@ -139,7 +139,7 @@ extension JSONValue {
     }
 
     fileprivate func text(_ name: String) throws(PushRecordError) -> String {
-        guard let text = self[name]?.stringValue else { throw PushRecordError(description: "\(name) must be a text") }
+        guard let text = self[name]?.stringValue else { throw PushRecordError(description: "\(name) must be a string") }
         return text
     }
 }
@@ -210,7 +210,7 @@ extension DeliveryEvent {
     fileprivate init(record: JSONValue) throws(PushRecordError) {
         let name: String = try record.text("kind")
         guard let kind = Kind(rawValue: name) else {
-            throw PushRecordError(description: "deliveries has a kind that is not known")
+            throw PushRecordError(description: "unknown kind of delivery \(name)")
         }
         self.init(kind, at: try record.wholeNumber("time"), record["note"]?.stringValue)
     }

@@ -18,7 +18,7 @@ public struct ReceivedPush: Sendable, Hashable {
     /// The time at which this simulator received it, in seconds since 1970; for an imported push, the time of the
     /// import.
     let arrival: Int64
-    /// The simulator's connection that it came over, numbered from 1; 0 for a push sent from the inbox's own page.
+    /// The simulator's connection that it came over, numbered from 1; 0 for a push sent from the inbox page.
     public let connection: Int
     /// The device token in the path, unchanged even if invalid; empty for a broadcast.
     public let deviceToken: String
@@ -43,7 +43,7 @@ public struct ReceivedPush: Sendable, Hashable {
     /// token, such as `00deaf`; nil when no fault did.
     public internal(set) var fault: String?
     /// Whether a ``Fault``, or the suffix of the device token, affected the answer.
-    public var isDisturbed: Bool { fault != nil }
+    public var wasFaulted: Bool { fault != nil }
     /// The size of a truncated payload; nil when ``payload`` is complete.
     var truncatedPayloadSize: TruncatedPayloadSize?
     /// The delivery events after it was accepted, oldest first; empty for a refused push.
@@ -52,7 +52,7 @@ public struct ReceivedPush: Sendable, Hashable {
     var observations: [Lint.Finding] = []
 
     /// Adds a delivery event and its finding; a broadcast that many devices ignore gets the finding once.
-    mutating func note(_ event: DeliveryEvent) {
+    mutating func record(_ event: DeliveryEvent) {
         deliveries.append(event)
         guard let finding = event.finding, !observations.contains(where: { $0.rule == finding.rule }) else { return }
         observations.append(finding)
@@ -81,7 +81,7 @@ public struct ReceivedPush: Sendable, Hashable {
         // A request with another path or method is not a push, so the rules about pushes do not apply.
         let pathRules = [Lint.Rule.requestPathUnknown, .requestMethodWrong].map(\.id)
         if observations.contains(where: { pathRules.contains($0.rule) }) { return observations }
-        let ownFindings =
+        let pushFindings =
             switch (app, truncatedPayloadSize) {
             case (nil, nil): Lint.check(headers: headers, payload: payload, at: date)
             case (nil, let size?): Lint.check(headers: headers, payloadSize: size, at: date)
@@ -102,7 +102,7 @@ public struct ReceivedPush: Sendable, Hashable {
                     at: date
                 )
             }
-        return ownFindings + observations
+        return pushFindings + observations
     }
 }
 
@@ -152,20 +152,5 @@ extension ReceivedPush {
     /// rules accepts.
     var isLiveActivity: Bool {
         app != nil || headers.resolvedPushType?.rawValue.lowercased() == PushType.liveActivity.rawValue
-    }
-}
-
-extension APNsRequest {
-    /// Whether the request is about an app's channels.
-    var isAboutChannels: Bool {
-        switch target {
-        case .channels, .allChannels: true
-        case .device, .broadcast, nil: false
-        }
-    }
-
-    /// The device token as in the path; empty for a request without one.
-    var deviceToken: String {
-        if case .device(let token)? = target { token } else { "" }
     }
 }

@@ -1,4 +1,4 @@
-/// An event in a simulator, passed to its followers.
+/// An event in a simulator, reported to the readers of events.
 enum SimulatorEvent: Sendable {
     /// A push was received and answered.
     case received(ReceivedPush)
@@ -11,11 +11,11 @@ enum SimulatorEvent: Sendable {
     /// The data for previews was changed.
     case previewsChanged
     /// Received pushes cannot be written to the data file.
-    case trouble(SimulatorError)
+    case archiveFailed(SimulatorError)
     /// Streams were refused because a client had too many open.
     case streamsRefused(RefusedStreams)
-    /// No event for a while: clients that follow over a network see that the simulator is still running.
-    case nothing
+    /// No event occurred for a while; the connection of a reader is not idle.
+    case keepAlive
 }
 
 /// A group of streams that were refused because a client had too many open.
@@ -24,42 +24,4 @@ package struct RefusedStreams: Sendable, Hashable {
     package let connection: Int
     /// The number of streams.
     package let count: Int
-}
-
-/// The followers of a simulator's events, each of which is passed the events in order.
-///
-/// Events are passed at the end of a turn of the event loop, so that many pushes in one read wake each follower once.
-struct Followers {
-    private var tellers: [(SimulatorEvent) -> Bool] = []
-    private var untold: [SimulatorEvent] = []
-
-    /// The number of followers.
-    var count: Int { tellers.count }
-    /// Whether there are no followers, so that events need not be recorded.
-    var isEmpty: Bool { tellers.isEmpty }
-    /// Whether there are recorded events.
-    var hasNews: Bool { !untold.isEmpty }
-
-    /// Adds a follower that is passed every later event until `tell` returns false.
-    mutating func add(_ tell: @escaping (SimulatorEvent) -> Bool) {
-        tellers.append(tell)
-    }
-
-    /// Removes all followers.
-    mutating func removeAll() {
-        tellers = []
-        untold = []
-    }
-
-    /// Records an event.
-    mutating func note(_ event: SimulatorEvent) {
-        if !isEmpty { untold.append(event) }
-    }
-
-    /// Passes the recorded events to all followers.
-    mutating func tell() {
-        let events = untold
-        untold.removeAll(keepingCapacity: true)
-        tellers.removeAll { tell in !events.allSatisfy(tell) }
-    }
 }

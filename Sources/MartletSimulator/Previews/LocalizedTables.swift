@@ -52,14 +52,18 @@ struct LocalizedTables: Sendable {
 
     /// Sets the table of a language, replacing an existing one.
     ///
-    /// - Throws: ``PreviewsFull`` when a limit would be exceeded.
-    mutating func set(_ table: [String: LocalizedString], _ language: String, of app: String) throws(PreviewsFull) {
+    /// - Throws: ``PreviewLimitError`` when a limit would be exceeded.
+    mutating func set(_ table: [String: LocalizedString], _ language: String, of app: String) throws(PreviewLimitError)
+    {
         var others = self
         others.remove(language, of: app)
         let size = table.reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount }
         let counts = others.byteCounts.values.flatMap(\.values)
         guard counts.count < LocalizedTables.tableLimit, counts.reduce(size, +) <= LocalizedTables.byteLimit else {
-            throw PreviewsFull("there are \(counts.count) tables of strings already: remove some first")
+            throw PreviewLimitError(
+                "the limit of \(LocalizedTables.tableLimit) tables of strings or \(LocalizedTables.byteLimit) bytes is"
+                    + " reached: remove some first"
+            )
         }
         others.apps[app, default: [:]][language] = table
         others.byteCounts[app, default: [:]][language] = size
@@ -67,7 +71,7 @@ struct LocalizedTables: Sendable {
     }
 
     /// Replaces all tables of an app; changes nothing when it throws.
-    mutating func set(_ tables: [String: [String: LocalizedString]], of app: String) throws(PreviewsFull) {
+    mutating func set(_ tables: [String: [String: LocalizedString]], of app: String) throws(PreviewLimitError) {
         var others = self
         others.remove(of: app)
         for (language, table) in tables { try others.set(table, language, of: app) }

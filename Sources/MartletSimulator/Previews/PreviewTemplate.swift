@@ -89,13 +89,13 @@ struct PreviewTemplateError: Error, Hashable, CustomStringConvertible {
     private var explanation: String {
         switch rule {
         case .surfaces:
-            "a template is an object of " + PreviewTemplate.slots.map(\.surface).joined(separator: ", ")
-        case .places(let places): "here can be " + places.joined(separator: ", ")
-        case .text: "has to be a text, as in \"{{driver.name}}\""
+            "a template must be an object of " + PreviewTemplate.slots.map(\.surface).joined(separator: ", ")
+        case .places(let places): "a surface must be an object of " + places.joined(separator: ", ")
+        case .text: "must be a string, as in \"{{driver.name}}\""
         case .length: "is longer than \(PreviewTemplate.textLimit) bytes"
-        case .unclosed: "{{ has no }}"
+        case .unclosed: "{{ is not closed by }}"
         case .path(let path):
-            "{{\(path)}} is no path: names with points between them, \(PreviewTemplate.pathLimit) at most, as in"
+            "{{\(path)}} must be a path of at most \(PreviewTemplate.pathLimit) names separated by periods, as in"
                 + " {{driver.name}} or {{stops.0}}"
         }
     }

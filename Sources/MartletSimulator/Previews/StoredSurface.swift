@@ -27,7 +27,7 @@ struct StoredSurface: Sendable, Hashable {
         case .lockAccessory: entry = try StoredSurface.entry(LockAccessoryEntry.self, text)
         case .standBy: entry = try StoredSurface.entry(StandByEntry.self, text)
         case .liveActivity, .notification:
-            throw StoredSurfaceError("the app stores no entries for \(kind.rawValue): give the snapshot")
+            throw StoredSurfaceError("an app stores no entries for \(kind.rawValue): send the snapshot")
         }
         projections = [.init("entry", entry)]
     }
@@ -56,7 +56,7 @@ struct StoredSurface: Sendable, Hashable {
     ) throws(StoredSurfaceError) -> JSONValue {
         switch StoredEntry<Entry>(text) {
         case .found(let entry): return entry.json
-        case .empty: throw StoredSurfaceError("there is no entry")
+        case .empty: throw StoredSurfaceError("the entry is empty")
         case .otherVersion(let version):
             throw StoredSurfaceError("the entry is of version \(version), not \(SurfaceSnapshot.schemaVersion)")
         case .unreadable(let reason): throw StoredSurfaceError("the extension cannot decode the entry: \(reason)")

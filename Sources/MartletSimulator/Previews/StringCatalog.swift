@@ -2,7 +2,7 @@ internal import MartletCore
 
 /// Reads string catalogs (`.xcstrings`), with all their languages.
 ///
-/// Of strings that vary by device, the iPhone's are used; of strings that vary by number, all forms are kept.
+/// Of strings that vary by device, the iPhone's are used; of strings that vary by number, all forms are read.
 /// Substitutions are left unchanged.
 enum StringCatalog {
     /// Reads a catalog.
@@ -18,21 +18,21 @@ enum StringCatalog {
             throw StringCatalogError(place: "", "\(error)")
         }
         guard let source = json["sourceLanguage"]?.stringValue, LocalizedTables.isLanguage(source) else {
-            throw StringCatalogError(place: "sourceLanguage", "has to name a language")
+            throw StringCatalogError(place: "sourceLanguage", "must be a language tag")
         }
         guard let strings = json["strings"]?.members else {
-            throw StringCatalogError(place: "strings", "has to be an object of keys")
+            throw StringCatalogError(place: "strings", "must be an object")
         }
         var tables: [String: [String: LocalizedString]] = [source: [:]]
         for entry in strings {
             let place = "strings.\(entry.name)"
-            guard entry.value.members != nil else { throw StringCatalogError(place: place, "has to be an object") }
+            guard entry.value.members != nil else { throw StringCatalogError(place: place, "must be an object") }
             // A key without a localization in the source language is its own string.
             tables[source]?[entry.name] = .plain(entry.name)
             for localization in entry.value["localizations"]?.members ?? [] {
                 let place = "\(place).localizations.\(localization.name)"
                 guard LocalizedTables.isLanguage(localization.name) else {
-                    throw StringCatalogError(place: place, "is no language")
+                    throw StringCatalogError(place: place, "is not a language tag")
                 }
                 if let string = try string(localization.value, place) {
                     tables[localization.name, default: [:]][entry.name] = string
@@ -46,7 +46,7 @@ enum StringCatalog {
     private static func string(_ json: JSONValue, _ place: String) throws(StringCatalogError) -> LocalizedString? {
         if let unit = json["stringUnit"] {
             guard let value = unit["value"]?.stringValue else {
-                throw StringCatalogError(place: place + ".stringUnit.value", "has to be a text")
+                throw StringCatalogError(place: place + ".stringUnit.value", "must be a string")
             }
             return value.isEmpty && unit["state"] == "new" ? nil : .plain(value)
         }
@@ -68,14 +68,14 @@ enum StringCatalog {
         for member in members {
             guard let category = LocalizedString.PluralCategory(rawValue: member.name) else {
                 let known = LocalizedString.PluralCategory.allCases.map(\.rawValue).joined(separator: ", ")
-                throw StringCatalogError(place: "\(place).\(member.name)", "is none of \(known)")
+                throw StringCatalogError(place: "\(place).\(member.name)", "must be one of \(known)")
             }
             guard let text = member.value["stringUnit"]?["value"]?.stringValue else {
-                throw StringCatalogError(place: "\(place).\(member.name).stringUnit.value", "has to be a text")
+                throw StringCatalogError(place: "\(place).\(member.name).stringUnit.value", "must be a string")
             }
             forms[category] = text
         }
-        guard forms[.other] != nil else { throw StringCatalogError(place: place, "has no other") }
+        guard forms[.other] != nil else { throw StringCatalogError(place: place, "must have the category other") }
         return .plural(forms)
     }
 }

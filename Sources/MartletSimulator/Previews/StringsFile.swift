@@ -54,7 +54,7 @@ struct StringsFile {
             let key = byte == UInt8(ascii: "\"") ? try quoted() : try bare()
             try expect("=", after: .key)
             guard peek() == UInt8(ascii: "\"") else {
-                throw StringsFileError(.expected("a value in quotes"), line: line)
+                throw StringsFileError(.expected("a quoted value"), line: line)
             }
             let value = try quoted()
             try expect(";", after: .value)
@@ -146,12 +146,12 @@ struct StringsFile {
             units.append(try escape())
             run = index
         }
-        throw StringsFileError(.unclosed("text in quotes"), line: start)
+        throw StringsFileError(.unclosed("quoted string"), line: start)
     }
 
     /// Reads the escape sequence after a backslash.
     private mutating func escape() throws(StringsFileError) -> UInt16 {
-        guard let byte = peek() else { throw StringsFileError(.unclosed("text in quotes"), line: line) }
+        guard let byte = peek() else { throw StringsFileError(.unclosed("quoted string"), line: line) }
         if (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(byte) { return number(radix: 8, digits: 1...3) ?? 0 }
         let place = line
         advance()
@@ -231,12 +231,13 @@ struct StringsFileError: Error, Hashable, CustomStringConvertible {
         switch problem {
         case .tooLong: "the file is longer than \(StringsFile.maximumByteCount) bytes"
         case .encoding: "the file is neither UTF-8 nor UTF-16"
-        case .expected(let what): "here has to be \(what)"
-        case .unclosed(let what): "the \(what) that begins here does not end"
+        case .expected(let token): "expected \(token)"
+        case .unclosed(let token): "the \(token) is not closed"
         case .escape(let sign):
-            "\\\(sign) is no escape: there are \\n, \\t, \\\", \\\\, \\U with four digits and a few more"
-        case .halfSurrogate: "its escapes make half a character"
-        case .keyTwice(let key, let first): "the key \(key) is there already, on line \(first)"
+            "unknown escape \\\(sign); known: \\a \\b \\f \\n \\r \\t \\v \\\" \\' \\\\, octal digits, and \\U with"
+                + " four digits"
+        case .halfSurrogate: "the escapes are not valid UTF-16"
+        case .keyTwice(let key, let first): "duplicate key \(key), first used on line \(first)"
         }
     }
 }

@@ -96,7 +96,7 @@ private struct ExploringList: UnkeyedDecodingContainer {
     private func next() throws(SchemaExplorationError) -> SchemaSketch {
         let sketch = decoder.sketch
         guard !sketch.asksForEnd || sketch.elements.isEmpty else {
-            throw decoder.exploration.refusal("a list is read in a way that cannot be followed")
+            throw decoder.exploration.refusal("it decodes an array in a way that is not supported")
         }
         let element = SchemaSketch()
         sketch.elements.append(element)
@@ -104,7 +104,7 @@ private struct ExploringList: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() throws -> Bool {
-        throw decoder.exploration.refusal("a list is asked for null, which cannot be followed")
+        throw decoder.exploration.refusal("it checks elements of an array for null, which is not supported")
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {

@@ -39,13 +39,13 @@ extension JSONSchema {
         }
         let variants = sketch.variants()
         guard variants.count <= JSONSchema.variantLimit else {
-            throw SchemaExplorationError(description: "\(name): it is too large: write its schema by hand")
+            throw SchemaExplorationError(description: "\(name): the type is too large: write its schema manually")
         }
-        for (value, isTaken) in variants {
+        for (value, isAccepted) in variants {
             let isDecoded = PhoneDecoding.violation(of: value, decoding: type) == nil
-            guard isDecoded == isTaken, accepts(value) == isTaken else {
+            guard isDecoded == isAccepted, accepts(value) == isAccepted else {
                 throw SchemaExplorationError(
-                    description: "\(name): what it takes depends on what it reads: write its schema by hand"
+                    description: "\(name): its decoding depends on the decoded values: write its schema manually"
                 )
             }
         }

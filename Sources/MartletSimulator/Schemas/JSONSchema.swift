@@ -52,7 +52,7 @@ public struct JSONSchema: Sendable, Hashable {
     /// - Returns: The violations in the order of the schema, at most ``violationLimit``; empty when the value is valid.
     public func violations(of value: JSONValue) -> [Violation] {
         var validation = SchemaValidation(schemas)
-        do throws(SchemaValidation.GivenUp) {
+        do throws(SchemaValidation.LimitError) {
             return Array(try validation.violations(of: value, 0, at: "", depth: 0).prefix(JSONSchema.violationLimit))
         } catch {
             return [Violation("", error.message)]

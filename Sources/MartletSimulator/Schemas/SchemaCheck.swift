@@ -1,7 +1,7 @@
 internal import MartletCore
 
 /// The types that a schema can name.
-enum SchemaType: String, Sendable, Hashable, CaseIterable {
+enum SchemaType: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case null
     case boolean
     case integer
@@ -10,7 +10,8 @@ enum SchemaType: String, Sendable, Hashable, CaseIterable {
     case array
     case object
 
-    func holds(_ value: JSONValue) -> Bool {
+    /// Returns whether a value has the type.
+    func matches(_ value: JSONValue) -> Bool {
         switch (self, value) {
         case (.null, .null), (.boolean, .bool), (.number, .number), (.string, .string), (.array, .array),
             (.object, .object):
@@ -20,15 +21,15 @@ enum SchemaType: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The type in plain words, for messages.
-    var words: String {
+    /// The description of the type, for messages.
+    var description: String {
         switch self {
         case .null: "null"
         case .boolean: "true or false"
         case .integer: "a whole number"
         case .number: "a number"
-        case .string: "a text"
-        case .array: "a list"
+        case .string: "a string"
+        case .array: "an array"
         case .object: "an object"
         }
     }
@@ -69,14 +70,14 @@ enum SchemaCheck: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The type in plain words, for messages.
-    var typeWords: String {
+    /// The description of the type, for messages.
+    var typeName: String {
         switch self {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number: "a number"
-        case .string: "a text"
-        case .array: "a list"
+        case .string: "a string"
+        case .array: "an array"
         case .object: "an object"
         }
     }

@@ -44,7 +44,7 @@ struct SchemaCompiler {
 
     private mutating func reserve(_ path: [String]) throws(JSONSchemaError) -> Int {
         guard schemas.count < SchemaCompiler.schemaLimit else {
-            throw JSONSchemaError(path, "", "is one of more than \(SchemaCompiler.schemaLimit) schemas")
+            throw JSONSchemaError(path, "", "exceeds the limit of \(SchemaCompiler.schemaLimit) schemas")
         }
         schemas.append([])
         return schemas.count - 1
@@ -77,7 +77,7 @@ struct SchemaCompiler {
         var value: JSONValue
         var path: [String]
 
-        func mistake(_ message: String) -> JSONSchemaError { JSONSchemaError(path, name, message) }
+        func error(_ message: String) -> JSONSchemaError { JSONSchemaError(path, name, message) }
     }
 
     /// Returns the check of a keyword; nil for none.
@@ -136,10 +136,10 @@ struct SchemaCompiler {
         if SchemaCompiler.annotations.contains(keyword.name) { return nil }
         // In a subschema, `$id` would change the base of references, and definitions would not be compiled.
         if keyword.name == "$id" || SchemaCompiler.definitionKeywords.contains(keyword.name) {
-            guard keyword.path.isEmpty else { throw keyword.mistake("may stand at the top of the schema only") }
+            guard keyword.path.isEmpty else { throw keyword.error("is supported only at the top of the schema") }
             return nil
         }
-        throw keyword.mistake("is a keyword that is not checked here: leave it out, or say it with others")
+        throw keyword.error("is not a supported keyword: remove it, or use others")
     }
 
     // MARK: Values of keywords
@@ -157,20 +157,20 @@ struct SchemaCompiler {
     }
 
     private func members(_ keyword: Keyword) throws(JSONSchemaError) -> [JSONValue.Member] {
-        guard let members = keyword.value.members else { throw keyword.mistake("must be an object") }
+        guard let members = keyword.value.members else { throw keyword.error("must be an object") }
         return members
     }
 
     private func list(_ keyword: Keyword) throws(JSONSchemaError) -> [JSONValue] {
-        guard case .array(let elements) = keyword.value else { throw keyword.mistake("must be a list") }
-        guard !elements.isEmpty || keyword.name == "required" else { throw keyword.mistake("must not be empty") }
+        guard case .array(let elements) = keyword.value else { throw keyword.error("must be an array") }
+        guard !elements.isEmpty || keyword.name == "required" else { throw keyword.error("must not be empty") }
         return elements
     }
 
     private func texts(_ keyword: Keyword) throws(JSONSchemaError) -> [String] {
         let elements = try list(keyword)
         let texts = elements.compactMap(\.stringValue)
-        guard texts.count == elements.count else { throw keyword.mistake("must be a list of texts") }
+        guard texts.count == elements.count else { throw keyword.error("must be an array of strings") }
         return texts
     }
 
@@ -179,26 +179,26 @@ struct SchemaCompiler {
         if let name = keyword.value.stringValue { names = [name] } else { names = try texts(keyword) }
         let types = names.compactMap(SchemaType.init(rawValue:))
         guard types.count == names.count else {
-            throw keyword.mistake("must be of " + SchemaType.allCases.map(\.rawValue).joined(separator: ", "))
+            throw keyword.error("must be of " + SchemaType.allCases.map(\.rawValue).joined(separator: ", "))
         }
         return types
     }
 
     private func number(_ keyword: Keyword) throws(JSONSchemaError) -> JSONNumber {
-        guard case .number(let number) = keyword.value else { throw keyword.mistake("must be a number") }
+        guard case .number(let number) = keyword.value else { throw keyword.error("must be a number") }
         return number
     }
 
     private func count(_ keyword: Keyword) throws(JSONSchemaError) -> Int {
         guard let number = keyword.value.integerValue, number >= 0, let count = Int(exactly: number) else {
-            throw keyword.mistake("must be a whole number, 0 at least")
+            throw keyword.error("must be a whole number of at least 0")
         }
         return count
     }
 
     private func reference(_ keyword: Keyword) throws(JSONSchemaError) -> Int {
         guard let index = keyword.value.stringValue.flatMap({ names[$0] }) else {
-            throw keyword.mistake("must be \"#\" or the place of a definition in this schema, as in \"#/$defs/driver\"")
+            throw keyword.error("must be \"#\" or refer to a definition in this schema, as in \"#/$defs/driver\"")
         }
         return index
     }

@@ -18,7 +18,7 @@ final class SchemaExploration {
     private static let depthLimit = 32
 
     private var types: [String] = []
-    /// The first refusal, kept because a type may catch the error.
+    /// The first refusal, stored because a type may catch the error.
     private(set) var error: SchemaExplorationError?
 
     /// Records the reason for which the exploration cannot continue, and returns the first such error.
@@ -38,7 +38,7 @@ final class SchemaExploration {
     ) throws -> Value {
         types.append(String(describing: type))
         guard types.count <= SchemaExploration.depthLimit else {
-            throw refusal("it contains itself: write its schema by hand")
+            throw refusal("it contains itself: write its schema manually")
         }
         if let (members, example, standIn) = try scalar(type) {
             sketch.shape = .scalar(members, example: example)
@@ -61,7 +61,7 @@ final class SchemaExploration {
             sketch.shape = .map(values)
             if let empty = map.empty as? Value { return empty }
         }
-        if type is any ExploredDictionary.Type { throw refusal("a dictionary has no schema unless its keys are texts") }
+        if type is any ExploredDictionary.Type { throw refusal("the keys of a dictionary must be strings") }
         do {
             return try type.init(from: ExploringDecoder(sketch: sketch, exploration: self, codingPath: path))
         } catch let error as SchemaExplorationError {
@@ -69,8 +69,8 @@ final class SchemaExploration {
         } catch {
             throw refusal(
                 type is any RawRepresentable.Type
-                    ? "which values it takes cannot be told: make it CaseIterable"
-                    : "it does not decode from stand-ins (\(error)): write its schema by hand"
+                    ? "its values are unknown: make it CaseIterable"
+                    : "it does not decode placeholder values (\(error)): write its schema manually"
             )
         }
     }
@@ -128,7 +128,7 @@ final class SchemaExploration {
             // The enumeration may have a custom `init(from:)`.
             guard let decoded = try? PhoneDecoding.decode(type, from: value),
                 SchemaExploration.json(decoded.rawValue) == value
-            else { throw refusal("it does not decode from its raw values: write its schema by hand") }
+            else { throw refusal("it does not decode its raw values: write its schema manually") }
             values.append(value)
         }
         guard let example = values.first, let standIn = type.allCases.first else {

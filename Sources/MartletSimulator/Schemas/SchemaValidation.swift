@@ -3,15 +3,16 @@ internal import MartletCore
 /// The validation of a value by a schema, with limits on its depth and its number of checks.
 struct SchemaValidation {
     /// The reason for which a value cannot be checked.
-    enum GivenUp: Error {
+    enum LimitError: Error {
         case tooDeep
         case tooMuch
 
         /// The reason, as the rest of a sentence about the value.
         var message: String {
             switch self {
-            case .tooDeep: "cannot be checked: the schema goes in circles, or more than \(depthLimit) levels deep"
-            case .tooMuch: "cannot be checked: it takes more than \(JSONSchema.checkLimit) checks"
+            case .tooDeep:
+                "cannot be checked: the schema refers to itself, or is nested more than \(depthLimit) levels deep"
+            case .tooMuch: "cannot be checked: more than \(JSONSchema.checkLimit) checks are necessary"
             }
         }
     }
@@ -36,7 +37,7 @@ struct SchemaValidation {
         _ schema: Int,
         at pointer: String,
         depth: Int
-    ) throws(GivenUp) -> [JSONSchema.Violation] {
+    ) throws(LimitError) -> [JSONSchema.Violation] {
         guard depth < SchemaValidation.depthLimit else { throw .tooDeep }
         var violations: [Violation] = []
         for check in schemas[schema] {
@@ -46,7 +47,7 @@ struct SchemaValidation {
         return violations
     }
 
-    private mutating func spend(_ checks: Int) throws(GivenUp) {
+    private mutating func spend(_ checks: Int) throws(LimitError) {
         checksLeft -= checks
         if checksLeft < 0 { throw .tooMuch }
     }
@@ -56,28 +57,28 @@ struct SchemaValidation {
         _ check: SchemaCheck,
         at pointer: String,
         depth: Int
-    ) throws(GivenUp) -> [Violation] {
+    ) throws(LimitError) -> [Violation] {
         switch check {
         case .never:
             return [Violation(pointer, "is not allowed")]
         case .types(let types):
-            if types.contains(where: { $0.holds(value) }) { return [] }
-            let expected = types.map(\.words).joined(separator: ", or ")
-            return [Violation(pointer, "is \(value.typeWords), and must be \(expected)")]
+            if types.contains(where: { $0.matches(value) }) { return [] }
+            let expected = types.map(\.description).joined(separator: ", or ")
+            return [Violation(pointer, "is \(value.typeName), and must be \(expected)")]
         case .values(let values):
             try spend(values.count)
             return values.contains { $0.isSame(as: value) } ? [] : [Violation(pointer, notOne(of: values))]
         case .any(let schemas):
-            return try alternatives(schemas, value, at: pointer, depth, mayFitSeveral: true)
+            return try alternatives(schemas, value, at: pointer, depth, allowsSeveral: true)
         case .one(let schemas):
-            return try alternatives(schemas, value, at: pointer, depth, mayFitSeveral: false)
+            return try alternatives(schemas, value, at: pointer, depth, allowsSeveral: false)
         case .all(let schemas):
             var found: [Violation] = []
             for schema in schemas { found += try violations(of: value, schema, at: pointer, depth: depth) }
             return found
         case .not(let schema):
             let fits = try violations(of: value, schema, at: pointer, depth: depth).isEmpty
-            return fits ? [Violation(pointer, "is what the schema excludes")] : []
+            return fits ? [Violation(pointer, "matches a schema that is excluded by not")] : []
         case .required, .properties, .otherProperties:
             guard let members = value.members else { return [] }
             return try violations(of: members, check, at: pointer, depth: depth)
@@ -98,7 +99,7 @@ struct SchemaValidation {
         _ check: SchemaCheck,
         at pointer: String,
         depth: Int
-    ) throws(GivenUp) -> [Violation] {
+    ) throws(LimitError) -> [Violation] {
         var found: [Violation] = []
         if case .required(let names) = check {
             for name in names {
@@ -128,13 +129,13 @@ struct SchemaValidation {
         _ check: SchemaCheck,
         at pointer: String,
         depth: Int
-    ) throws(GivenUp) -> [Violation] {
+    ) throws(LimitError) -> [Violation] {
         var found: [Violation] = []
         switch check {
         case .count(.minimum, let limit) where elements.count < limit:
-            return [Violation(pointer, "has \(elements.count) elements, and must have \(limit) at least")]
+            return [Violation(pointer, "has \(elements.count) elements, and must have at least \(limit)")]
         case .count(.maximum, let limit) where elements.count > limit:
-            return [Violation(pointer, "has \(elements.count) elements, and may have \(limit) at most")]
+            return [Violation(pointer, "has \(elements.count) elements, and must have at most \(limit)")]
         case .firstElements(let schemas):
             for (index, (element, schema)) in zip(elements, schemas).enumerated() {
                 found += try violations(of: element, schema, at: "\(pointer)/\(index)", depth: depth)
@@ -155,25 +156,25 @@ struct SchemaValidation {
         _ value: JSONValue,
         at pointer: String,
         _ depth: Int,
-        mayFitSeveral: Bool
-    ) throws(GivenUp) -> [Violation] {
-        var fitting: [Int] = []
+        allowsSeveral: Bool
+    ) throws(LimitError) -> [Violation] {
+        var matching: [Int] = []
         var closest: [Violation] = []
         for (index, schema) in schemas.enumerated() {
             let found = try violations(of: value, schema, at: pointer, depth: depth)
             if found.isEmpty {
-                if mayFitSeveral { return [] }
-                fitting.append(index)
+                if allowsSeveral { return [] }
+                matching.append(index)
             } else if closest.isEmpty || isCloser(found, than: closest, at: pointer) {
                 closest = found
             }
         }
-        switch fitting.count {
+        switch matching.count {
         case 0: return closest
         case 1: return []
         default:
-            let numbers = fitting.map { String($0 + 1) }.joined(separator: " and ")
-            return [Violation(pointer, "fits the alternatives \(numbers) of the schema, and may fit one only")]
+            let numbers = matching.map { String($0 + 1) }.joined(separator: " and ")
+            return [Violation(pointer, "matches the alternatives \(numbers) of oneOf, and must match exactly one")]
         }
     }
 
@@ -197,8 +198,8 @@ extension SchemaCheck.Comparison {
     fileprivate func problem(with number: JSONNumber, _ limit: JSONNumber) -> String? {
         let (isRight, demand) =
             switch self {
-            case .atLeast: (!number.isLess(than: limit), "must be \(limit.text) at least")
-            case .atMost: (!limit.isLess(than: number), "may be \(limit.text) at most")
+            case .atLeast: (!number.isLess(than: limit), "must be at least \(limit.text)")
+            case .atMost: (!limit.isLess(than: number), "must be at most \(limit.text)")
             case .above: (limit.isLess(than: number), "must be more than \(limit.text)")
             case .below: (number.isLess(than: limit), "must be less than \(limit.text)")
             }
@@ -212,9 +213,9 @@ extension SchemaCheck {
         let count = text.unicodeScalars.count
         return switch self {
         case .length(.minimum, let limit) where count < limit:
-            "has \(count) characters, and must have \(limit) at least"
+            "has \(count) characters, and must have at least \(limit)"
         case .length(.maximum, let limit) where count > limit:
-            "has \(count) characters, and may have \(limit) at most"
+            "has \(count) characters, and must have at most \(limit)"
         default: nil
         }
     }

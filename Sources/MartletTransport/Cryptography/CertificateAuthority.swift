@@ -28,14 +28,16 @@ package final class CertificateAuthority: Sendable {
     private let key: PrivateKey
     private let certificate: Certificate
 
-    /// Creates an authority with a new key.
+    /// Creates an authority with a new certificate.
     ///
-    /// - Parameter names: Further host names and address literals that the authority may certify.
-    /// - Throws: ``CryptographyError`` when no key or certificate can be created, or a name is invalid.
-    package init(permitting names: [String] = []) throws(CryptographyError) {
+    /// - Parameters:
+    ///   - names: Further host names and address literals that the authority may certify.
+    ///   - keyPEM: The private key of the authority, PEM; nil, the default, for a new one.
+    /// - Throws: ``CryptographyError`` when no key or certificate can be created, or a name or the key is invalid.
+    package init(permitting names: [String] = [], keyPEM: String? = nil) throws(CryptographyError) {
         var constraints = CertificateAuthority.nameConstraints
         for name in names { constraints += ",permitted;" + (try SubjectName(name)).constraint }
-        let key = try PrivateKey()
+        let key = if let keyPEM { try PrivateKey(pem: keyPEM) } else { try PrivateKey() }
         self.key = key
         certificate = try Certificate(
             subject: CertificateAuthority.commonName,

@@ -39,7 +39,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
     var home: String
 }
 
-/// What the phone would make of Live Activity pushes.
+/// Checks of Live Activity pushes against contracts.
 @Suite struct ActivityContractTests {
     private static let topic: Topic = "com.example.app"
     private static let state = """
@@ -75,7 +75,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
 
     // MARK: One contract
 
-    @Test func `what the app's types decode is taken`() throws {
+    @Test func `values that the app's types decode have no findings`() throws {
         let contract = ActivityContract(for: RideAttributes.self, topic: Self.topic)
         #expect(contract.attributesType == "RideAttributes" && contract.topic == Self.topic)
         #expect(try contract.findings(for: start()).isEmpty)
@@ -85,24 +85,24 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
 
     @Test(arguments: [
         (#""name":"Ada","#, "", "/driver/name", "/driver/name is missing"),
-        (#""Ada""#, "null", "/driver/name", "/driver/name is null, and the app expects a text"),
+        (#""Ada""#, "null", "/driver/name", "/driver/name is null, and the app expects a string"),
         (
             "800000000.5", #""2026-05-12T18:31:00Z""#, "/arrival",
-            "/arrival is a text, and the app expects a date as seconds since 2001-01-01"
+            "/arrival is a string, and the app expects a date as seconds since 2001-01-01"
         ),
         (
             #""extra":1"#, #""byDay":{"mon":0,"tue/wed":"x"}"#, "/byDay/tue~1wed",
-            "/byDay/tue~1wed is a text, and the app expects a date as seconds since 2001-01-01"
+            "/byDay/tue~1wed is a string, and the app expects a date as seconds since 2001-01-01"
         ),
         ("800000000.5", "null", "/arrival", "/arrival is null, and the app expects a date as seconds since 2001-01-01"),
-        (#"["A"]"#, #"["A",7]"#, "/stops/1", "/stops/1 is a number, and the app expects a text"),
-        (#"["A"]"#, #"{"A":1}"#, "/stops", "/stops is an object, and the app expects a list"),
-        (#"{"name":"Ada","rating":4.5}"#, #""Ada""#, "/driver", "/driver is a text, and the app expects an object"),
-        (#""seats":2"#, #""seats":"2""#, "/seats", "/seats is a text, and the app expects a whole number"),
+        (#"["A"]"#, #"["A",7]"#, "/stops/1", "/stops/1 is a number, and the app expects a string"),
+        (#"["A"]"#, #"{"A":1}"#, "/stops", "/stops is an object, and the app expects an array"),
+        (#"{"name":"Ada","rating":4.5}"#, #""Ada""#, "/driver", "/driver is a string, and the app expects an object"),
+        (#""seats":2"#, #""seats":"2""#, "/seats", "/seats is a string, and the app expects a whole number"),
         (#""seats":2"#, #""seats":300"#, "/seats", "/seats is 300, which the app's type cannot hold"),
         (#""seats":2"#, #""seats":1.5"#, "/seats", "/seats is 1.5, which the app's type cannot hold"),
     ])
-    func `what they cannot decode is told as the phone would meet it`(
+    func `values that the types cannot decode are reported with the place`(
         part: String,
         other: String,
         pointer: String,
@@ -117,15 +117,15 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(finding.message == "the phone cannot decode content-state: " + sentence)
     }
 
-    @Test func `values that a type does not know are told with the decoder's words`() throws {
+    @Test func `unknown values of a type are reported with the decoder's message`() throws {
         let contract = ActivityContract(for: RideAttributes.self, topic: Self.topic)
         let push = try push("update", state: Self.state.replacing("onTheWay", with: "on the way"))
         let message = try #require(contract.findings(for: push).first).message
-        #expect(message.contains("/stage is not what the app's type takes: "), "\(message)")
+        #expect(message.contains("/stage cannot be decoded by the app's type: "), "\(message)")
         #expect(message.contains("Stage from invalid String value on the way"), "\(message)")
     }
 
-    @Test func `attributes that have what belongs into the state are told so`() throws {
+    @Test func `attributes with the members of the content state have a hint`() throws {
         let contract = ActivityContract(for: RideAttributes.self, topic: Self.topic)
         let findings = try contract.findings(for: start(Self.state, Self.state))
         #expect(
@@ -138,19 +138,19 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(try contract.findings(for: push("update", state: nil)).map(\.rule) == ["contract-content-state"])
         #expect(
             try contract.findings(for: push("update", state: "[]")).map(\.message) == [
-                "the phone cannot decode content-state: it is a list, and the app expects an object"
+                "the phone cannot decode content-state: it is an array, and the app expects an object"
             ]
         )
     }
 
-    @Test func `schemas say the same of what is missing, and everything at once`() throws {
+    @Test func `schemas report all violations, with the same texts for missing members`() throws {
         let contract = try ActivityContract(schemasOf: RideAttributes.self, topic: Self.topic)
         #expect(try contract.findings(for: start()).isEmpty)
         let state = Self.state.replacing(#""name":"Ada","#, with: "").replacing("800000000.5", with: #""2026-05-12""#)
         #expect(
             try contract.findings(for: push("update", state: state)).map(\.message) == [
                 "the phone cannot decode content-state: /driver/name is missing",
-                "the phone cannot decode content-state: /arrival is a text, and must be a number",
+                "the phone cannot decode content-state: /arrival is a string, and must be a number",
             ]
         )
     }
@@ -176,7 +176,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         (#"{"topic":"a","attributes-type":"A","content-state":{"if":{}}}"#, "content-state: #/if"),
         (#"{"topic":"a","attributes-type":"A","content-state":{},"attributes":7}"#, "attributes: the schema"),
     ])
-    func `JSON that is no contract is refused with the member's name`(json: String, word: String) throws {
+    func `invalid JSON for a contract is refused with the name of the member`(json: String, word: String) throws {
         let error = try #require(throws: ActivityContractError.self) {
             try ActivityContract(json: JSONReader.read(Array(json.utf8)))
         }
@@ -248,7 +248,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         #expect(contracts.findings(for: wrong).isEmpty)
     }
 
-    @Test func `pushes that are about no activity have no facts`() throws {
+    @Test func `pushes for other types are not activity pushes`() throws {
         let payload = Array(#"{"aps":{"event":"update"}}"#.utf8)
         #expect(ActivityPush(topic: "a", pushType: "alert", deviceToken: "", payload: payload) == nil)
         #expect(ActivityPush(topic: "a", pushType: "liveactivity", deviceToken: "", payload: Array("{}".utf8)) == nil)

@@ -2,9 +2,9 @@ import MartletCore
 import TestSupport
 import Testing
 
-/// Clients that keep to HTTP/2 and mean ill: the simulator answers or closes, stays small, and serves the others.
+/// Malicious clients within the rules of HTTP/2: the simulator answers or closes, bounds its memory, and serves others.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HostileClientTests {
-    /// What one client sends, and how the simulator has to react.
+    /// The frames of a client, and the required reaction of the simulator.
     struct Attack: CustomTestStringConvertible {
         /// How the simulator may react.
         enum Reaction {
@@ -12,7 +12,7 @@ import Testing
             case ends
             /// It answers and goes on.
             case answers
-            /// It takes it, as it costs little more than it took to send.
+            /// The simulator accepts the frames, because they are cheap.
             case takes
         }
 
@@ -124,12 +124,12 @@ import Testing
         try await witness.finish()
     }
 
-    /// A client that asks and does not read what it is answered.
+    /// A client that sends requests and does not read the answers.
     @Test(arguments: [
         ("PING", RawHTTP2.frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8])), ("SETTINGS", RawHTTP2.frame(.settings)),
         ("requests", []),
     ])
-    func `who does not read is not read from`(what: String, frame: [UInt8]) async throws {
+    func `the simulator stops reading from a client that does not read`(what: String, frame: [UInt8]) async throws {
         let witness = try await Witness()
         let raw = try RawClient(port: witness.simulator.port, receiveBuffer: 4_096)
         raw.send(RawHTTP2.greeting)
@@ -168,7 +168,7 @@ import Testing
     }
 
     /// The same bytes in each run, on every port, after a good beginning or none.
-    @Test(arguments: [false, true]) func `bytes of chance reach nobody else`(isEncrypted: Bool) async throws {
+    @Test(arguments: [false, true]) func `random bytes do not affect other clients`(isEncrypted: Bool) async throws {
         var random = SplitMix64(state: 20)
         let witness = try await Witness(isEncrypted: isEncrypted)
         let simulator = witness.simulator

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HostileHTTP1Tests {
     private static let head = "POST /api/v1/lint HTTP/1.1\r\nHost: localhost\r\n"
 
-    /// What is sent, and the status that may answer it; nil where the connection may end without one.
+    /// The bytes to send, and the permitted status; nil if the connection may end without one.
     static let inputs: [(String, Int?, @Sendable () -> String)] = [
         ("a request line without end", 414, { "GET /" + String(repeating: "a", count: 1 << 20) }),
         ("a field without end", 431, { "GET / HTTP/1.1\r\nhost: " + String(repeating: "a", count: 1 << 20) }),
@@ -94,7 +94,7 @@ import Testing
 
     /// More connections than there are places, none of which ever ends its request.
     @Test(arguments: Witness.Target.allCases)
-    func `clients that never end their requests do not keep others out`(target: Witness.Target) async throws {
+    func `clients with endless requests do not block others`(target: Witness.Target) async throws {
         let witness = try await Witness(of: target)
         var crowd: [RawClient] = []
         let parameters = "GET /?" + String(repeating: "a=b&", count: 10_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -3,11 +3,11 @@ import MartletTransport
 import TestSupport
 import Testing
 
-/// Ten thousand clients that do nothing: what each of them costs.
+/// The memory of ten thousand idle clients.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct IdleCrowdTests {
     /// As many as a listener has places for, with the witness.
     private static let places = 10_000
-    /// What a client may cost: 16 kB were measured, and 48 to 75 kB with TLS.
+    /// The maximum memory of a client: 16 kB were measured, and 48 to 75 kB with TLS.
     private static let bytes = (clear: 32 << 10, encrypted: 128 << 10)
 
     #if canImport(Glibc)

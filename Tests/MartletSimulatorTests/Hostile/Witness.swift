@@ -2,9 +2,9 @@ import Martlet
 import TestSupport
 import Testing
 
-/// A client that was there before and has to be served whatever others do, and a look at what they cost.
+/// A client that must be served during an attack, and the memory that the attack costs.
 struct Witness {
-    /// Who is attacked.
+    /// The attacked server.
     enum Target: CaseIterable {
         case simulator
         /// A relay before a simulator.
@@ -43,7 +43,7 @@ struct Witness {
 
     private static var token: DeviceToken { get throws { try DeviceToken(hex: "5d3a6a1c") } }
 
-    /// How much more memory the attacked has than before; nil where that cannot be told.
+    /// The growth of the server's memory; nil if it is unknown.
     var growth: Int? {
         guard let memory, let now = relay == nil ? simulator.memory : relay?.memory else { return nil }
         return now - memory

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletSimulator
 
-/// What previews need, as curl sees it.
+/// Routes of the data for previews.
 @Suite(.timeLimit(.minutes(1))) struct PreviewAPITests {
     @Test func `strings are put, listed, read and forgotten`() async throws {
         let bench = try await InboxBench()
@@ -15,7 +15,7 @@ import Testing
         let list = #"{"strings":[{"app":"com.example.app","language":"de","keys":1}]}"#
         #expect(try await bench.get("/api/v1/strings").body == list)
         let wrong = try await bench.send("PUT", path + "/de", #""READY" "Fertig""#)
-        #expect(wrong.body == #"{"status":400,"detail":"line 1: here has to be = after the key"}"#)
+        #expect(wrong.body == #"{"status":400,"detail":"line 1: expected = after the key"}"#)
         #expect(try await bench.send("PUT", path + "/d", "").status == "400")
         let catalog = #"{"sourceLanguage":"en","strings":{"READY":{}}}"#
         #expect(try await bench.send("PUT", path, catalog).status == "204")
@@ -60,8 +60,8 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `a push has its surfaces, its thread and nobody else's`() async throws {
-        let bench = try await InboxBench(keptPushes: 20)
+    @Test func `the context of a push has the surfaces and the thread of its app and device`() async throws {
+        let bench = try await InboxBench(storedPushes: 20)
         try await bench.push(3)
         try await bench.push(1, to: "00c0ffee")
         let control = String(decoding: SurfaceSnapshot.example(of: .control).json.encoded(), as: UTF8.self)
@@ -74,8 +74,8 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `of a thread the newest of each collapse identifier is told`() async throws {
-        let bench = try await InboxBench(keptPushes: 20)
+    @Test func `a thread has the newest push of each collapse identifier`() async throws {
+        let bench = try await InboxBench(storedPushes: 20)
         let records = [("1", "order"), ("2", "order"), ("3", "bill"), ("4", "bill")].map { number, collapseID in
             #"{"number":\#(number),"time":1795000000,"connection":1,"device-token":"5d3a6a1c","status":200,"#
                 + #""apns-id":"","headers":{"apns-topic":"com.example.app","apns-collapse-id":"\#(collapseID)"},"#
@@ -87,15 +87,15 @@ import Testing
         await bench.apns.stop()
     }
 
-    @Test func `an update knows the attributes that its activity began with`() async throws {
-        let bench = try await InboxBench(keptPushes: 20)
+    @Test func `the context of an update has the attributes of the start`() async throws {
+        let bench = try await InboxBench(storedPushes: 20)
         let client = try PushClient(
             await bench.apns.endpoint,
             authentication: .token(.ephemeral()),
             configuration: bench.apns.clientConfiguration
         )
         let device: DeviceToken = try DeviceToken(hex: "5d3a6a1c")
-        let now = await bench.apns.clock.secondsSince1970()
+        let now = bench.apns.service.clock.secondsSince1970()
         let start =
             #"{"aps":{"timestamp":\#(now),"event":"start","attributes-type":"Ride","attributes":{"line":7},"#
             + #""content-state":{"stop":"Zoo"},"alert":{"title":"Ride","body":"It begins"}}}"#

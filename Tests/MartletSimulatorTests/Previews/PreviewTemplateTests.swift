@@ -15,25 +15,28 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[]", "the template: a template is an object of lock, island, widget, accessory"),
-        ("{}", "the template: a template is an object of lock, island, widget, accessory"),
-        (#"{"watch": {}}"#, "watch: a template is an object of lock, island, widget, accessory"),
-        (#"{"lock": {}}"#, "lock: here can be title, subtitle, trailing, bottom, progress"),
-        (#"{"lock": {"body": "x"}}"#, "lock.body: here can be title, subtitle, trailing, bottom, progress"),
-        (#"{"lock": {"title": 3}}"#, "lock.title: has to be a text, as in \"{{driver.name}}\""),
-        (#"{"lock": {"title": "{{a"}}"#, "lock.title: {{ has no }}"),
+        ("[]", "the template: a template must be an object of lock, island, widget, accessory"),
+        ("{}", "the template: a template must be an object of lock, island, widget, accessory"),
+        (#"{"watch": {}}"#, "watch: a template must be an object of lock, island, widget, accessory"),
+        (#"{"lock": {}}"#, "lock: a surface must be an object of title, subtitle, trailing, bottom, progress"),
+        (
+            #"{"lock": {"body": "x"}}"#,
+            "lock.body: a surface must be an object of title, subtitle, trailing, bottom, progress"
+        ),
+        (#"{"lock": {"title": 3}}"#, "lock.title: must be a string, as in \"{{driver.name}}\""),
+        (#"{"lock": {"title": "{{a"}}"#, "lock.title: {{ is not closed by }}"),
         (
             #"{"lock": {"title": "{{a..b}}"}}"#,
-            "lock.title: {{a..b}} is no path: names with points between them, 16 at most, as in {{driver.name}}"
+            "lock.title: {{a..b}} must be a path of at most 16 names separated by periods, as in {{driver.name}}"
                 + " or {{stops.0}}"
         ),
         (
             #"{"lock": {"title": "{{}}"}}"#,
-            "lock.title: {{}} is no path: names with points between them, 16 at most, as in {{driver.name}}"
+            "lock.title: {{}} must be a path of at most 16 names separated by periods, as in {{driver.name}}"
                 + " or {{stops.0}}"
         ),
     ])
-    func `a mistake is told with its slot and rule`(text: String, message: String) {
+    func `an error has its place and rule`(text: String, message: String) {
         let error = #expect(throws: PreviewTemplateError.self) { try template(text) }
         #expect(error?.description == message)
     }
@@ -49,26 +52,28 @@ import Testing
         }
     }
 
-    @Test func `there is an end to what is kept, but not to what is replaced`() throws {
-        var material = PreviewMaterial()
+    @Test func `the number of templates is limited, and templates can be replaced`() throws {
+        var material = PreviewData()
         let template = try PreviewTemplate(json: ["lock": ["title": "x"]])
-        for number in 0..<PreviewMaterial.templateLimit {
+        for number in 0..<PreviewData.templateLimit {
             try material.set(template, .init(app: "com.example.app", attributesType: "Type\(number)"))
         }
-        #expect(throws: PreviewsFull.self) { try material.set(template, .init(app: "other", attributesType: "Type")) }
+        #expect(throws: PreviewLimitError.self) {
+            try material.set(template, .init(app: "other", attributesType: "Type"))
+        }
         try material.set(template, .init(app: "com.example.app", attributesType: "Type0"))
         var tables = LocalizedTables()
         let large = ["key": LocalizedString.plain(String(repeating: "x", count: LocalizedTables.byteLimit - 3))]
         try tables.set(large, "de", of: "com.example.app")
         try tables.set(large, "de", of: "com.example.app")
-        #expect(throws: PreviewsFull.self) { try tables.set(["a": .plain("b")], "en", of: "com.example.app") }
+        #expect(throws: PreviewLimitError.self) { try tables.set(["a": .plain("b")], "en", of: "com.example.app") }
         #expect(tables.apps["com.example.app"]?.keys.sorted() == ["de"])
     }
 }
 
 @Suite struct StoredSurfaceTests {
     @Test(arguments: SurfaceKind.allCases)
-    func `a snapshot of every kind gives what its surface gets`(kind: SurfaceKind) throws {
+    func `a snapshot of every kind has its projections`(kind: SurfaceKind) throws {
         let snapshot = SurfaceSnapshot.example(of: kind)
         #expect(try StoredSurface(snapshot.json.encoded(), kind: kind).projections == snapshot.projections)
     }
@@ -80,7 +85,7 @@ import Testing
         #expect(try StoredSurface(entry.encoded(), kind: kind).projections == projections)
     }
 
-    @Test func `what is of another kind or broken is refused with its reason`() throws {
+    @Test func `entries of another kind and invalid ones are refused with the reason`() throws {
         let widget = SurfaceSnapshot.example(of: .widget)
         let entry = try #require(widget.projections.first?.value)
         for (bytes, kind, reason) in [

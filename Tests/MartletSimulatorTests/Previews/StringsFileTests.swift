@@ -40,11 +40,11 @@ import Testing
         ("\"a\" = \"1\";\n\n\"a\" = \"2\";", 3, .keyTwice("a", first: 1)),
         (#""a" = "\"#, 1, .unclosed("text in quotes")),
     ])
-    func `a mistake is told with its line`(text: String, line: Int, problem: StringsFileError.Problem) {
+    func `an error has its line`(text: String, line: Int, problem: StringsFileError.Problem) {
         #expect(throws: StringsFileError(problem, line: line)) { try StringsFile.read(Array(text.utf8)) }
     }
 
-    @Test func `what is no text, or too much, is refused`() {
+    @Test func `invalid encodings and long files are refused`() {
         #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xC3, 0x28, 0xC3]) }
         #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x22]) }
         #expect(throws: StringsFileError(.encoding, line: 1)) { try StringsFile.read([0xFF, 0xFE, 0x3D, 0xD8]) }
@@ -52,7 +52,7 @@ import Testing
         #expect(throws: StringsFileError(.tooLong, line: 1)) { try StringsFile.read(long) }
     }
 
-    @Test func `every damaged file is read or refused`() {
+    @Test func `damaged files do not trap`() {
         let bytes = Array(Self.file.utf8)
         for index in bytes.indices {
             _ = try? StringsFile.read(Array(bytes[..<index]))
@@ -97,12 +97,12 @@ import Testing
 
     @Test(arguments: [
         ("{", "line 1, column 2: the JSON ends too early"),
-        (#"{"strings": {}}"#, "sourceLanguage has to name a language"),
-        (#"{"sourceLanguage": "en", "strings": []}"#, "strings has to be an object of keys"),
-        (#"{"sourceLanguage": "en", "strings": {"A": 1}}"#, "strings.A has to be an object"),
+        (#"{"strings": {}}"#, "sourceLanguage must be a language tag"),
+        (#"{"sourceLanguage": "en", "strings": []}"#, "strings must be an object"),
+        (#"{"sourceLanguage": "en", "strings": {"A": 1}}"#, "strings.A must be an object"),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"../x": {}}}}}"#,
-            "strings.A.localizations.../x is no language"
+            "strings.A.localizations.../x is not a language tag"
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {}}}}}"#,
@@ -110,19 +110,19 @@ import Testing
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"stringUnit": {"value": 1}}}}}}"#,
-            "strings.A.localizations.de.stringUnit.value has to be a text"
+            "strings.A.localizations.de.stringUnit.value must be a string"
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"variations": {"#
                 + #""plural": {"1": {}}}}}}}}"#,
-            "strings.A.localizations.de.variations.plural.1 is none of zero, one, two, few, many, other"
+            "strings.A.localizations.de.variations.plural.1 must be one of zero, one, two, few, many, other"
         ),
         (
             #"{"sourceLanguage": "en", "strings": {"A": {"localizations": {"de": {"variations": {"plural": {}}}}}}}"#,
-            "strings.A.localizations.de.variations.plural has no other"
+            "strings.A.localizations.de.variations.plural must have the category other"
         ),
     ])
-    func `a mistake is told with its place`(text: String, message: String) {
+    func `an error has its place`(text: String, message: String) {
         let error = #expect(throws: StringCatalogError.self) { try read(text) }
         #expect(error?.description == message)
     }

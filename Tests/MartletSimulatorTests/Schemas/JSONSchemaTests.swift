@@ -5,7 +5,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// What schemas say of JSON, with another validator as the judge.
+/// Validation by schemas, compared with another validator.
 @Suite(.timeLimit(.minutes(1))) struct JSONSchemaTests {
     private static let judgeIsThere = FileManager.default.fileExists(atPath: Python.interpreter)
 
@@ -36,7 +36,7 @@ import Testing
     /// Expects the verdicts of the validator that others wrote, and of both kinds.
     private func agree(_ pairs: [(schema: JSONValue, documents: [JSONValue])]) async throws {
         let scratch = try ScratchDirectory()
-        // What no decoder asks is not checked, so it is not asked of the other either.
+        // The other validator does not check the keywords that are not checked here.
         let file = JSONValue.array(pairs.map { .array([$0.schema.without("pattern"), .array($0.documents)]) })
         let path = try scratch.write(file.encoded(), to: "pairs.json")
         let run = try await ProgramRun(Python.interpreter, ["Tests/Peers/check_schema_pairs.py", path])
@@ -52,29 +52,29 @@ import Testing
         }
     }
 
-    // MARK: What is told
+    // MARK: Violations
 
     @Test(
         arguments: [
             (#"{"type":"object","required":["a"]}"#, "{}", "/a is missing"),
             (
                 #"{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}"#, #"{"a":{"b":null}}"#,
-                "/a/b is null, and must be a text"
+                "/a/b is null, and must be a string"
             ),
-            (#"{"items":{"type":["number","null"]}}"#, #"[1,"x"]"#, "/1 is a text, and must be a number, or null"),
+            (#"{"items":{"type":["number","null"]}}"#, #"[1,"x"]"#, "/1 is a string, and must be a number, or null"),
             (#"{"additionalProperties":false}"#, #"{"a/b":1}"#, "/a~1b is not allowed"),
-            (#"{"type":"array"}"#, "{}", "it is an object, and must be a list"),
+            (#"{"type":"array"}"#, "{}", "it is an object, and must be an array"),
             (#"{"enum":["a","b"]}"#, #""c""#, #"it must be one of "a", "b""#),
             (#"{"const":1}"#, "2", "it must be 1"),
-            (#"{"minimum":0.5}"#, "0", "it is 0, and must be 0.5 at least"),
-            (#"{"maxLength":2}"#, #""abc""#, "it has 3 characters, and may have 2 at most"),
-            (#"{"minItems":1}"#, "[]", "it has 0 elements, and must have 1 at least"),
+            (#"{"minimum":0.5}"#, "0", "it is 0, and must be at least 0.5"),
+            (#"{"maxLength":2}"#, #""abc""#, "it has 3 characters, and must have at most 2"),
+            (#"{"minItems":1}"#, "[]", "it has 0 elements, and must have at least 1"),
             (#"{"anyOf":[{"type":"null"},{"type":"object","required":["a"]}]}"#, "{}", "/a is missing"),
             (
                 #"{"oneOf":[{"type":"number"},{"type":"integer"}]}"#, "1",
-                "it fits the alternatives 1 and 2 of the schema, and may fit one only"
+                "it matches the alternatives 1 and 2 of oneOf, and must match exactly one"
             ),
-            (#"{"not":{"type":"null"}}"#, "null", "it is what the schema excludes"),
+            (#"{"not":{"type":"null"}}"#, "null", "it matches a schema that is excluded by not"),
         ] as [(String, String, String)]
     )
     func `a violation has a place and a sentence`(schema: String, document: String, sentence: String) throws {
@@ -82,7 +82,7 @@ import Testing
         #expect(violations.map(\.description) == [sentence])
     }
 
-    // MARK: What is refused
+    // MARK: Invalid schemas
 
     @Test(
         arguments: [
@@ -100,7 +100,7 @@ import Testing
             (#"{"items":{"$defs":{}}}"#, "/items", "$defs"), (#"{"items":{"$id":"a"}}"#, "/items", "$id"),
         ] as [(String, String, String)]
     )
-    func `what is not checked is refused with its place`(schema: String, pointer: String, keyword: String) throws {
+    func `unsupported keywords are refused with their place`(schema: String, pointer: String, keyword: String) throws {
         let error = try #require(throws: JSONSchemaError.self) { try JSONSchema(json(schema)) }
         #expect(error.pointer == pointer && error.keyword == keyword, "\(error)")
         #expect(!error.description.isEmpty)
@@ -114,7 +114,7 @@ import Testing
         ##"{"anyOf":[{"$ref":"#"},true],"allOf":[{"$ref":"#"},{"$ref":"#"}]}"##,
         ##"{"type":"array","anyOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}"##,
     ])
-    func `a schema that would go on forever is given up, and that is told`(schema: String) throws {
+    func `the validation of a recursive schema is limited`(schema: String) throws {
         let document = String(repeating: "[", count: 40) + "1" + String(repeating: "]", count: 40)
         let violations = try JSONSchema(json(schema)).violations(of: json(document))
         #expect(violations.count == 1 && violations[0].message.hasPrefix("cannot be checked"), "\(violations)")
@@ -127,7 +127,7 @@ import Testing
         #expect(!schema.accepts(.array(Array(repeating: "x", count: 200_000))))
     }
 
-    @Test func `numbers count by what they are, not by how they are written`() throws {
+    @Test func `numbers are compared by value`() throws {
         let whole = try JSONSchema(["type": "integer", "maximum": 9_007_199_254_740_992])
         #expect(!whole.accepts(try json("9007199254740993")))
         #expect(whole.accepts(try json("-1e300")))

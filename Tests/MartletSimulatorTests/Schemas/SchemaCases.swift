@@ -1,6 +1,6 @@
 import Testing
 
-/// A schema with documents that show what it says.
+/// A schema with documents to validate.
 struct SchemaCase: Sendable, CustomTestStringConvertible {
     let schema: String
     let documents: [String]

@@ -4,7 +4,7 @@ import MartletCore
 import MartletSimulator
 import Testing
 
-/// Schemas that are told from Swift types, and the types that tell none.
+/// Schemas derived from Swift types, and types without a schema.
 @Suite struct SchemaExplorationTests {
     struct Order: Codable {
         struct Item: Codable {
@@ -36,7 +36,7 @@ import Testing
         "delays":[1,null],"isPaid":true}
         """
 
-    @Test func `a type's schema takes what the type takes, and refuses what it refuses`() throws {
+    @Test func `a derived schema accepts the values that the type decodes`() throws {
         let schema = try JSONSchema(decoding: Order.self)
         let order = try json(Self.order)
         #expect(schema.violations(of: order).isEmpty)
@@ -83,7 +83,7 @@ import Testing
         #expect(schema.accepts(state.json))
     }
 
-    @Test func `decoders of one's own are followed as far as they show what they want`() throws {
+    @Test func `custom decoding is observed`() throws {
         struct Pair: Decodable {
             var first: String
             var second: Int
@@ -106,7 +106,7 @@ import Testing
         #expect(!schema.accepts(try json(#"{"pair":["a",1]}"#)))
     }
 
-    // MARK: What cannot be told
+    // MARK: Unsupported types
 
     private enum Open: String, Codable {
         case a
@@ -137,13 +137,13 @@ import Testing
         }
     }
 
-    @Test func `a type that cannot be followed is named with what to do`() throws {
-        try refuses([String: Open].self, "Open: which values it takes cannot be told: make it CaseIterable")
-        try refuses(Payload.self, "Payload: it does not decode from stand-ins")
+    @Test func `unsupported types are reported with advice`() throws {
+        try refuses([String: Open].self, "Open: its values are unknown: make it CaseIterable")
+        try refuses(Payload.self, "Payload: it does not decode placeholder values")
         try refuses(Tree.self, "it contains itself")
-        try refuses([Int: String].self, "a dictionary has no schema unless its keys are texts")
-        try refuses(Tolerant.self, "Tolerant: what it takes depends on what it reads")
-        try refuses(Swallowing.self, "Open: which values it takes cannot be told")
+        try refuses([Int: String].self, "the keys of a dictionary must be strings")
+        try refuses(Tolerant.self, "Tolerant: its decoding depends on the decoded values")
+        try refuses(Swallowing.self, "Open: its values are unknown")
     }
 
     private func refuses<Value: Decodable>(_ type: Value.Type, _ words: String) throws {

@@ -1,0 +1,35 @@
+/// A distribution of values: a count for each bound, as in a Prometheus histogram.
+package struct Histogram: Sendable, Hashable {
+    /// The upper bounds in ascending order; a value is counted under the first bound that it does not exceed.
+    package let bounds: [Double]
+    /// The count for each bound, and a last one for values that exceed all bounds.
+    package private(set) var counts: [Int]
+    /// The sum of the values.
+    package private(set) var sum = 0.0
+
+    /// Creates a histogram without values.
+    ///
+    /// - Parameter bounds: The upper bounds in ascending order.
+    package init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = [Int](repeating: 0, count: bounds.count + 1)
+    }
+
+    /// A histogram without values for times in seconds.
+    package static var times: Histogram {
+        Histogram(bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30])
+    }
+
+    /// Counts a value.
+    package mutating func observe(_ value: Double) {
+        var index = 0
+        while index < bounds.count, value > bounds[index] { index += 1 }
+        counts[index] += 1
+        sum += value
+    }
+
+    /// Counts a time.
+    package mutating func observe(_ time: Duration) {
+        observe(Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18)
+    }
+}

@@ -1,0 +1,12 @@
+package import MartletCore
+
+/// The measurements of a store since it was opened.
+package struct OutboxMeasures: Sendable, Hashable {
+    /// The duration of commits, including the wait for the disk.
+    package var commitTimes = Histogram.times
+    /// The number of pushes that were accepted or settled in one commit.
+    package var commitSizes = Histogram(bounds: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500])
+
+    /// Creates empty measurements.
+    package init() {}
+}

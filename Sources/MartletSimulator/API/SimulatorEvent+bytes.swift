@@ -1,0 +1,30 @@
+internal import MartletCore
+internal import MartletHTTPServer
+
+extension SimulatorEvent {
+    /// Returns the event as server-sent event; empty when the query does not match its push.
+    ///
+    /// Only the event of a received push has an identifier, the number of the push: a client that reconnects with it as
+    /// `Last-Event-ID` misses no stored push.
+    func bytes(matching query: PushQuery) -> [UInt8] {
+        switch self {
+        case .received(let push):
+            query.matches(push) ? ServerSentEvent.bytes("push", push.json, id: String(push.number)) : []
+        case .changed(let push):
+            query.matches(push) ? ServerSentEvent.bytes("changed", push.json) : []
+        case .forgotten(let numbers):
+            ServerSentEvent.bytes(
+                "forgotten",
+                [
+                    "from": .number(JSONNumber(numbers.lowerBound)),
+                    "through": .number(JSONNumber(numbers.upperBound)),
+                ]
+            )
+        case .faultsChanged: ServerSentEvent.bytes("chaos", [:])
+        case .previewsChanged: ServerSentEvent.bytes("previews", [:])
+        case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
+        case .streamsRefused: []
+        case .keepAlive: ServerSentEvent.sign
+        }
+    }
+}

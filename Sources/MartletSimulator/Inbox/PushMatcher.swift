@@ -1,0 +1,73 @@
+internal import MartletCore
+
+/// A push that the terms of queries are matched against.
+struct PushMatcher {
+    private let push: ReceivedPush
+    /// The payload, parsed when the first term needs it.
+    private lazy var payload: JSONValue? = try? JSONReader.readPayload(push.payload)
+
+    init(_ push: ReceivedPush) {
+        self.push = push
+    }
+
+    /// Returns whether the push has the value of a term, ignoring the negation of the term.
+    mutating func matches(_ term: PushQuery.Term) -> Bool {
+        let value = term.value
+        return switch term.field {
+        case .text: includes(String(decoding: push.payload, as: UTF8.self), value)
+        case .number: term.numbers.contains { $0.contains(push.number) }
+        case .app: contains(push.bundleID, value)
+        case .topic: contains(push.headers.topic, value)
+        case .device: contains(push.deviceToken, value)
+        case .channel: contains(push.channel?.rawValue, value)
+        case .type: contains(push.headers.pushType, value)
+        case .title: contains(alert("title"), value)
+        case .subtitle: contains(alert("subtitle"), value)
+        case .body: contains(alert("body"), value)
+        case .id: push.id == value || push.headers.id == value
+        case .status: String(push.status) == value
+        case .reason: contains(push.reason?.rawValue, value)
+        case .priority: push.headers.priority == value
+        case .collapse: contains(push.headers.collapseID, value)
+        case .thread: contains(payload?["aps"]?["thread-id"]?.stringValue, value)
+        case .key: hasKey(value)
+        case .has: push.findings.contains { $0.severity.rawValue == value }
+        case .is: hasProperty(value)
+        case .ns: push.namespace == value
+        }
+    }
+
+    private mutating func hasProperty(_ value: String) -> Bool {
+        switch value {
+        case "silent": payload?["aps"]?["content-available"] != nil && payload?["aps"]?["alert"] == nil
+        case "disturbed": push.wasFaulted
+        case "accepted": push.status == 200
+        case "refused": push.status != 200 && push.status != 0
+        case "composed": push.connection == ReceivedPush.noConnection
+        default: push.app != nil
+        }
+    }
+
+    /// Returns a part of the alert; an alert that is a string is its body.
+    private mutating func alert(_ name: String) -> String? {
+        let alert = payload?["aps"]?["alert"]
+        return name == "body" ? alert?.stringValue ?? alert?["body"]?.stringValue : alert?[name]?.stringValue
+    }
+
+    /// Returns whether the payload has a value at a path, or a certain value, as in `aps.badge=3`.
+    private mutating func hasKey(_ value: String) -> Bool {
+        let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let place = parts[0].split(separator: ".").reduce(payload) { $0?[String($1)] }
+        guard let place else { return false }
+        guard parts.count > 1 else { return true }
+        return place.stringValue == String(parts[1]) || String(decoding: place.encoded(), as: UTF8.self) == parts[1]
+    }
+
+    private func contains(_ text: String?, _ value: String) -> Bool {
+        value.hasPrefix("=") ? text.map { $0 == value.dropFirst() } ?? false : includes(text, value)
+    }
+
+    private func includes(_ text: String?, _ value: String) -> Bool {
+        text?.lowercased().contains(value.lowercased()) ?? false
+    }
+}

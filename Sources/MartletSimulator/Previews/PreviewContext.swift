@@ -1,0 +1,84 @@
+internal import LiveSurfaces
+internal import MartletCore
+
+/// The data that a phone has besides a push: the attributes and the template of its activity, the surfaces that the app
+/// has stored, and the other notifications of its thread.
+struct PreviewContext {
+    /// The maximum number of other notifications of a thread.
+    private static let threadLimit = 50
+
+    /// The context as the HTTP interface returns it.
+    let json: JSONValue
+
+    /// Collects the context of a push.
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - pushes: The stored pushes, oldest first.
+    ///   - devices: The devices.
+    ///   - data: The data for previews.
+    init(of push: ReceivedPush, among pushes: [ReceivedPush], _ devices: DeviceRegistry, _ data: PreviewData) {
+        let app = push.bundleID ?? ""
+        var members: [JSONValue.Member] = []
+        if push.isLiveActivity {
+            let aps = (try? JSONReader.readPayload(push.payload))?["aps"]
+            let start = aps?["attributes-type"] == nil ? PreviewContext.start(of: push, among: pushes, devices) : aps
+            let type = start?["attributes-type"]?.stringValue
+            if let type { members.append(.init("attributes-type", .string(type))) }
+            if let attributes = start?["attributes"] { members.append(.init("attributes", attributes)) }
+            if let (_, template) = data.template(of: app, attributesType: type) {
+                members.append(.init("template", template.json))
+            }
+        }
+        let surfaces = SurfaceKind.allCases.compactMap { data.surfaces[app]?[$0] }
+        if !surfaces.isEmpty {
+            let projections = surfaces.map { JSONValue.Member($0.kind.rawValue, .object($0.projections)) }
+            members.append(.init("surfaces", .object(projections)))
+        }
+        let thread = PreviewContext.thread(of: push, among: pushes)
+        if !thread.isEmpty { members.append(.init("thread", .array(thread.map(\.json)))) }
+        json = .object(members)
+    }
+
+    /// Returns `aps` of the push that started the activity of a push; nil when no stored push did.
+    private static func start(
+        of push: ReceivedPush,
+        among pushes: [ReceivedPush],
+        _ devices: DeviceRegistry
+    ) -> JSONValue? {
+        guard let token = try? DeviceToken(hex: push.deviceToken), let number = devices.start(of: token),
+            let start = pushes.first(where: { $0.number == number })
+        else { return nil }
+        return (try? JSONReader.readPayload(start.payload))?["aps"]
+    }
+
+    /// Returns the other notifications of the same app and thread for the push's device, newest first.
+    private static func thread(of push: ReceivedPush, among pushes: [ReceivedPush]) -> [ReceivedPush] {
+        guard push.isNotification, let thread = push.threadID else { return [] }
+        let token = push.deviceToken.lowercased()
+        var collapsed: Set<String> = []
+        var found: [ReceivedPush] = []
+        for other in pushes.reversed() where found.count < threadLimit {
+            guard other.isNotification, other.deviceToken.lowercased() == token, other.bundleID == push.bundleID,
+                other.threadID == thread
+            else { continue }
+            // Of the notifications with the same collapse identifier, the phone shows only the newest.
+            let isNewest = other.headers.collapseID.map { collapsed.insert($0).inserted } ?? true
+            if isNewest, other.number != push.number { found.append(other) }
+        }
+        return found
+    }
+}
+
+extension ReceivedPush {
+    /// Whether the push was accepted and is shown to the user as a notification.
+    fileprivate var isNotification: Bool {
+        status == 200 && channel == nil && headers.pushType ?? PushType.alert.rawValue == PushType.alert.rawValue
+    }
+
+    /// The thread of an alert, empty when it names none; nil for a push without an alert.
+    fileprivate var threadID: String? {
+        guard let aps = (try? JSONReader.readPayload(payload))?["aps"], aps["alert"] != nil else { return nil }
+        return aps["thread-id"]?.stringValue ?? ""
+    }
+}

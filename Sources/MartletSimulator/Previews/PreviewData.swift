@@ -1,0 +1,70 @@
+internal import LiveSurfaces
+internal import MartletCore
+
+/// The data that previews need besides pushes: the apps' localized strings, templates of Live Activities, and stored
+/// surfaces.
+///
+/// It is held in memory and limited, because every client of the inbox can add to it.
+struct PreviewData: Sendable {
+    /// The key of a template: the app, and the type of its attributes.
+    struct TemplateName: Hashable {
+        let app: String
+        let attributesType: String
+    }
+
+    /// The maximum number of templates, and of apps with surfaces.
+    static let templateLimit = 200
+    static let surfaceLimit = 200
+
+    var strings = LocalizedTables()
+    private(set) var templates: [TemplateName: PreviewTemplate] = [:]
+    /// The stored surfaces of each app, by kind.
+    private(set) var surfaces: [String: [SurfaceKind: StoredSurface]] = [:]
+
+    /// Sets a template, replacing an existing one.
+    mutating func set(_ template: PreviewTemplate, _ name: TemplateName) throws(PreviewLimitError) {
+        guard templates[name] != nil || templates.count < PreviewData.templateLimit else {
+            throw PreviewLimitError("there are \(templates.count) templates already: remove some first")
+        }
+        templates[name] = template
+    }
+
+    /// Removes a template; returns false when there is none.
+    mutating func removeTemplate(_ name: TemplateName) -> Bool {
+        templates.removeValue(forKey: name) != nil
+    }
+
+    /// Sets the stored surface of an app for its kind, replacing an existing one.
+    mutating func set(_ surface: StoredSurface, of app: String) throws(PreviewLimitError) {
+        guard surfaces[app] != nil || surfaces.count < PreviewData.surfaceLimit else {
+            throw PreviewLimitError("\(surfaces.count) apps have surfaces already: remove some first")
+        }
+        surfaces[app, default: [:]][surface.kind] = surface
+    }
+
+    /// Removes the stored surface of an app for a kind; returns false when there is none.
+    mutating func removeSurface(_ kind: SurfaceKind, of app: String) -> Bool {
+        let hasBeen = surfaces[app]?.removeValue(forKey: kind) != nil
+        if surfaces[app]?.isEmpty == true { surfaces[app] = nil }
+        return hasBeen
+    }
+
+    /// Returns the template for a Live Activity; without a type, the only template of the app.
+    func template(of app: String, attributesType: String?) -> (name: TemplateName, PreviewTemplate)? {
+        let candidates = templates.filter {
+            $0.key.app == app && attributesType ?? $0.key.attributesType == $0.key.attributesType
+        }
+        guard candidates.count == 1, let found = candidates.first else { return nil }
+        return (found.key, found.value)
+    }
+}
+
+/// An error that reports that a limit of the preview data is reached.
+struct PreviewLimitError: Error, CustomStringConvertible {
+    /// The limit that is reached, and what to do.
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

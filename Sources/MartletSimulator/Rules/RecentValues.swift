@@ -1,0 +1,68 @@
+/// A dictionary with a limited number of values, which removes the value that was set least recently to make room.
+struct RecentValues<Key: Hashable, Value> {
+    private struct Entry {
+        var value: Value
+        /// The number of the last time that the value was set, which distinguishes it from older positions in `order`.
+        var number: Int
+    }
+
+    private let capacity: Int
+    private var entries: [Key: Entry] = [:]
+    /// The keys in the order in which values were set, from ``start`` on; those that were set again are there twice.
+    private var order: [(key: Key, number: Int)] = []
+    private var start = 0
+    private var lastNumber = 0
+
+    /// Creates an empty dictionary.
+    ///
+    /// - Parameter capacity: The maximum number of values, at least 1.
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// The number of values.
+    var count: Int { entries.count }
+
+    /// The value for a key; nil when it was never set, or was removed.
+    subscript(key: Key) -> Value? { entries[key]?.value }
+
+    /// Sets the value for a key.
+    ///
+    /// - Returns: The value that it replaces; nil for none.
+    @discardableResult
+    mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+        lastNumber &+= 1
+        let replaced = entries.updateValue(Entry(value: value, number: lastNumber), forKey: key)
+        order.append((key, lastNumber))
+        while entries.count > capacity { removeFirstPosition() }
+        // Positions of values that were set again are at most as many as values.
+        if order.count - start > 2 * capacity {
+            order = order[start...].filter { entries[$0.key]?.number == $0.number }
+            start = 0
+        }
+        return replaced?.value
+    }
+
+    /// Removes the value for a key.
+    mutating func removeValue(forKey key: Key) {
+        entries[key] = nil
+    }
+
+    /// Removes the values that were set least recently, as long as they match a condition.
+    mutating func removeOldest(while isOld: (Value) -> Bool) {
+        while start < order.count {
+            let (key, number) = order[start]
+            if let entry = entries[key], entry.number == number, !isOld(entry.value) { return }
+            removeFirstPosition()
+        }
+    }
+
+    private mutating func removeFirstPosition() {
+        let (key, number) = order[start]
+        if entries[key]?.number == number { entries[key] = nil }
+        start += 1
+        guard start > capacity || start == order.count else { return }
+        order.removeFirst(start)
+        start = 0
+    }
+}

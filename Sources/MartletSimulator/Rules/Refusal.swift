@@ -1,0 +1,37 @@
+internal import MartletCore
+
+/// The refusal of a request: the reason in the answer, and a finding that explains it in the inbox.
+struct Refusal: Error {
+    var reason: Reason
+    private let rule: Lint.Rule
+    private let place: Lint.Place
+    private let text: String
+    /// The server that refuses the push: APNs, unless the limit is the simulator's own.
+    private let refuser: String
+
+    var finding: Lint.Finding { Lint.Finding(rule, place, text, reason: reason, refuser: refuser) }
+
+    init(
+        _ reason: Reason,
+        _ rule: Lint.Rule,
+        _ place: Lint.Place,
+        _ text: String,
+        refuser: String = "APNs"
+    ) {
+        self.reason = reason
+        self.rule = rule
+        self.place = place
+        self.text = text
+        self.refuser = refuser
+    }
+
+    /// Returns a refusal for the provider token or the certificate of a request.
+    static func credentials(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
+        Refusal(reason, rule, .header("authorization"), text)
+    }
+
+    /// Returns a refusal for the device token in the path.
+    static func deviceToken(_ reason: Reason, _ rule: Lint.Rule, _ text: String) -> Refusal {
+        Refusal(reason, rule, .header(":path"), text)
+    }
+}

@@ -1,0 +1,198 @@
+internal import MartletCore
+internal import MartletServer
+internal import MartletTransport
+
+extension Lint.Rule {
+    static let requestPathUnknown = Lint.Rule(
+        "request-path-unknown",
+        .error,
+        .sending,
+        "the path of a request is not one of APNs"
+    )
+    static let requestMethodWrong = Lint.Rule(
+        "request-method-wrong",
+        .error,
+        .sending,
+        "the path of a request does not accept its method"
+    )
+    static let requestIDNotCanonical = Lint.Rule(
+        "request-id-not-canonical",
+        .error,
+        .broadcast,
+        "apns-request-id is not a UUID"
+    )
+    static let headerRepeated = Lint.Rule(
+        "header-repeated",
+        .error,
+        .sending,
+        "a request has the same header twice"
+    )
+    static let certificateNotForPushes = Lint.Rule(
+        "certificate-not-for-pushes",
+        .error,
+        .certificate,
+        "a client certificate names no topic"
+    )
+    static let certificateEnvironmentWrong = Lint.Rule(
+        "certificate-environment-wrong",
+        .error,
+        .certificate,
+        "a client certificate is for the other environment"
+    )
+    static let locationWithCertificate = Lint.Rule(
+        "location-with-certificate",
+        .error,
+        .sending,
+        "a push of type location comes with a client certificate"
+    )
+    static let broadcastExpirationNotStored = Lint.Rule(
+        "broadcast-expiration-not-stored",
+        .error,
+        .broadcast,
+        "a broadcast to a channel without storage has an apns-expiration other than 0"
+    )
+    static let topicNotAllowed = Lint.Rule(
+        "topic-not-allowed",
+        .error,
+        .providerToken,
+        "the signing key or the certificate is not for the topic"
+    )
+    static let deviceTokenMissing = Lint.Rule(
+        "device-token-missing",
+        .error,
+        .sending,
+        "the path has no device token"
+    )
+    static let deviceTokenMalformed = Lint.Rule(
+        "device-token-malformed",
+        .error,
+        .sending,
+        "the device token is not an even number of hexadecimal digits, 1024 at most"
+    )
+    static let deviceTokenOfOtherEnvironment = Lint.Rule(
+        "device-token-of-other-environment",
+        .error,
+        .responses,
+        "the device token belongs to the other environment"
+    )
+    static let deviceTokenOfOtherTopic = Lint.Rule(
+        "device-token-of-other-topic",
+        .error,
+        .responses,
+        "the device token is not registered for the topic"
+    )
+    static let deviceTokenUnregistered = Lint.Rule(
+        "device-token-unregistered",
+        .error,
+        .responses,
+        "the device token is no longer valid"
+    )
+    static let answeredByFault = Lint.Rule(
+        "answered-by-fault",
+        .warning,
+        .responses,
+        "a fault of the simulator, or the suffix of the device token, determined the answer"
+    )
+    static let answerLost = Lint.Rule(
+        "answer-lost",
+        .warning,
+        .responses,
+        "the answer to a push was not written to the connection"
+    )
+    static let trailersIgnored = Lint.Rule(
+        "trailers-ignored",
+        .warning,
+        .sending,
+        "a request has fields of APNs after its body, as trailers"
+    )
+    static let mdmWithoutCertificate = Lint.Rule(
+        "mdm-without-certificate",
+        .error,
+        .mdm,
+        "a push for a managed device is authenticated by a provider token"
+    )
+    static let pushRefused = Lint.Rule(
+        "push-refused",
+        .error,
+        .responses,
+        "APNs refuses a push for another reason"
+    )
+}
+
+/// The rules about the sending and the answer of a push, except those about provider tokens.
+///
+/// Most are broken only by refused pushes.
+enum RefusalRules {
+    static let all: [Lint.Rule] = [
+        .requestPathUnknown, .requestMethodWrong, .requestIDNotCanonical, .headerRepeated, .certificateNotForPushes,
+        .certificateEnvironmentWrong, .locationWithCertificate, .broadcastExpirationNotStored, .topicNotAllowed,
+        .deviceTokenMissing, .deviceTokenMalformed, .deviceTokenOfOtherEnvironment, .deviceTokenOfOtherTopic,
+        .deviceTokenUnregistered, .answeredByFault, .answerLost, .trailersIgnored, .mdmWithoutCertificate, .pushRefused,
+    ]
+
+    /// Returns the finding about an answer that was not written to the connection.
+    ///
+    /// - Parameters:
+    ///   - status: The status of the answer.
+    ///   - loss: The cause.
+    /// - Returns: The finding.
+    static func answerLost(status: Int, to loss: AnswerLoss) -> Lint.Finding {
+        let unknown = "the client cannot know what became of the push"
+        let unprocessed = "the client knows that the push was not processed, and can send it again"
+        let event: String
+        var consequence = unknown
+        switch loss {
+        case .client: return answerNotAwaited
+        case .connection(let injection): event = "\(injection) ended the connection before"
+        case .fault(let injection):
+            switch injection.action {
+            case .hang: event = "\(injection) withheld"
+            case .resetStream(let code):
+                let code = HTTP2ErrorCode(rawValue: code)
+                event = "\(injection) reset the stream (\(code)) before"
+                if code == .refusedStream { consequence = unprocessed }
+            case .goAway:
+                event = "\(injection) left the stream out of the GOAWAY frame before"
+                consequence = unprocessed
+            default: event = "\(injection) ended the connection before"
+            }
+        }
+        let answer = event.hasSuffix("before") ? "the answer, \(status), was sent" : "the answer, \(status)"
+        return Lint.Finding(.answerLost, .connection, "\(event) \(answer): \(consequence)")
+    }
+
+    /// A constant, because a client can reset thousands of streams.
+    private static let answerNotAwaited = Lint.Finding(
+        .answerLost,
+        .connection,
+        "the client reset the stream or left before the answer was sent: it cannot know what became of the push"
+    )
+
+    /// Returns the findings about the request of a push that do not change the answer of APNs.
+    static func findings(about request: APNsRequest) -> [Lint.Finding] {
+        request.trailers.map { name in
+            Lint.Finding(
+                .trailersIgnored,
+                .header(name),
+                "\(name) was sent as a trailer, which has no effect: send it before the body"
+            )
+        }
+    }
+
+    /// The finding about a push of type mdm, or to a topic for MDM, without a client certificate.
+    static let mdmWithToken = Lint.Finding(
+        .mdmWithoutCertificate,
+        .header("authorization"),
+        "pushes of type mdm need the MDM push certificate as TLS client certificate, not a provider token"
+    )
+
+    /// Returns the finding about an answer that a fault determined.
+    static func answer(_ reason: Reason, by injection: FaultInjection) -> Lint.Finding {
+        Lint.Finding(.answeredByFault, .connection, "\(injection) determined the answer \(reason.rawValue)")
+    }
+
+    /// Returns the finding about a refusal that no other rule explains.
+    static func other(_ reason: Reason) -> Lint.Finding {
+        Lint.Finding(.pushRefused, .connection, reason.explanation ?? reason.rawValue, reason: reason)
+    }
+}

@@ -1,0 +1,245 @@
+internal import MartletCore
+
+extension Lint.Rule {
+    static let deviceTokenRepeated = Lint.Rule(
+        "device-token-repeated",
+        .warning,
+        .sending,
+        "a device gets the same push twice in a moment"
+    )
+    static let connectionPerPush = Lint.Rule(
+        "connection-per-push",
+        .warning,
+        .connection,
+        "each push comes over a connection of its own"
+    )
+}
+
+/// The rules that only a sequence of pushes can break.
+///
+/// They are applied to each push that was accepted. Memory is bounded: the last pushes of ten seconds to 50 000
+/// devices, 4 096 connections, and 256 senders. They have no clock.
+struct TrafficRules {
+    /// The parts of a push that the rules depend on.
+    struct Push {
+        /// The time of the push in seconds since 1970.
+        var time: Int64
+        /// The seconds by which a fault has set the simulator's clock ahead.
+        var skew: Int64 = 0
+        /// The number of the connection of the push.
+        var connection: Int
+        /// The sender: its signing key or certificate, and the namespace of the push.
+        var sender = ""
+        /// The number of earlier pushes on the connection.
+        var earlierPushCount: Int
+        /// The device token, always in the same case.
+        var deviceToken: String
+        /// Whether the device receives the push at once.
+        var isOnline = true
+        /// `apns-topic`.
+        var topic: String
+        /// `apns-push-type`.
+        var pushType: PushType?
+        /// `apns-collapse-id`.
+        var collapseID: String?
+        /// The payload.
+        var payload: [UInt8]
+        /// The provider token; nil for a client with a certificate.
+        var providerToken: SentToken?
+    }
+
+    /// The parts of a provider token that the rules depend on.
+    struct SentToken {
+        /// A value that is equal for equal tokens, such as a hash of the bytes.
+        var identity: Int
+        /// The time at which the token was issued, in seconds since 1970.
+        var issuedAt: Int64
+        /// The message about the token that this one replaced too early on its connection; nil when it was in time.
+        var earlyReplacement: String?
+        /// The deviations of the token from the form in Apple's documentation.
+        var deviations: [ProviderTokenDeviation] = []
+    }
+
+    static let all: [Lint.Rule] = [.deviceTokenRepeated, .connectionPerPush]
+
+    /// The duration of a burst of pushes in seconds: long enough to send to a list of thousands twice.
+    private static let burst: Int64 = 10
+    /// The number of seconds by which two clocks may differ.
+    private static let clockTolerance: Int64 = 60
+    /// The number of consecutive connections with one push each after which the next one leads to a finding.
+    private static let shortConnectionLimit = 10
+    /// The maximum age of these connections at that time, in seconds.
+    private static let shortConnectionPeriod: Int64 = 300
+
+    private struct Target: Hashable {
+        var deviceToken: String
+        var topic: String
+    }
+
+    private struct Arrival {
+        var time: Int64
+        var isOnline: Bool
+        var collapseID: String?
+        /// The hash of the payload; payloads themselves would need too much memory.
+        var payload: Int
+    }
+
+    private struct Connection {
+        var openedAt: Int64
+        var pushCount = 0
+        var token: Int?
+    }
+
+    /// The last push to each device and topic in the last ``burst``.
+    private var arrivals: RecentValues<Target, Arrival>
+    private var connections = RecentValues<Int, Connection>(capacity: 4_096)
+    /// The last connections that each sender opened, oldest first.
+    private var lastOpened = RecentValues<String, [Int]>(capacity: 256)
+
+    /// Creates rules that remember the last pushes to this many devices and topics.
+    init(capacity: Int = 50_000) {
+        arrivals = RecentValues(capacity: capacity)
+    }
+
+    /// Removes the remembered pushes to these devices, after their pushes were removed from the inbox.
+    ///
+    /// - Parameter targets: The device tokens in lower case, each with a topic.
+    mutating func forget(_ targets: some Sequence<(deviceToken: String, topic: String)>) {
+        for (deviceToken, topic) in targets {
+            arrivals.removeValue(forKey: Target(deviceToken: deviceToken, topic: topic))
+        }
+    }
+
+    /// Returns the findings about a push in the light of those before it, and remembers the push.
+    mutating func findings(for push: Push) -> [Lint.Finding] {
+        var connection = connections[push.connection] ?? Connection(openedAt: push.time)
+        let token = connection.token
+        var findings: [Lint.Finding] = []
+        if let finding = repetition(push) { findings.append(finding) }
+        if let token = push.providerToken {
+            findings += TrafficRules.findings(about: token, at: push.time, skew: push.skew)
+        }
+        if let finding = earlyRefresh(push, on: &connection) { findings.append(finding) }
+        if let finding = connectionPerPush(push) { findings.append(finding) }
+        // The rules only distinguish one push from more, so higher counts need not be exact.
+        if connection.pushCount < 2 || push.providerToken?.identity != token {
+            connection.pushCount = max(connection.pushCount, push.earlierPushCount) + 1
+            connections.updateValue(connection, forKey: push.connection)
+        }
+        return findings
+    }
+
+    // MARK: Devices
+
+    private mutating func repetition(_ push: Push) -> Lint.Finding? {
+        // The user sees only alerts twice.
+        guard push.pushType == nil || push.pushType == .alert else { return nil }
+        let target = Target(deviceToken: push.deviceToken, topic: push.topic)
+        let arrival = Arrival(
+            time: push.time,
+            isOnline: push.isOnline,
+            collapseID: push.collapseID,
+            payload: push.payload.hashValue
+        )
+        let last = arrivals.updateValue(arrival, forKey: target)
+        arrivals.removeOldest { push.time.distance(since: $0.time) >= TrafficRules.burst }
+        guard let last, push.time.distance(since: last.time) < TrafficRules.burst, last.payload == arrival.payload,
+            (try? JSONReader.readPayload(push.payload))?["aps"]?["alert"] != nil
+        else { return nil }
+        // APNs stores one push for an offline device, and the device shows one notification for a collapse identifier.
+        guard last.isOnline, push.isOnline, push.collapseID == nil || push.collapseID != last.collapseID else {
+            return nil
+        }
+        return Lint.Finding(
+            .deviceTokenRepeated,
+            .header(":path"),
+            "this device received the same push less than \(TrafficRules.burst) seconds ago, and the user sees it"
+                + " twice: check whether the list contains its token twice"
+        )
+    }
+
+    // MARK: Provider tokens
+
+    /// Returns the findings about the form and the age of a provider token.
+    ///
+    /// - Parameters:
+    ///   - token: The provider token of an accepted push.
+    ///   - time: The time of the push in seconds since 1970.
+    ///   - skew: The seconds by which a fault has set the simulator's clock ahead.
+    /// - Returns: The findings.
+    static func findings(about token: SentToken, at time: Int64, skew: Int64) -> [Lint.Finding] {
+        token.deviations.map(ProviderTokenRules.finding) + [age(of: token, at: time, skew: skew)].compactMap(\.self)
+    }
+
+    private static func age(of token: SentToken, at time: Int64, skew: Int64) -> Lint.Finding? {
+        // APNs compares a token with its own clock. The skew is bounded, so its sum with a real time does not overflow.
+        let now = time &+ skew
+        let age = now.distance(since: token.issuedAt)
+        if age > ProviderToken.maximumAgeInSeconds {
+            return Lint.Finding(
+                .providerTokenTooOld,
+                .header("authorization"),
+                "the provider token was issued \(age / 60) minutes ago, and is valid for 60"
+                    + ProviderTokenRules.skewNote(skew),
+                reason: .expiredProviderToken
+            )
+        }
+        guard age < -TrafficRules.clockTolerance else { return nil }
+        let lead = token.issuedAt.distance(since: now)
+        let cause =
+            skew == 0
+            ? ": the sender's clock is ahead" : ProviderTokenRules.skewNote(skew)
+        return Lint.Finding(
+            .providerTokenAhead,
+            .header("authorization"),
+            "the provider token was issued \(lead) seconds in the future\(cause); APNs refuses tokens from more than an"
+                + " hour ahead"
+        )
+    }
+
+    private func earlyRefresh(_ push: Push, on connection: inout Connection) -> Lint.Finding? {
+        guard let token = push.providerToken, token.identity != connection.token else { return nil }
+        connection.token = token.identity
+        return token.earlyReplacement.map { text in
+            Lint.Finding(
+                .providerTokenRefreshedEarly,
+                .header("authorization"),
+                text,
+                reason: .tooManyProviderTokenUpdates
+            )
+        }
+    }
+
+    // MARK: Connections
+
+    private mutating func connectionPerPush(_ push: Push) -> Lint.Finding? {
+        guard push.earlierPushCount == 0 else { return nil }
+        let before = lastOpened[push.sender] ?? []
+        lastOpened.updateValue(
+            before.suffix(TrafficRules.shortConnectionLimit - 1) + [push.connection],
+            forKey: push.sender
+        )
+        guard before.count == TrafficRules.shortConnectionLimit,
+            before.allSatisfy({ number in
+                guard let connection = connections[number] else { return false }
+                return connection.pushCount == 1
+                    && push.time.distance(since: connection.openedAt) < TrafficRules.shortConnectionPeriod
+            })
+        else { return nil }
+        return Lint.Finding(
+            .connectionPerPush,
+            .connection,
+            "the last \(TrafficRules.shortConnectionLimit) connections of this sender carried one push each: keep a"
+                + " connection open for hours, because APNs treats rapid opening and closing of connections as an"
+                + " attack and may block the sender"
+        )
+    }
+}
+
+extension Int64 {
+    /// Returns the seconds from another time to this one, limited to the range of `Int64`.
+    fileprivate func distance(since other: Int64) -> Int64 {
+        let (difference, isTooMuch) = subtractingReportingOverflow(other)
+        return isTooMuch ? (self < other ? .min : .max) : difference
+    }
+}

@@ -1,0 +1,19 @@
+/// The last 100 connections that were closed.
+struct ClosedConnections {
+    private static let limit = 100
+
+    /// The connections, oldest first.
+    private(set) var all: [ConnectionRecord] = []
+    /// The number of streams that were refused on closed connections, these and earlier ones.
+    private(set) var refusedStreams = 0
+    /// The number of streams that clients have reset on closed connections, these and earlier ones.
+    private(set) var resetStreams = 0
+
+    /// Adds a connection.
+    mutating func add(_ record: ConnectionRecord) {
+        if all.count == ClosedConnections.limit { all.removeFirst() }
+        all.append(record)
+        refusedStreams += record.refusedStreams
+        resetStreams += record.resetStreams
+    }
+}

@@ -1,0 +1,271 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletServer
+internal import MartletTransport
+
+/// The simulated servers of Apple: it accepts connections, answers requests and applies faults.
+///
+/// The actor runs on the event loop of the simulator and carries out the decisions of ``ServiceMachine``. Its listeners
+/// retain it until they are closed.
+actor PushService {
+    private nonisolated let loop: EventLoop
+    /// The executor of the actor: the event loop of the simulator.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    /// The clock of the simulator, without the skew of a fault.
+    nonisolated let clock: WallClock
+    private let inbox: PushInbox
+    private let archive: ArchiveWriter
+    private var machine: ServiceMachine
+    private var listeners: [APNsListener] = []
+    /// The numbering of the connections, shared by all ports.
+    private let numbering = ConnectionNumbering()
+    private(set) var clients: [ObjectIdentifier: ServedClient] = [:]
+    private(set) var closedConnections = ClosedConnections()
+    /// The number of pushes by the status of their answers.
+    private(set) var answers: [Int: Int] = [:]
+    /// The number of pushes over a connection whose answer was not written.
+    private(set) var unanswered = 0
+
+    /// Creates a service without ports.
+    ///
+    /// - Parameters:
+    ///   - configuration: The rules, limits and faults.
+    ///   - inbox: The inbox for received pushes.
+    ///   - archive: The writer that saves channels.
+    ///   - clock: The clock.
+    ///   - loop: The event loop of the connections, which is shut down when the service is released.
+    init(
+        _ configuration: SimulatedAPNs.Configuration,
+        _ inbox: PushInbox,
+        _ archive: ArchiveWriter,
+        clock: WallClock,
+        on loop: EventLoop
+    ) {
+        self.loop = loop
+        self.clock = clock
+        self.inbox = inbox
+        self.archive = archive
+        machine = ServiceMachine(configuration)
+    }
+
+    deinit {
+        loop.shutdown()
+    }
+
+    // MARK: Listening
+
+    /// Whether the service accepts pushes.
+    var isListening: Bool { !listeners.isEmpty }
+
+    /// Listens on a port and returns the port.
+    ///
+    /// - Parameters:
+    ///   - host: An address literal.
+    ///   - port: The port; 0 for any free port.
+    ///   - tls: The TLS settings; nil for HTTP/2 in cleartext.
+    ///   - kind: The requests that the port accepts.
+    func listen(
+        on host: String,
+        _ port: UInt16,
+        _ tls: TLSContext?,
+        for kind: ConnectionRecord.Port
+    ) throws(WireError) -> UInt16 {
+        let listener = try APNsListener(
+            host: host,
+            port: port,
+            tls: tls,
+            limits: APNsListener.Limits(initialStreams: machine.initialStreams),
+            on: loop,
+            numbering: numbering,
+            admits: { self.machine.admitsConnection() },
+            onEvent: { connection, event in self.handle(event, from: connection, on: kind) }
+        )
+        listeners.append(listener)
+        return listener.port
+    }
+
+    /// Stops listening, and waits for open requests.
+    ///
+    /// - Parameter grace: The maximum time to wait for open requests.
+    func close(grace: Duration) async {
+        let closing = listeners
+        listeners = []
+        for listener in closing {
+            await withCheckedContinuation { continuation in
+                listener.close(grace: grace) { continuation.resume() }
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    private func handle(
+        _ event: APNsListener.Event,
+        from connection: ClientConnection,
+        on port: ConnectionRecord.Port
+    ) {
+        let key = ObjectIdentifier(connection)
+        switch event {
+        case .opened:
+            let client = ServedClient(connection, on: port, at: clock.secondsSince1970())
+            updateStreamLimit(of: client)
+            clients[key] = client
+        case .request(let request, let reply):
+            if let client = clients[key] { answer(request, reply, from: client, on: port) }
+        case .served(let tag, let status):
+            if let client = clients[key] { recordAnswer(tag, status: status, to: client) }
+        case .unreadable(let status, let isMalformed):
+            clients[key]?.record.unreadable(status, isMalformed: isMalformed)
+        case .refused(let count):
+            guard let client = clients[key] else { return }
+            let streams = RefusedStreams(connection: client.connection.id, count: count)
+            inbox.assumeIsolated { $0.report(.streamsRefused(streams)) }
+        case .goAway(let goAway):
+            clients[key]?.record.goAwayReceived = goAway
+        case .closed(let reason):
+            let now = clock.secondsSince1970()
+            let opened = clients.removeValue(forKey: key)
+            let client = opened ?? ServedClient(connection, on: port, at: now)
+            client.record.hasFailedHandshake = opened == nil
+            closedConnections.add(client.record.closed(reason, at: now, with: client.state.connection, connection))
+        }
+    }
+
+    private func answer(
+        _ request: APNsRequest,
+        _ reply: APNsReply,
+        from client: ServedClient,
+        on port: ConnectionRecord.Port
+    ) {
+        let now = clock.secondsSince1970()
+        let request = Judge.completed(request, over: client.state.connection)
+        client.record.receivedRequest(openStreams: client.connection.openStreamCount)
+        let decision = machine.decide(on: request, from: &client.state, over: port, at: now)
+        updateStreamLimit(of: client)
+        if request.isAboutChannels {
+            saveChannel(of: request, decision.judged)
+        } else {
+            // Recorded before a fault can end the stream, because that end is recorded on the push.
+            let connection = client.connection.id
+            reply.tag = receive(request, decision, over: connection, from: &client.state, at: now).number
+        }
+        client.send(decision, reply, on: loop)
+    }
+
+    /// Receives a push that was sent from the inbox page, and returns it with its answer.
+    func receive(composed request: APNsRequest) -> ReceivedPush {
+        let now = clock.secondsSince1970()
+        let decision = machine.decide(onComposed: request, at: now)
+        // Answers over a connection are counted when they have been written.
+        answers[decision.verdict.status, default: 0] += 1
+        var page = ClientState.page
+        return receive(request, decision, over: ReceivedPush.noConnection, from: &page, at: now)
+    }
+
+    private func receive(
+        _ request: APNsRequest,
+        _ decision: ServiceMachine.Decision,
+        over connection: Int,
+        from client: inout ClientState,
+        at now: Int64
+    ) -> ReceivedPush {
+        let (header, deviceToken) = (request.namespace, request.deviceToken)
+        let (number, namespace) = inbox.assumeIsolated { inbox in
+            (inbox.lastNumber + 1, inbox.namespace(header: header, deviceToken: deviceToken))
+        }
+        let (push, others) = machine.record(
+            request,
+            decision,
+            number: number,
+            in: namespace,
+            over: connection,
+            from: &client,
+            at: now
+        )
+        inbox.assumeIsolated { inbox in
+            inbox.record(others)
+            inbox.receive(push)
+        }
+        return push
+    }
+
+    /// Records whether the answer to a request was written to the connection.
+    ///
+    /// - Parameters:
+    ///   - number: The number of its push; 0 for a request about channels.
+    ///   - status: The status of the answer; 0 when it was not written.
+    ///   - client: The client.
+    private func recordAnswer(_ number: Int, status: Int, to client: ServedClient) {
+        client.record.answered(status)
+        guard number > 0 else { return }
+        guard status == 0 else {
+            answers[status, default: 0] += 1
+            return
+        }
+        unanswered += 1
+        let loss = client.endingFault.map(AnswerLoss.connection) ?? .client
+        inbox.assumeIsolated { $0.loseAnswer(of: number, to: loss) }
+    }
+
+    /// Updates the number of streams that a client may have open, which is sent when it has changed.
+    private func updateStreamLimit(of client: ServedClient) {
+        client.connection.allow(concurrentStreams: machine.streamLimit(of: client.state))
+    }
+
+    /// Saves a channel that a request has created or deleted.
+    private func saveChannel(of request: APNsRequest, _ verdict: Judge.Verdict) {
+        guard case .channels(let app)? = request.target else { return }
+        if verdict.status == 201, let channel = verdict.channel {
+            save(channel, of: String(app))
+        } else if verdict.status == 204, let channel = request.channelID {
+            save(ChannelID(channel), of: String(app))
+        }
+    }
+
+    /// Saves the current state of a channel, or its deletion.
+    func save(_ channel: ChannelID, of app: String) {
+        let storage = machine.judge.channels.storage(of: channel.rawValue, in: app)
+        archive.assumeIsolated { $0.save(channel, of: app, storage) }
+    }
+
+    // MARK: State
+
+    /// The devices, channels and signing keys.
+    var judge: Judge { machine.judge }
+    /// The faults.
+    var plan: FaultPlan { machine.plan }
+    /// The contracts of Live Activities.
+    var contracts: ActivityContracts { machine.contracts }
+
+    /// Changes the devices, channels, signing keys or contracts.
+    ///
+    /// - Parameter change: The change; its second argument is the time in seconds since 1970.
+    func update<Value, Failure>(
+        _ change: (inout ServiceMachine, Int64) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try change(&machine, clock.secondsSince1970())
+    }
+
+    /// Changes the devices, and records the delivery events of stored pushes.
+    func deliver(_ change: (inout ServiceMachine, Int64) -> DeviceRegistry.Deliveries) {
+        let deliveries = update(change)
+        inbox.assumeIsolated { $0.record(deliveries) }
+    }
+
+    /// Changes the faults, applies them to all connections, and reports the change.
+    ///
+    /// - Parameter endsLimits: Whether the stream limits of faults that affected single connections end.
+    func updateFaults<Failure>(
+        endsLimits: Bool,
+        _ change: (inout ServiceMachine) throws(Failure) -> Void
+    ) throws(Failure) {
+        try change(&machine)
+        for listener in listeners { listener.use(initialStreams: machine.initialStreams) }
+        for client in clients.values {
+            if endsLimits { client.state.faultStreamLimit = nil }
+            updateStreamLimit(of: client)
+        }
+        inbox.assumeIsolated { $0.report(.faultsChanged) }
+    }
+}

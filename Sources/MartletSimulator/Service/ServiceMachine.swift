@@ -1,0 +1,368 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletServer
+internal import MartletTransport
+
+/// The decisions about requests to a simulated APNs: answers, faults, findings, deliveries, and the number of streams
+/// of each client, without I/O or a clock.
+///
+/// The same seed reproduces the same decisions.
+struct ServiceMachine {
+    /// The decision about one request.
+    struct Decision {
+        /// The answer according to the rules, whose effects remain when a fault changes the answer.
+        var judged: Judge.Verdict
+        /// The answer.
+        var verdict: Judge.Verdict
+        /// The value of `apns-id` or `apns-request-id` in the response.
+        var id: String
+        /// The response.
+        var response: APNsResponse
+        /// The faults that affect the request.
+        var injections: [FaultInjection]
+    }
+
+    /// The number of streams that APNs was observed to allow after it accepts a token.
+    private static let streamsAfterToken: UInt32 = 1_000
+    /// The maximum skew of the clock, in seconds: about three years.
+    private static let longestSkew: Int64 = 100_000_000
+    /// The maximum number of connections that faults refuse.
+    private static let refusalLimit = 1_000_000
+    /// The maximum number of faults.
+    private static let faultLimit = 1_000
+
+    var judge: Judge
+    private(set) var plan: FaultPlan
+    var contracts = ActivityContracts()
+    private var traffic = TrafficRules()
+    private var generator: SplitMix64
+    private let environment: SimulatedAPNs.Environment
+    private let relaxedRules: RelaxedRules
+    private let streamsBeforeToken: UInt32
+    /// The number of connections that are still to be closed before their TLS handshake.
+    private var connectionsToRefuse = 0
+
+    init(_ configuration: SimulatedAPNs.Configuration) {
+        environment = configuration.environment
+        relaxedRules = configuration.relaxedRules
+        streamsBeforeToken = configuration.streamsBeforeToken
+        judge = Judge(environment: environment, relaxedRules: relaxedRules)
+        plan = FaultPlan(configuration.faults, seed: configuration.seed)
+        generator = SplitMix64(state: configuration.seed)
+    }
+
+    // MARK: Connections
+
+    /// Returns whether the next client may connect, and counts down the connections that a fault refuses.
+    mutating func admitsConnection() -> Bool {
+        guard connectionsToRefuse > 0 else { return true }
+        connectionsToRefuse -= 1
+        return false
+    }
+
+    /// The number of streams in the first SETTINGS frame of a connection.
+    var initialStreams: UInt32 { min(streamsBeforeToken, plan.streamLimit ?? .max) }
+
+    /// Returns the number of streams that a client may have open.
+    func streamLimit(of client: ClientState) -> UInt32 {
+        let limit = client.hasAllStreams ? ServiceMachine.streamsAfterToken : streamsBeforeToken
+        return min(limit, plan.streamLimit ?? .max, client.faultStreamLimit ?? .max)
+    }
+
+    /// Raises the stream limit of a client once its token is accepted, and lowers it to the initial limit when a push
+    /// is refused, as APNs does to slow down senders that ignore its answers ("Handling notification responses from
+    /// APNs").
+    private func adjustStreams(of client: inout ClientState, after verdict: Judge.Verdict) {
+        let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
+        if client.hasAllStreams, isMistake, !relaxedRules.contains(.fullSpeedAfterRefusals) {
+            client.hasAllStreams = false
+        } else if client.connection.isSenderKnown, !client.hasAllStreams, !isMistake {
+            client.hasAllStreams = true
+        }
+    }
+
+    // MARK: Requests
+
+    /// Decides about a request of a client.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with the topic that the client's certificate supplies.
+    ///   - client: The state of the client.
+    ///   - port: The port that the client connects to.
+    ///   - now: The time in seconds since 1970.
+    /// - Returns: The decision.
+    mutating func decide(
+        on request: APNsRequest,
+        from client: inout ClientState,
+        over port: ConnectionRecord.Port,
+        at now: Int64
+    ) -> Decision {
+        // With a provider certificate APNs ignores `authorization`.
+        let hasToken = request.authorization != nil && !client.connection.isKnownByCertificate
+        var injections = plan.injections(on: request.deviceToken, request.headers, hasToken: hasToken, at: now)
+        for injection in injections { apply(injection.action, to: &client) }
+        let wasBound = client.connection.isBound
+        let skewedNow = now + judge.clockSkew
+        let judged =
+            port == .pushes || request.isAboutChannels
+            ? judge.verdict(on: request, over: &client.connection, at: skewedNow, using: &generator)
+            : .refused(Judge.notAboutChannels)
+        // A fault changes the answer, not the effect of the request.
+        var verdict = judged
+        for injection in injections {
+            guard let injected = Judge.Verdict(injection, at: now) else { continue }
+            verdict = injected
+            // A token that was answered as expired remains expired, so its replacement is not too early.
+            if injected.reason == .expiredProviderToken { judge.expire(request.authorization) }
+        }
+        // A client does not know of an acceptance that a fault has replaced by a refusal.
+        if verdict.status != 200, !wasBound { client.connection.unbind() }
+        adjustStreams(of: &client, after: verdict)
+        injections += countErrors(of: &client, in: verdict, on: request)
+        let hasRequestID = port == .channels || request.hasRequestID
+        let (id, response) = response(to: request, verdict, hasRequestID: hasRequestID, at: skewedNow)
+        return Decision(judged: judged, verdict: verdict, id: id, response: response, injections: injections)
+    }
+
+    /// Decides about a push that was sent from the inbox page.
+    ///
+    /// Faults that answer in place of APNs apply to it; faults of connections do not.
+    mutating func decide(onComposed request: APNsRequest, at now: Int64) -> Decision {
+        let judged = judge.verdict(onComposed: request, using: &generator)
+        var verdict = judged
+        var injections: [FaultInjection] = []
+        for injection in plan.injections(on: request.deviceToken, request.headers, at: now) {
+            guard let injected = Judge.Verdict(injection, at: now) else { continue }
+            verdict = injected
+            injections = [injection]
+        }
+        let skewedNow = now + judge.clockSkew
+        let (id, response) = response(to: request, verdict, hasRequestID: request.hasRequestID, at: skewedNow)
+        return Decision(judged: judged, verdict: verdict, id: id, response: response, injections: injections)
+    }
+
+    /// Applies a fault that changes the clock, the streams of the client, or later connections.
+    private mutating func apply(_ action: Fault.Action, to client: inout ClientState) {
+        switch action {
+        case .skewClock(let duration):
+            let seconds = duration.components.seconds
+            judge.clockSkew = min(max(seconds, -ServiceMachine.longestSkew), ServiceMachine.longestSkew)
+        case .limitStreams(let limit): client.faultStreamLimit = limit
+        case .refuseConnections(let count):
+            let limit = ServiceMachine.refusalLimit
+            connectionsToRefuse = min(connectionsToRefuse, limit) + min(max(0, count), limit)
+        default: break
+        }
+    }
+
+    /// Counts the errors of a client, and returns the faults that their number triggers.
+    private mutating func countErrors(
+        of client: inout ClientState,
+        in verdict: Judge.Verdict,
+        on request: APNsRequest
+    ) -> [FaultInjection] {
+        client.errorCount += verdict.errorWeight
+        guard verdict.errorWeight > 0, !client.hasTooManyErrors else { return [] }
+        let injections = plan.injections(
+            on: request.deviceToken,
+            request.headers,
+            afterErrors: client.errorCount,
+            verdict.reason
+        )
+        client.hasTooManyErrors = !injections.isEmpty
+        return injections
+    }
+
+    /// Returns the response for a verdict, and the identifier in it.
+    private mutating func response(
+        to request: APNsRequest,
+        _ verdict: Judge.Verdict,
+        hasRequestID: Bool,
+        at skewedNow: Int64
+    ) -> (id: String, APNsResponse) {
+        var fields: [(name: String, value: String)] = []
+        let id: String
+        if hasRequestID {
+            id = request.requestID?.lowercased() ?? APNsID.random(using: &generator).description
+            fields.append(("apns-request-id", id))
+            if let channel = verdict.channel { fields.append(("apns-channel-id", channel.rawValue)) }
+        } else {
+            // APNs answers with the canonical form, which is in lower case.
+            id = request.headers.id?.lowercased() ?? APNsID.random(using: &generator).description
+            fields.append(("apns-id", id))
+            if environment == .development {
+                fields.append(("apns-unique-id", APNsID.random(using: &generator).description))
+            }
+        }
+        if let retryAfter = verdict.retryAfter { fields.append(("retry-after", String(retryAfter))) }
+        if judge.clockSkew != 0 { fields.append(("date", HTTPDate.text(secondsSince1970: skewedNow))) }
+        let response = APNsResponse(
+            status: verdict.status,
+            reason: verdict.reason,
+            timestamp: verdict.timestamp,
+            fields: fields,
+            body: verdict.body
+        )
+        return (id, response)
+    }
+
+    // MARK: Pushes
+
+    /// Returns the record of an answered push with its findings and delivery events, and the delivery events of other
+    /// pushes.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - decision: The decision about the request.
+    ///   - number: The number of the push.
+    ///   - namespace: The namespace of the push; nil for none.
+    ///   - connection: The number of the connection; ``ReceivedPush/noConnection`` for the inbox page.
+    ///   - client: The state of the client.
+    ///   - now: The time in seconds since 1970.
+    mutating func record(
+        _ request: APNsRequest,
+        _ decision: Decision,
+        number: Int,
+        in namespace: String?,
+        over connection: Int,
+        from client: inout ClientState,
+        at now: Int64
+    ) -> (push: ReceivedPush, others: DeviceRegistry.Deliveries) {
+        let verdict = decision.verdict
+        let injection = decision.injections.decisive
+        var push = ReceivedPush(
+            request,
+            number: number,
+            answeredWith: verdict,
+            id: decision.id,
+            fault: injection?.name,
+            in: namespace,
+            over: connection,
+            at: now
+        )
+        if let encoding = request.contentEncoding, encoding.lowercased() != "identity" {
+            push.observations.append(RequestRules.compressed(encoding))
+        }
+        let loss = injection.flatMap { $0.withholdsAnswer ? AnswerLoss.fault($0) : nil }
+        var others: DeviceRegistry.Deliveries = []
+        if push.status == 200 {
+            if loss == nil {
+                observe(&push, from: &client)
+                others = deliver(&push, at: now)
+            }
+        } else if let reason = push.reason {
+            if let finding = verdict.finding {
+                push.observations.append(finding)
+            } else if !push.findings.contains(where: { $0.reason == reason }) {
+                push.observations.append(RefusalRules.other(reason))
+            }
+        }
+        push.observations += RefusalRules.findings(about: request)
+        if let loss { push.loseAnswer(to: loss) }
+        return (push, others)
+    }
+
+    /// Adds the findings about an accepted push that depend on earlier pushes, its sender, channels and contracts.
+    private mutating func observe(_ push: inout ReceivedPush, from client: inout ClientState) {
+        defer { client.acceptedCount += 1 }
+        if let activity = ActivityPush(push) {
+            push.observations += contracts.findings(for: activity)
+            contracts.record(activity)
+        }
+        if let finding = judge.channels.finding(for: push) { push.observations.append(finding) }
+        guard push.app == nil else {
+            if let token = client.connection.providerToken {
+                push.observations += TrafficRules.findings(about: token, at: push.time, skew: judge.clockSkew)
+            }
+            return
+        }
+        let isComposed = push.connection == ReceivedPush.noConnection
+        if !isComposed, push.headers.isForMDM, !client.connection.isKnownByCertificate {
+            push.observations.append(RefusalRules.mdmWithToken)
+        }
+        let deviceToken = push.deviceToken.lowercased()
+        push.observations += traffic.findings(
+            for: TrafficRules.Push(
+                time: push.time,
+                skew: judge.clockSkew,
+                connection: push.connection,
+                sender: isComposed ? "" : client.connection.sender(in: push.namespace),
+                earlierPushCount: client.acceptedCount,
+                deviceToken: deviceToken,
+                isOnline: judge.devices.isOnline(deviceToken),
+                topic: push.headers.topic ?? "",
+                pushType: push.headers.pushType.map(PushType.init(rawValue:)),
+                collapseID: push.headers.collapseID,
+                payload: push.payload,
+                providerToken: client.connection.providerToken
+            )
+        )
+    }
+
+    /// Delivers an accepted push, and returns the delivery events of other pushes that it affects.
+    private mutating func deliver(_ push: inout ReceivedPush, at now: Int64) -> DeviceRegistry.Deliveries {
+        // Without registered devices, most pushes are delivered at once.
+        guard judge.devices.concerns(push) else {
+            push.record(DeliveryEvent(.delivered, at: now))
+            return []
+        }
+        var others: DeviceRegistry.Deliveries = []
+        for (number, event) in judge.devices.receive(push, at: now, using: &generator) {
+            if number == push.number { push.record(event) } else { others.append((number, event)) }
+        }
+        return others
+    }
+
+    /// Forgets pushes that were removed from the inbox, and the devices of namespaces that have ended.
+    mutating func forget(_ removal: PushInbox.Removal) {
+        if removal.isComplete {
+            traffic = TrafficRules()
+        } else {
+            traffic.forget(removal.pushes.map { ($0.deviceToken.lowercased(), $0.headers.topic ?? "") })
+        }
+        judge.devices.remove(prefixes: removal.namespaces)
+    }
+
+    // MARK: Devices, channels and faults
+
+    /// Sets whether a device is online, and returns the delivery events of its stored pushes.
+    mutating func setOnline(_ isOnline: Bool, _ token: DeviceToken, at now: Int64) -> DeviceRegistry.Deliveries {
+        judge.devices.setOnline(isOnline, token, at: now, using: &generator)
+    }
+
+    /// Creates a channel; returns nil when the app has the maximum number of channels.
+    mutating func createChannel(for app: String, storing storage: ChannelStorage) -> ChannelID? {
+        judge.channels.create(for: app, storing: storage, using: &generator)
+    }
+
+    /// Deletes a channel; returns false when the app has no channel with this identifier.
+    mutating func deleteChannel(_ channel: ChannelID, of app: String) -> Bool {
+        guard judge.channels.storage(of: channel.rawValue, in: app) != nil else { return false }
+        judge.channels.delete(channel.rawValue, in: app)
+        judge.devices.removed(channel)
+        return true
+    }
+
+    /// Adds a fault.
+    ///
+    /// - Throws: ``SimulatorError`` when there are too many.
+    mutating func addFault(_ fault: Fault) throws(SimulatorError) {
+        guard plan.faults.count < ServiceMachine.faultLimit else {
+            throw SimulatorError("there are \(ServiceMachine.faultLimit) faults already: remove some first")
+        }
+        plan.add(fault)
+    }
+
+    /// Removes the fault with an index in the plan.
+    mutating func removeFault(at index: Int) {
+        plan.remove(at: index)
+    }
+
+    /// Replaces all faults, and ends the effects of the earlier ones.
+    mutating func setFaults(_ faults: [Fault], seed: UInt64) {
+        plan = FaultPlan(faults, seed: seed)
+        connectionsToRefuse = 0
+        judge.clockSkew = 0
+        judge.forgetExpiredTokens()
+    }
+}

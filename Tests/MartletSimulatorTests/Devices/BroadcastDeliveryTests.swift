@@ -1,0 +1,114 @@
+import Martlet
+import TestSupport
+import Testing
+
+@testable import MartletSimulator
+
+/// Deliveries of broadcasts, and of pushes to started activities.
+@Suite(.timeLimit(.minutes(1))) struct BroadcastDeliveryTests {
+    private var registry = DeviceRegistry(environment: .development)
+    private var random = SplitMix64(state: 7)
+
+    private mutating func broadcast(_ number: Int, expiration: String, timestamp: Int) -> [String] {
+        let payload = #"{"aps":{"timestamp":\#(timestamp),"event":"update","content-state":{"score":\#(timestamp)}}}"#
+        let push = ReceivedPush.sample(
+            number,
+            app: "com.example.app",
+            channel: "c2NvcmVz",
+            headers: PushHeaders(pushType: "LiveActivity", expiration: expiration),
+            payload
+        )
+        return words(registry.receive(push, at: 0, using: &random))
+    }
+
+    private func words(_ deliveries: DeviceRegistry.Deliveries) -> [String] {
+        deliveries.map { "\($0.number) \($0.1.kind.rawValue) \($0.1.note ?? "")" }
+    }
+
+    @Test mutating func `all subscribers receive a broadcast, and offline ones receive a stored one later`() throws {
+        let here = try DeviceToken(hex: "aaaa0001")
+        let away = try DeviceToken(hex: "bbbb0002")
+        #expect(broadcast(1, expiration: "0", timestamp: 1).isEmpty, "nobody listens")
+        #expect(words(registry.subscribe(here, to: ["c2NvcmVz"], at: 0)).isEmpty, "nothing was stored")
+        _ = registry.subscribe(away, to: ["c2NvcmVz", "b3RoZXI="], at: 0)
+        _ = registry.setOnline(false, away, at: 0, using: &random)
+        #expect(
+            broadcast(2, expiration: "0", timestamp: 2)
+                == ["2 delivered at aaaa0001…", "2 discarded-not-stored at bbbb0002…"]
+        )
+        #expect(
+            broadcast(3, expiration: "100", timestamp: 3)
+                == ["3 delivered at aaaa0001…", "3 stored-device-offline at bbbb0002…"]
+        )
+        #expect(
+            broadcast(4, expiration: "100", timestamp: 3).first
+                == "4 ignored at aaaa0001…: its timestamp 3 is not after 3 of the content on screen"
+        )
+        #expect(
+            words(registry.setOnline(true, away, at: 1, using: &random)) == ["4 delivered-from-storage at bbbb0002…"]
+        )
+        #expect(registry["bbbb0002"]?.activity?.timestamp == 3)
+
+        let late = try DeviceToken(hex: "cccc0003")
+        #expect(words(registry.subscribe(late, to: ["c2NvcmVz"], at: 1)) == ["4 delivered-from-storage at cccc0003…"])
+        _ = broadcast(7, expiration: "-1", timestamp: 4)
+        let afterExpired = try DeviceToken(hex: "eeee0005")
+        #expect(
+            words(registry.subscribe(afterExpired, to: ["c2NvcmVz"], at: 1))
+                == ["4 delivered-from-storage at eeee0005…"],
+            "an expired broadcast does not replace the stored one"
+        )
+        _ = registry.subscribe(afterExpired, to: [], at: 1)
+        let tooLate = try DeviceToken(hex: "dddd0004")
+        #expect(words(registry.subscribe(tooLate, to: ["c2NvcmVz"], at: 101)).isEmpty)
+
+        _ = registry.subscribe(here, to: [], at: 1)
+        #expect(broadcast(5, expiration: "0", timestamp: 5).count == 3, "one listens no more")
+        registry.removed("c2NvcmVz")
+        #expect(broadcast(6, expiration: "0", timestamp: 6).isEmpty)
+        #expect(registry["bbbb0002"]?.channels == ["b3RoZXI="])
+    }
+
+    @Test func `a started activity has its own token and subscribes to the channel of its start`() async throws {
+        let apns = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(isEncrypted: false))
+        let client = try PushClient(await apns.endpoint, authentication: .token(.ephemeral()))
+        let channel = try await client.channels(of: "com.example.app").create(storing: .mostRecent)
+        let phone = try DeviceToken(hex: "5d3a6a1c")
+        func start(_ more: String) -> PushNotification {
+            let payload =
+                #"{"aps":{"timestamp":1,"event":"start","attributes-type":"Ride","attributes":{},"#
+                + #""content-state":{"eta":9},"alert":{"title":"Ride"}\#(more)}}"#
+            return .opaque(Array(payload.utf8), pushType: .liveActivity)
+        }
+        try await client.send(start(""), to: phone, topic: "com.example.app")
+        try await client.send(start(#","input-push-channel":"\#(channel)""#), to: phone, topic: "com.example.app")
+        let started = try #require(await apns.device(phone)?.startedActivities)
+        #expect(started.map(\.attributesType) == ["Ride", "Ride"] && started.map(\.startedBy) == [1, 2])
+        let first = try #require(await apns.device(started[0].id))
+        #expect(first.activity?.timestamp == 1 && first.channels.isEmpty)
+        #expect(first.topics == ["com.example.app.push-type.liveactivity"])
+        #expect(await apns.device(started[1].id)?.channels == [channel])
+
+        // Broadcasts update it, and there is no token for updates.
+        #expect(started[1].token == nil)
+        let id = started[1].id
+        let refused = await #expect(throws: APNsError.self) {
+            try await client.send(.alert("Hi"), to: id, topic: "com.example.app")
+        }
+        #expect(refused?.reason == .badDeviceToken)
+
+        let state = #"{"aps":{"timestamp":2,"event":"update","content-state":{"eta":4}}}"#
+        await apns.setOnline(false, phone)
+        try await client.send(start(""), to: phone, topic: "com.example.app")
+        #expect(await apns.device(phone)?.startedActivities.count == 2, "it has not heard of it yet")
+        await apns.setOnline(true, phone)
+        #expect(await apns.device(phone)?.startedActivities.count == 3)
+
+        let update = PushNotification.opaque(Array(state.utf8), pushType: .liveActivity)
+        let token = try #require(started[0].token)
+        try await client.send(update, to: token, topic: "com.example.app")
+        #expect(await apns.device(token)?.activity?.contentState == Array(#"{"eta":4}"#.utf8))
+        await client.close()
+        await apns.stop()
+    }
+}

@@ -1,0 +1,90 @@
+import MartletCore
+import Testing
+
+@testable import MartletSimulator
+
+/// The language that pushes are looked for in.
+@Suite struct PushQueryTests {
+    private let push = ReceivedPush(
+        number: 42,
+        time: 1_790_000_000,
+        arrival: 1_790_000_000,
+        connection: 1,
+        deviceToken: "5d3a6a1c8f9a42d6",
+        channel: nil,
+        app: nil,
+        namespace: nil,
+        headers: PushHeaders(
+            pushType: "alert",
+            id: "123e4567-e89b-12d3-a456-4266554400a0",
+            priority: "10",
+            topic: "com.example.app",
+            collapseID: "order-42"
+        ),
+        payload: Array(
+            (#"{"aps":{"alert":{"title":"Order ready","body":"Tap to \"open\" it."},"badge":3,"thread-id":"t"},"#
+                + #""n":{"a":"b"}}"#).utf8
+        ),
+        status: 410,
+        reason: .unregistered,
+        id: "123e4567-e89b-12d3-a456-4266554400a0",
+        fault: "respond"
+    )
+
+    @Test(arguments: [
+        "", "  ", "topic:example", "type:alert status:410", #"title:"order ready""#, #""Order ready""#, "ready",
+        "number:42", "device:5d3a", "priority:10", "collapse:order", "thread:t", "reason:unreg", "body:open",
+        "id:123e4567-e89b-12d3-a456-4266554400a0", "key:n.a", "key:n.a=b", "key:aps.badge=3", "-status:200",
+        "!type:voip",
+        "is:refused", "is:disturbed", "-is:silent", "-is:broadcast", "-has:error", #"key:aps.thread-id="t""#,
+        "-nowhere", "number:40-", "number:1,42", "number:7,40-43", "app:com.example",
+        "app:=com.example.app", "thread:=t",
+        #"title:="Order ready""#, "-is:composed",
+    ])
+    func `words that are true of a push find it`(text: String) throws {
+        #expect(try PushQuery(text).matches(push), "\(text)")
+    }
+
+    @Test(arguments: [
+        "topic:other", "status:41", "number:4", "type:alert status:200", "key:n.b", "key:aps.badge=4", "-topic:example",
+        "is:accepted", "is:silent", "has:error", "channel:x", "nowhere",
+        "number:43-", "number:1-41,43", "app:=com.example", "title:=Order", "collapse:=Order-42", "is:composed",
+        #""ready order""#, "priority:1",
+    ])
+    func `queries that do not match`(text: String) throws {
+        #expect(try !PushQuery(text).matches(push), "\(text)")
+    }
+
+    @Test(arguments: [
+        ("colour:red", "unknown name colour:"), (#"title:"op"#, "is not closed"),
+        ("number:x", "number:3,7-9"), ("number:9-7", "number:3,7-9"), ("number:", "must be numbers"),
+        ("is:loud", "silent"),
+        ("has:nothing", "warning"),
+    ])
+    func `invalid queries are refused with the reason`(text: String, word: String) throws {
+        let error = try #require(throws: PushQueryError.self) { try PushQuery(text) }
+        #expect(error.description.contains(word), "\(error)")
+    }
+
+    @Test func `the terms that do not match are returned as written`() throws {
+        let query = try PushQuery(#"topic:example -status:410 title:"Order late""#)
+        #expect(query.misses(push) == ["-status:410", #"title:"Order late""#])
+        #expect(query.description == #"topic:example -status:410 title:"Order late""#)
+    }
+
+    @Test(arguments: ["a\r\u{354}b", "\u{600}\nb", "-\u{301} \"\u{301}\""])
+    func `a query means the same when it is written out`(text: String) throws {
+        let query = try PushQuery(text)
+        #expect(try PushQuery(query.description) == query)
+    }
+
+    @Test func `any text at all is read or refused`() {
+        var random = SplitMix64(state: 5)
+        let letters = Array(#"a:"-! =.key is has 3"#)
+        for _ in 0..<20_000 {
+            let length = Int.random(in: 0..<12, using: &random)
+            let text = String((0..<length).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] })
+            _ = try? PushQuery(text).matches(push)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import MartletCore
+import Testing
+
+@testable import MartletSimulator
+
+/// Pushes one after another, as lists of facts.
+@Suite struct TrafficRulesTests {
+    /// A push to one device over one connection, a minute after the other.
+    private static func push(
+        at time: Int64,
+        over connection: Int = 1,
+        after earlierPushCount: Int = 1,
+        to deviceToken: String = "5d3a",
+        _ type: PushType = .alert,
+        payload: String? = nil,
+        isOnline: Bool = true,
+        collapseID: String? = nil,
+        token: Int? = nil,
+        issuedAt: Int64? = nil,
+        sender: String = "",
+        earlyReplacement: String? = nil
+    ) -> TrafficRules.Push {
+        TrafficRules.Push(
+            time: time,
+            connection: connection,
+            sender: sender,
+            earlierPushCount: earlierPushCount,
+            deviceToken: deviceToken,
+            isOnline: isOnline,
+            topic: "com.example.app" + type.topicSuffix,
+            pushType: type,
+            collapseID: collapseID,
+            payload: Array((payload ?? #"{"aps":{"alert":"Hi"}}"#).utf8),
+            providerToken: token.map {
+                TrafficRules.SentToken(
+                    identity: $0,
+                    issuedAt: issuedAt ?? time,
+                    earlyReplacement: earlyReplacement
+                )
+            }
+        )
+    }
+
+    /// Returns the rules of the findings about each push, joined.
+    private static func rules(_ pushes: [TrafficRules.Push]) -> [String] {
+        var rules = TrafficRules()
+        return pushes.map { rules.findings(for: $0).map(\.rule).joined(separator: " ") }
+    }
+
+    @Test(arguments: [
+        ([push(at: 10), push(at: 19)], ["", "device-token-repeated"]), ([push(at: 10), push(at: 20)], ["", ""]),
+        ([push(at: 10), push(at: 10, to: "5d3b")], ["", ""]), ([push(at: 10), push(at: 10, .background)], ["", ""]),
+        ([push(at: 10), push(at: 10, payload: #"{"aps":{"alert":"Ho"}}"#)], ["", ""]),
+        ([push(at: 10, .background), push(at: 10, .background)], ["", ""]),
+        ([push(at: 10, .widgets), push(at: 10, .widgets)], ["", ""]),
+        ([push(at: 10, .mdm), push(at: 10, .mdm)], ["", ""]),
+        ([push(at: 10, payload: "{}"), push(at: 10, payload: "{}")], ["", ""]),
+        ([push(at: 10, payload: #"{"aps":{"badge":1}}"#), push(at: 10, payload: #"{"aps":{"badge":1}}"#)], ["", ""]),
+        ([push(at: .min), push(at: .max)], ["", ""]),
+        ([push(at: 10, collapseID: "a"), push(at: 10, collapseID: "a")], ["", ""]),
+        ([push(at: 10, collapseID: "a"), push(at: 10, collapseID: "b")], ["", "device-token-repeated"]),
+        ([push(at: 10), push(at: 10, collapseID: "a")], ["", "device-token-repeated"]),
+        ([push(at: 10, isOnline: false), push(at: 10, isOnline: false)], ["", ""]),
+        ([push(at: 10, isOnline: false), push(at: 10)], ["", ""]),
+    ])
+    func `a device that is in the list twice is noticed`(pushes: [TrafficRules.Push], expected: [String]) {
+        #expect(Self.rules(pushes) == expected)
+    }
+
+    /// A list of devices that is sent to twice, as a table of few places would forget some.
+    @Test(arguments: [20, 1_000, 5_000]) func `each device that is in a list twice is noticed`(count: Int) {
+        var rules = TrafficRules(capacity: 5_000)
+        let list = (0..<count).map { Self.push(at: 10, to: "\($0)") }
+        #expect(list.allSatisfy { rules.findings(for: $0).isEmpty })
+        #expect(list.allSatisfy { rules.findings(for: $0).map(\.rule) == ["device-token-repeated"] })
+        #expect(rules.findings(for: Self.push(at: 20, to: "0")).isEmpty, "the burst is over")
+    }
+
+    @Test func `of more devices than there is room for, the last ones are noticed`() {
+        var rules = TrafficRules(capacity: 3)
+        let list = (0..<4).map { Self.push(at: 10, to: "\($0)") }
+        for push in list { _ = rules.findings(for: push) }
+        #expect(rules.findings(for: list[3]).count == 1)
+        #expect(rules.findings(for: list[0]).isEmpty)
+    }
+
+    @Test func `pushes that were removed are not repeated`() {
+        var rules = TrafficRules()
+        let pushes = ["a", "b"].map { Self.push(at: 10, to: $0) }
+        for push in pushes { _ = rules.findings(for: push) }
+        rules.forget([("a", "com.example.app")])
+        #expect(pushes.map { rules.findings(for: $0).count } == [0, 1])
+    }
+
+    @Test(arguments: [
+        (
+            [push(at: 0, token: 1), push(at: 60, token: 2, earlyReplacement: "early"), push(at: 120, token: 2)],
+            ["", "provider-token-refreshed-early", ""]
+        ), ([push(at: 0, token: 1), push(at: 60, token: 2)], ["", ""]),
+        ([push(at: 0, token: 1), push(at: 60, token: 1)], ["", ""]),
+        ([push(at: 0, token: 1), push(at: 60, over: 2, token: 2)], ["", ""]),
+        ([push(at: 0), push(at: 60, token: 2)], ["", ""]),
+        ([push(at: 3_601, token: 1, issuedAt: 0)], ["provider-token-too-old"]),
+        ([push(at: 3_600, token: 1, issuedAt: 0)], [""]),
+        ([push(at: 0, token: 1, issuedAt: 61)], ["provider-token-ahead"]),
+        ([push(at: 0, token: 1, issuedAt: 60)], [""]),
+        ([push(at: 0, token: 1, issuedAt: .max)], ["provider-token-ahead"]),
+        ([push(at: .max, token: 1, issuedAt: .min)], ["provider-token-too-old"]),
+    ])
+    func `provider tokens are used for 20 to 60 minutes`(
+        pushes: [TrafficRules.Push],
+        expected: [String]
+    ) {
+        #expect(Self.rules(pushes) == expected)
+    }
+
+    @Test func `findings about refusals have the reason`() {
+        var rules = TrafficRules()
+        let push = Self.push(at: 60, token: 2, issuedAt: -9_999, earlyReplacement: "early")
+        let findings = rules.findings(for: push)
+        #expect(findings.compactMap(\.reason) == [.expiredProviderToken, .tooManyProviderTokenUpdates])
+    }
+
+    @Test func `a connection for each push becomes a habit`() {
+        let alone = (1...12).map {
+            Self.push(at: Int64($0) * 10, over: $0, after: 0, to: "\($0)")
+        }
+        let quiet = Array(repeating: "", count: 10)
+        #expect(Self.rules(alone) == quiet + ["connection-per-push", "connection-per-push"])
+        let slow = (1...12).map { Self.push(at: Int64($0) * 31, over: $0, after: 0, to: "\($0)") }
+        #expect(Set(Self.rules(slow)) == [""])
+        let shared = alone.flatMap { first -> [TrafficRules.Push] in
+            var second = first
+            second.earlierPushCount = 1
+            second.deviceToken += "b"
+            return [first, second]
+        }
+        #expect(Set(Self.rules(shared)) == [""])
+    }
+
+    @Test func `connections of different senders are no habit`() {
+        let many = (1...40).map {
+            Self.push(at: Int64($0), over: $0, after: 0, to: "\($0)", sender: "\($0 % 4)")
+        }
+        #expect(Set(Self.rules(many)) == [""])
+        let rules = Self.rules(many + [Self.push(at: 41, over: 41, after: 0, to: "41", sender: "1")])
+        #expect(rules.last == "connection-per-push")
+    }
+
+    @Test func `the article has every rule of the simulator`() throws {
+        let path = "Sources/MartletSimulator/Documentation.docc/SimulatorRules.md"
+        let article = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        let rules = [
+            ProviderTokenRules.all, RefusalRules.all, RequestRules.all, ActivityRule.allCases.map(\.rule),
+            ActivityContract.rules, TrafficRules.all,
+        ].joined()
+        #expect(rows == rules.map { "| `\($0.id)` | \($0.severity.rawValue) | \($0.summary) |" })
+        for rule in rules { #expect(article.contains("(\(rule.page))"), "\(rule.page)") }
+    }
+
+    @Test func `every rule is listed once, beside those for a single push`() {
+        let names = [TrafficRules.all, ProviderTokenRules.all, ActivityRule.allCases.map(\.rule), RefusalRules.all]
+            .joined().map(\.id)
+        #expect(Set(names).count == names.count)
+        #expect(Set(names).isDisjoint(with: Lint.rules.map(\.id)))
+    }
+}

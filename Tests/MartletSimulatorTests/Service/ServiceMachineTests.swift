@@ -1,0 +1,108 @@
+import Martlet
+import MartletServer
+import MartletTransport
+import Testing
+
+@testable import MartletSimulator
+
+/// Decisions of a simulated APNs without sockets or a clock.
+@Suite struct ServiceMachineTests {
+    private let now: Int64 = 1_795_000_000
+    private let authorization: String
+
+    init() throws {
+        let token = try SigningKey.ephemeral().token(issuedAt: .init(secondsSince1970: now))
+        authorization = "bearer " + String(decoding: token, as: UTF8.self)
+    }
+
+    private func machine(_ faults: [Fault] = [], streamsBeforeToken: UInt32 = 1) -> ServiceMachine {
+        ServiceMachine(
+            SimulatedAPNs.Configuration(streamsBeforeToken: streamsBeforeToken, faults: faults, seed: 1)
+        )
+    }
+
+    private func request(_ device: String = "5d3a6a1c", isSigned: Bool = true) -> APNsRequest {
+        var fields: HTTPFields = [
+            ":method": "POST", ":path": "/3/device/\(device)", "apns-topic": "com.example.app",
+            "apns-push-type": "alert",
+        ]
+        if isSigned { fields.append("authorization", authorization) }
+        return APNsRequest(fields, body: Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+    }
+
+    @Test func `an accepted token raises the number of streams, and a refusal lowers it`() {
+        var machine = machine()
+        var client = ClientState()
+        #expect(machine.streamLimit(of: client) == 1)
+        let accepted = machine.decide(on: request(), from: &client, over: .pushes, at: now)
+        #expect(accepted.verdict.status == 200)
+        #expect(machine.streamLimit(of: client) == 1_000)
+        let refused = machine.decide(on: request("none"), from: &client, over: .pushes, at: now)
+        #expect(refused.verdict.status == 400)
+        #expect(machine.streamLimit(of: client) == 1)
+    }
+
+    @Test func `a fault limits streams for all connections, or for those of affected requests`() {
+        var all = machine([Fault(.limitStreams(3))], streamsBeforeToken: 10)
+        var client = ClientState()
+        #expect(all.initialStreams == 3 && all.streamLimit(of: client) == 3)
+        all.setFaults([Fault(.limitStreams(2), count: 1)], seed: 1)
+        #expect(all.initialStreams == 10 && all.streamLimit(of: client) == 10)
+        _ = all.decide(on: request(), from: &client, over: .pushes, at: now)
+        #expect(all.streamLimit(of: client) == 2 && all.streamLimit(of: ClientState()) == 10)
+    }
+
+    @Test func `faults refuse as many connections as they say, until faults are replaced`() {
+        var machine = machine([Fault(.refuseConnections(2), count: 1)])
+        var client = ClientState()
+        var admissions = [machine.admitsConnection()]
+        _ = machine.decide(on: request(), from: &client, over: .pushes, at: now)
+        admissions.append(machine.admitsConnection())
+        machine.setFaults([], seed: 1)
+        admissions.append(machine.admitsConnection())
+        #expect(admissions == [true, false, true])
+    }
+
+    @Test func `a skewed clock is bounded, and the response has its time`() {
+        var machine = machine([Fault(.skewClock(.seconds(Int64.max)))])
+        var client = ClientState()
+        let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
+        #expect(machine.judge.clockSkew == 100_000_000)
+        #expect(decision.verdict.reason == .expiredProviderToken)
+        #expect(decision.response.fields.contains { $0.name == "date" })
+    }
+
+    @Test func `a fault changes the answer and not the effect of a request`() {
+        var machine = machine([Fault(.respond(.serviceUnavailable), count: 1)])
+        var client = ClientState()
+        let decision = machine.decide(on: request(), from: &client, over: .pushes, at: now)
+        #expect(decision.judged.status == 200 && decision.verdict.status == 503)
+        #expect(!client.connection.isBound, "the client does not know of the acceptance")
+    }
+
+    @Test func `a push from the page is subject to faults that answer, and to no others`() {
+        var machine = machine([Fault(.close), Fault(.respond(.tooManyRequests))])
+        let request = request(isSigned: false)
+        let decision = machine.decide(onComposed: request, at: now)
+        #expect(decision.verdict.reason == .tooManyRequests && decision.injections.map(\.name) == ["respond"])
+        var page = ClientState.page
+        let (push, others) = machine.record(
+            request,
+            decision,
+            number: 7,
+            in: "test",
+            over: ReceivedPush.noConnection,
+            from: &page,
+            at: now
+        )
+        #expect(push.number == 7 && push.namespace == "test" && push.fault == "respond" && others.isEmpty)
+    }
+
+    @Test func `requests about anything but channels are refused at the port for channels`() {
+        var machine = machine()
+        var client = ClientState()
+        let decision = machine.decide(on: request(), from: &client, over: .channels, at: now)
+        #expect(decision.verdict.reason == .badPath)
+        #expect(decision.response.fields.contains { $0.name == "apns-request-id" })
+    }
+}
