@@ -27,7 +27,7 @@ extension PageFile {
                 descriptor.type.rawValue,
                 [
                     "topicSuffix": .string(descriptor.topicSuffix),
-                    "payloadByteLimit": .number(JSONNumber(Int64(descriptor.payloadByteLimit))),
+                    "payloadByteLimit": .integer(descriptor.payloadByteLimit),
                 ]
             )
         }
