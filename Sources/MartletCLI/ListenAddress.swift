@@ -1,5 +1,4 @@
-package import MartletCommands
-package import MartletRelay
+import MartletCommands
 import MartletTransport
 
 /// The IP address of this machine that a server listens on.
@@ -29,18 +28,4 @@ struct ListenHost: ArgumentValue, CustomStringConvertible {
 
     /// Part of `ArgumentValue`.
     static var valueName: String { "address" }
-}
-
-/// An IP address with a port, such as `127.0.0.1:2197`.
-extension RelayConfiguration.Address: ArgumentValue {
-    /// Parses an address.
-    package init(argument: String) throws(UsageError) {
-        guard let address = RelayConfiguration.Address(argument) else {
-            throw UsageError("\(RelayConfiguration.Address.rule) (found \"\(argument)\")")
-        }
-        self = address
-    }
-
-    /// Part of `ArgumentValue`.
-    package static var valueName: String { "address" }
 }

@@ -21,7 +21,8 @@ struct MartletProgram {
         commands: [
             .demo, .send, .liveStart, .liveUpdate, .liveEnd, .broadcast, .channelsCreate, .channelsRead, .channelsList,
             .channelsDelete, .surfaceValidate, .surfaceProject, .surfaceMigrate, .surfaceSchema, .surfaceExample,
-            .simulate, .relay, .relayCheck, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps, .relayPause,
+            .simulate, .relay, .relayCheck, .relaySchema, .relayMigrate, .relayKeysMake, .relayStatus, .relayApps,
+            .relayPause,
             .relayResume, .relayPurge, .relaySearch, .relayDeadLetters, .relayDrain, .relayBackup, .authorityPath,
             .authorityPrint, .healthcheck, .token, .doctor, .completion,
             .manual, .version,

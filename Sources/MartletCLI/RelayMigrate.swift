@@ -20,7 +20,11 @@ extension Command {
             "relay migrate --data postgresql://relay@db1,db2/push --from /var/lib/martlet/relay.sqlite",
         ],
         RelayOptions.configurationFile,
-        RelayOptions.data,
+        Option<FilePath?>(
+            "--data",
+            "File or database (postgresql://…) that stores pushes, in place of the configuration's",
+            variable: "MARTLET_RELAY_DATA"
+        ),
         Option<FilePath?>("--from", "File of a stopped relay, whose pushes and outcomes move into the database"),
         OutputFormat.declared
     ) { configuration, data, file, output in

@@ -20,33 +20,30 @@ struct RelayOptions: Sendable {
         "JSON file with apps, keys, callers and addresses",
         default: InputFile(argument: "relay.json")
     )
-    static let data = Option<FilePath?>(
-        "--data",
-        "File or database (postgresql://…) that stores pushes, in place of the configuration's",
-        variable: "MARTLET_RELAY_DATA"
-    )
-
-    static let declared = Group(
-        configurationFile,
-        data,
-        Option<RelayConfiguration.Address?>(
-            "--listen-production",
-            "Address for APNs clients of production, such as 127.0.0.1:2197"
-        ),
-        Option<RelayConfiguration.Address?>("--listen-development", "Address for APNs clients of development"),
-        Option<RelayConfiguration.Address?>("--http", "Address of the HTTP interface, such as 127.0.0.1:8198"),
-        Option<Logger.Level?>("--log-level", "Lowest level that is logged"),
-        Option<Logger.Format?>("--log-format", "Format of the log")
-    ) { file, data, production, development, http, level, format in
-        var overrides = RelayOverrides()
-        overrides.data = data.map { data in
-            if case .database = OutboxPlace(data.path) { data.path } else { absolute(data.path) }
+    /// The options that replace settings of the file.
+    private static let replacements = SettingOption.all.map { option in
+        Option<String?>(
+            "--" + option.name,
+            option.help,
+            valueName: option.choices.isEmpty ? (option.isFile ? "path" : "address") : nil,
+            choices: option.choices,
+            isFile: option.isFile,
+            variable: option.variable
+        ) { (text) throws(UsageError) in
+            do throws(RelayError) {
+                try option.check(text)
+            } catch {
+                throw UsageError("\(error)")
+            }
         }
-        overrides.listeners[.production] = production?.description
-        overrides.listeners[.development] = development?.description
-        overrides.http = http?.description
-        overrides.logLevel = level
-        overrides.logFormat = format
+    }
+
+    static let declared = Group(configurationFile, Group(all: replacements) { $0 }) { file, values in
+        var overrides = RelayOverrides()
+        for (option, value) in zip(SettingOption.all, values) {
+            guard let value else { continue }
+            overrides.set(option, to: option.isFile ? absolute(value) : value)
+        }
         return RelayOptions(file: file, overrides: overrides)
     }
 
@@ -81,11 +78,10 @@ struct RelayOptions: Sendable {
         )
     }
 
-    /// Returns the absolute path, because a relative path in the configuration is relative to its file.
+    /// Returns the absolute path, because a relative path in the configuration is relative to its file; the address of
+    /// a database is unchanged.
     private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        if case .database = OutboxPlace(path) { return path }
+        return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 }
-
-extension Logger.Level: ArgumentValue {}
-extension Logger.Format: ArgumentValue {}

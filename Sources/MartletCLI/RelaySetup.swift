@@ -26,6 +26,16 @@ extension Command {
         for remark in configuration.allWarnings { Terminal.errors.write("warning: \(remark)\n") }
     }
 
+    /// Prints the JSON Schema of the configuration file.
+    static let relaySchema = Command(
+        "relay schema",
+        "Print the JSON Schema of the configuration file",
+        examples: ["relay schema > relay.schema.json"],
+        OutputFormat.declared
+    ) { _ in
+        Terminal.output.write(ConfigurationSchema.document.line)
+    }
+
     /// Creates an API key.
     static let relayKeysMake = Command(
         "relay keys make",

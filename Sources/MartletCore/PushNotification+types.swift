@@ -11,7 +11,7 @@ extension PushNotification {
     /// - Returns: The notification.
     public static func voip(
         _ call: CustomData,
-        expiration: Expiration = .attemptOnce,
+        expiration: Expiration? = PushType.voip.descriptor?.defaultExpiration,
         id: APNsID? = nil
     ) -> PushNotification {
         custom(.voip, call, priority: .immediate, expiration: expiration, id: id)
@@ -28,7 +28,7 @@ extension PushNotification {
     /// - Returns: The notification.
     public static func pushToTalk(
         _ event: CustomData,
-        expiration: Expiration = .attemptOnce,
+        expiration: Expiration? = PushType.pushToTalk.descriptor?.defaultExpiration,
         id: APNsID? = nil
     ) -> PushNotification {
         custom(.pushToTalk, event, priority: .immediate, expiration: expiration, id: id)
@@ -43,7 +43,7 @@ extension PushNotification {
     /// - Returns: The notification.
     public static func pushToTalkServiceUpdate(
         _ event: CustomData? = nil,
-        expiration: Expiration = .attemptOnce,
+        expiration: Expiration? = PushType.pushToTalk.descriptor?.defaultExpiration,
         id: APNsID? = nil
     ) -> PushNotification {
         opaque(

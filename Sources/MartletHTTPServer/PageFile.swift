@@ -3,7 +3,8 @@ internal import CMartletPages
 /// A file of a web page.
 ///
 /// The pages of the inbox and of the relay consist of HTML, style sheets and scripts, which are embedded in the program
-/// unchanged. They need no build step and load resources only from the program that serves them.
+/// unchanged, except for one generated script. They need no build step and load resources only from the program that
+/// serves them.
 package struct PageFile: Sendable {
     /// The path of the file in requests.
     package let path: String
@@ -13,7 +14,7 @@ package struct PageFile: Sendable {
     package let bytes: [UInt8]
 
     /// All files of the inbox.
-    package static let inbox = unsafe files(at: martlet_inbox_file_at)
+    package static let inbox = unsafe files(at: martlet_inbox_file_at) + [pushTypes]
     /// All files of the relay's page.
     package static let relay = unsafe files(at: martlet_relay_file_at)
 

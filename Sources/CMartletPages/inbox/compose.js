@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js"
 import { element } from "./dom.js"
-import { examples, topic, types } from "./examples.js"
+import { byteLimit, examples, topic, types } from "./examples.js"
 import { app } from "./inbox.js"
 import { findingsList, sizeBar } from "./payload.js"
 
@@ -125,7 +125,7 @@ class Composer {
     const { target, type, text } = this.#values
     dialog.dataset.target = target
     this.#byteCount.replaceChildren(
-      sizeBar(new TextEncoder().encode(text).length, target === "channel" || type === "voip" ? 5120 : 4096))
+      sizeBar(new TextEncoder().encode(text).length, byteLimit(type, target === "channel")))
     const mistake = jsonMistake(text)
     this.#isPayloadRight = mistake === null
     this.#fields.text.setAttribute("aria-invalid", String(mistake !== null))

@@ -6,14 +6,13 @@ import { element, time } from "./dom.js"
 import { app, headline, kind } from "./inbox.js"
 import { findingsList, payloadTree, sizeBar } from "./payload.js"
 import { previews } from "./preview.js"
-import { fromPush } from "./examples.js"
+import { byteLimit, fromPush } from "./examples.js"
 import { releaseButton } from "./release.js"
 
-const limits = { voip: 5120, broadcast: 5120 }
 const tabs = {
   Preview: (push, text, signal) => previews(push, signal),
   Payload: (push, text) => [
-    sizeBar(new TextEncoder().encode(text).length, limits[kind(push)] ?? 4096),
+    sizeBar(new TextEncoder().encode(text).length, byteLimit(push.headers["apns-push-type"], kind(push) === "broadcast")),
     push.payload === undefined ? element("pre", {}, text) : payloadTree(push.payload, push.findings),
   ],
   Headers: (push) => facts(push.headers),

@@ -1,20 +1,16 @@
 // Pushes to start from when one is composed.
 
 import { kind } from "./inbox.js"
+import { broadcastByteLimit, payloadByteLimit, pushTypes } from "./push-types.js"
 
-/** What each push type adds to the app's bundle identifier; none for those that are not here. */
-const suffixes = {
-  accessory: ".push-type.accessory", complication: ".complication", controls: ".push-type.controls",
-  fileprovider: ".pushkit.fileprovider", liveactivity: ".push-type.liveactivity", location: ".location-query",
-  pushtotalk: ".voip-ptt", voip: ".voip", widgets: ".push-type.widgets",
-}
-export const types = [
-  "accessory", "alert", "background", "complication", "controls", "fileprovider", "liveactivity", "location", "mdm",
-  "pushtotalk", "voip", "widgets",
-]
+export const types = Object.keys(pushTypes)
 
 /** The topic that an app's pushes of a type have. */
-export const topic = (app, type) => app + (suffixes[type] ?? "")
+export const topic = (app, type) => app + (pushTypes[type]?.topicSuffix ?? "")
+
+/** The maximum number of bytes in the payload of a push of a type, or of a broadcast. */
+export const byteLimit = (type, isBroadcast) =>
+  isBroadcast ? broadcastByteLimit : pushTypes[type]?.payloadByteLimit ?? payloadByteLimit
 
 const now = () => Math.floor(Date.now() / 1000)
 const activity = (aps) => ({ type: "liveactivity", payload: () => ({ aps: { timestamp: now(), ...aps } }) })

@@ -1,6 +1,7 @@
 // What the page knows of the pushes that came in: kept in step with the simulator, told to whoever shows it.
 
 import { follow, numbers, pushes as fetchPushes } from "./api.js"
+import { pushTypes } from "./push-types.js"
 import { onWords, wording } from "./strings.js"
 import { Unread } from "./unread.js"
 
@@ -227,8 +228,13 @@ export function headline(push) {
   return kind(push)
 }
 
+/** The suffixes of topics, the longest first. */
+const suffixes = Object.values(pushTypes).map(({ topicSuffix }) => topicSuffix).filter(Boolean)
+  .sort((left, right) => right.length - left.length)
+
 /** The app's bundle identifier. */
 export function app(push) {
   const topic = push.app ?? push.headers["apns-topic"] ?? "no topic"
-  return topic.replace(/\.(push-type\.\w+|voip|voip-ptt|complication|pushkit\.fileprovider|location-query)$/, "")
+  const suffix = suffixes.find((suffix) => topic.endsWith(suffix)) ?? ""
+  return topic.slice(0, topic.length - suffix.length)
 }

@@ -25,6 +25,23 @@ package struct Group<Value: Sendable>: Parameter {
         }
     }
 
+    /// Creates a group of parameters of one type, whose number is known at run time.
+    ///
+    /// - Parameters:
+    ///   - parameters: The parameters.
+    ///   - combine: Creates the value; its errors are reported to the user.
+    package init<P: Parameter>(
+        all parameters: [P],
+        combine: @escaping @Sendable ([P.Value]) throws(UsageError) -> Value
+    ) {
+        descriptions = parameters.flatMap(\.descriptions)
+        read = { (words: inout Words) throws(UsageError) in
+            var values: [P.Value] = []
+            for parameter in parameters { values.append(try parameter.take(from: &words)) }
+            return try combine(values)
+        }
+    }
+
     /// Part of `Parameter`.
     package func take(from words: inout Words) throws(UsageError) -> Value {
         try read(&words)

@@ -59,6 +59,45 @@ package struct Option<Value: Sendable>: Parameter {
         read = { (words, description) throws(UsageError) in try description.single(words) }
     }
 
+    /// Creates an optional option whose properties are known at run time.
+    ///
+    /// - Parameters:
+    ///   - spelling: The name with its dashes, as in `--port`.
+    ///   - help: The purpose.
+    ///   - valueName: The name of a value in the help; nil for the choices.
+    ///   - choices: The valid values; empty if the option is not a choice.
+    ///   - isFile: Whether a value is the path of a file.
+    ///   - variable: The environment variable; nil to derive it from the spelling.
+    ///   - check: Throws ``UsageError`` with the rule that a value breaks.
+    package init(
+        _ spelling: String,
+        _ help: String,
+        valueName: String?,
+        choices: [String],
+        isFile: Bool,
+        variable: String?,
+        check: @escaping @Sendable (String) throws(UsageError) -> Void
+    ) where Value == String? {
+        description = ParameterDescription(
+            kind: .option,
+            spelling: spelling,
+            valueName: valueName ?? choices.joined(separator: "|"),
+            help: help,
+            choices: choices,
+            isFile: isFile,
+            ownVariable: variable
+        )
+        read = { (words, description) throws(UsageError) in
+            guard let text: String = try description.single(words) else { return nil }
+            do throws(UsageError) {
+                try check(text)
+            } catch {
+                throw UsageError("\(words.first?.variable ?? description.label): \(error)")
+            }
+            return text
+        }
+    }
+
     /// Creates an option that may be repeated.
     ///
     /// - Parameters:

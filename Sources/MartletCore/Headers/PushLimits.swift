@@ -1,13 +1,9 @@
 /// The sizes that APNs allows; every rule takes its limit from here.
 public enum PushLimits {
-    /// The maximum number of bytes in the payload of a push to a device.
+    /// The maximum number of bytes in the payload of a push to a device, unless its type's descriptor has another.
     ///
     /// Source: "Sending notification requests to APNs".
     public static let payloadByteCount = 4_096
-    /// The maximum number of bytes in the payload of a VoIP push.
-    ///
-    /// Source: "Sending notification requests to APNs".
-    public static let voipPayloadByteCount = 5_120
     /// The maximum number of bytes in the payload of a broadcast.
     ///
     /// Source: "Sending broadcast push notification requests to APNs".

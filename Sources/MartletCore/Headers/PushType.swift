@@ -10,57 +10,25 @@ public struct PushType: RawRepresentable, Sendable, Hashable, Codable {
         self.rawValue = rawValue
     }
 
-    /// Delivers an accessory's response to a forwarded notification (iOS 26.5).
-    public static let accessory = PushType(rawValue: "accessory")
-    /// Shows an alert, plays a sound or sets the badge.
-    public static let alert = PushType(rawValue: "alert")
-    /// Wakes the app without notifying the user.
-    public static let background = PushType(rawValue: "background")
-    /// Updates a watch face's complication.
-    public static let complication = PushType(rawValue: "complication")
-    /// Reloads a control.
-    public static let controls = PushType(rawValue: "controls")
-    /// Signals a change to a File Provider extension.
-    public static let fileProvider = PushType(rawValue: "fileprovider")
-    /// Starts, updates or ends a Live Activity.
-    public static let liveActivity = PushType(rawValue: "liveactivity")
-    /// Asks for the device's location.
-    public static let location = PushType(rawValue: "location")
-    /// Makes a managed device contact its server.
-    public static let mdm = PushType(rawValue: "mdm")
-    /// Announces activity in a Push to Talk channel.
-    public static let pushToTalk = PushType(rawValue: "pushtotalk")
-    /// Announces an incoming call.
-    public static let voip = PushType(rawValue: "voip")
-    /// Reloads widgets.
-    public static let widgets = PushType(rawValue: "widgets")
-
     /// All known types.
-    public static let all: [PushType] = [
-        .accessory, .alert, .background, .complication, .controls, .fileProvider, .liveActivity, .location, .mdm,
-        .pushToTalk, .voip, .widgets,
-    ]
+    public static let all = descriptors.map(\.type)
+
+    /// The facts that Apple documents about this type; nil for an unknown type.
+    public var descriptor: Descriptor? { index.map { PushType.descriptors[$0] } }
 
     /// The suffix that the topic has after the bundle identifier; empty for none.
-    public var topicSuffix: String {
-        switch self {
-        // First, because nearly every push has one of these types.
-        case .alert, .background: ""
-        case .accessory: ".push-type.accessory"
-        case .complication: ".complication"
-        case .controls: ".push-type.controls"
-        case .fileProvider: ".pushkit.fileprovider"
-        case .liveActivity: ".push-type.liveactivity"
-        case .location: ".location-query"
-        case .pushToTalk: ".voip-ptt"
-        case .voip: ".voip"
-        case .widgets: ".push-type.widgets"
-        default: ""
-        }
-    }
+    public var topicSuffix: String { index.map { PushType.descriptors[$0].topicSuffix } ?? "" }
 
     /// The maximum number of bytes in a payload of this type.
     public var payloadByteLimit: Int {
-        self == .voip ? PushLimits.voipPayloadByteCount : PushLimits.payloadByteCount
+        index.map { PushType.descriptors[$0].payloadByteLimit } ?? PushLimits.payloadByteCount
+    }
+
+    /// Whether this is one of the known types.
+    package var isKnown: Bool { index != nil }
+
+    /// The index of the descriptor, found without copying descriptors.
+    private var index: Int? {
+        PushType.descriptors.indices.first { PushType.descriptors[$0].type == self }
     }
 }

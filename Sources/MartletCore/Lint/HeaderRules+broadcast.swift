@@ -46,7 +46,7 @@ extension HeaderRules {
                 reason: .badPath
             )
         }
-        guard let suffix = tellingSuffixes.first(where: app.hasSuffix) else { return nil }
+        guard let suffix = distinctiveSuffixes.first(where: app.hasSuffix) else { return nil }
         return Lint.Finding(
             .broadcastAppWithSuffix,
             .header(":path"),

@@ -35,10 +35,8 @@ extension Lint.Rule {
 /// The rules about `apns-topic`.
 extension HeaderRules {
     /// Suffixes that a bundle identifier does not end with by chance.
-    static let tellingSuffixes = [
-        ".push-type.accessory", ".push-type.controls", ".push-type.liveactivity", ".push-type.widgets",
-        ".pushkit.fileprovider", ".location-query", ".voip-ptt",
-    ]
+    static let distinctiveSuffixes = PushType.descriptors
+        .filter { !$0.topicSuffix.isEmpty && !$0.isSuffixAmbiguous }.map(\.topicSuffix)
 
     static func topic(_ text: String?, of type: PushType?) -> Lint.Finding? {
         let place = Lint.Place.header("apns-topic")
@@ -58,7 +56,7 @@ extension HeaderRules {
                 reason: .badTopic
             )
         }
-        guard let type, PushType.all.contains(type) else { return nil }
+        guard let type, type.isKnown else { return nil }
         // The topic is the UID of the MDM push certificate's subject ("Sending MDM commands to a device").
         guard type != .mdm || text.hasPrefix(PushHeaders.mdmTopicPrefix) else {
             return Lint.Finding(
@@ -78,7 +76,7 @@ extension HeaderRules {
                 reason: .topicDisallowed
             )
         }
-        guard suffix.isEmpty, let wrong = tellingSuffixes.first(where: text.hasSuffix) else { return nil }
+        guard suffix.isEmpty, let wrong = distinctiveSuffixes.first(where: text.hasSuffix) else { return nil }
         return Lint.Finding(
             .topicSuffixWrong,
             place,
@@ -91,13 +89,13 @@ extension HeaderRules {
     /// does not document the answer of APNs.
     static func ambiguousSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
         guard let type, type == .alert || type == .background, let text,
-            let other = [PushType.voip, .complication].first(where: { text.hasSuffix($0.topicSuffix) })
+            let other = PushType.descriptors.first(where: { $0.isSuffixAmbiguous && text.hasSuffix($0.topicSuffix) })
         else { return nil }
         return Lint.Finding(
             .topicSuffixWrong,
             .header("apns-topic"),
-            "a topic that ends with \(other.topicSuffix) is for pushes of type \(other.rawValue), not \(type.rawValue):"
-                + " unless the bundle identifier ends so, the app does not get the push"
+            "a topic that ends with \(other.topicSuffix) is for pushes of type \(other.type.rawValue), not"
+                + " \(type.rawValue): unless the bundle identifier ends so, the app does not get the push"
         )
     }
 
@@ -128,7 +126,7 @@ extension HeaderRules {
     static func doubledSuffix(_ text: String?, of type: PushType?) -> Lint.Finding? {
         guard let suffix = type?.topicSuffix, !suffix.isEmpty, let text, text.hasSuffix(suffix) else { return nil }
         let app = text.dropLast(suffix.count)
-        guard let other = ([suffix] + tellingSuffixes).first(where: app.hasSuffix) else { return nil }
+        guard let other = ([suffix] + distinctiveSuffixes).first(where: app.hasSuffix) else { return nil }
         return Lint.Finding(
             .topicSuffixDoubled,
             .header("apns-topic"),

@@ -111,7 +111,7 @@ enum HeaderRules {
                     + (likely.map { ": this one looks like \($0.rawValue)" } ?? "")
             )
         }
-        guard !PushType.all.contains(PushType(rawValue: text)) else { return nil }
+        guard !PushType(rawValue: text).isKnown else { return nil }
         return Lint.Finding(
             .pushTypeUnknown,
             place,
@@ -135,12 +135,13 @@ enum HeaderRules {
 
     static func priority(_ text: String?, of type: PushType?) -> Lint.Finding? {
         guard let text else {
-            return type == .background
-                ? Lint.Finding(
+            return allows(.immediate, of: type)
+                ? nil
+                : Lint.Finding(
                     .backgroundPriorityMissing,
                     .header("apns-priority"),
                     "a background push needs priority 5; without one it has the default of 10"
-                ) : nil
+                )
         }
         guard let number = Int(text), String(number) == text else {
             return Lint.Finding(
@@ -164,7 +165,7 @@ enum HeaderRules {
                 reason: .badPriority
             )
         }
-        guard type == .background, priority == .immediate else { return nil }
+        guard !allows(priority, of: type) else { return nil }
         // Apple documents this as an error but does not name the answer.
         return Lint.Finding(
             .backgroundPriorityImmediate,
@@ -172,6 +173,11 @@ enum HeaderRules {
             "a background push must have priority 5, not 10",
             reason: .badPriority
         )
+    }
+
+    /// Whether pushes of a type may have a priority.
+    private static func allows(_ priority: Priority, of type: PushType?) -> Bool {
+        type?.descriptor?.allowedPriorities.contains(priority) ?? true
     }
 
     static func expiration(_ text: String?) -> Lint.Finding? {

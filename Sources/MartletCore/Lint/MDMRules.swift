@@ -13,7 +13,7 @@ enum MDMRules {
 
     static func check(_ payload: JSONValue, of push: PushFacts) -> [Lint.Finding] {
         guard push.type == .mdm else {
-            guard push.isForMDM, let type = push.type, PushType.all.contains(type) else { return [] }
+            guard push.isForMDM, let type = push.type, type.isKnown else { return [] }
             let text =
                 "the topic is that of an MDM push certificate: the push type must be mdm (found"
                 + " \"\(type.rawValue)\"), and APNs may refuse or drop the push"

@@ -202,14 +202,8 @@ enum PayloadRules {
 
 extension PushType {
     /// Whether pushes of this type carry content that the app and its server define.
-    var carriesOwnContent: Bool {
-        let types: [PushType] = [.complication, .fileProvider, .location, .mdm, .pushToTalk, .voip]
-        return types.contains(self)
-    }
+    var carriesOwnContent: Bool { descriptor?.contentPlace == .besideAPS }
 
     /// Whether pushes of this type have no effect without Apple's keys in `aps`.
-    var needsDictionary: Bool {
-        let types: [PushType] = [.accessory, .background, .controls, .liveActivity, .widgets]
-        return types.contains(self)
-    }
+    var needsDictionary: Bool { descriptor?.contentPlace == .requiredAPS }
 }

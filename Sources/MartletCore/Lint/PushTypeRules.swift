@@ -57,17 +57,16 @@ enum PushTypeRules {
         .backgroundWithAlert, .backgroundWithBadge, .backgroundWithSound, .backgroundWithOtherKey,
     ]
 
-    /// Keys that only pushes of some types have.
-    private static let tellingKeys: [(keys: [String], types: [PushType])] = [
-        (
-            [
-                "event", "content-state", "attributes-type", "attributes", "dismissal-date", "input-push-token",
-                "input-push-channel",
-            ], [.liveActivity]
-        ),
-        (["content-changed"], [.widgets, .controls]),
-        (["ptt-push-type"], [.pushToTalk]),
-    ]
+    /// The keys that only pushes of some types have, with these types.
+    private static let identifyingKeys: [(keys: [String], types: [PushType])] =
+        PushType.descriptors.reduce(into: []) { groups, descriptor in
+            guard !descriptor.identifyingKeys.isEmpty else { return }
+            if let index = groups.firstIndex(where: { $0.keys == descriptor.identifyingKeys }) {
+                groups[index].types.append(descriptor.type)
+            } else {
+                groups.append((descriptor.identifyingKeys, [descriptor.type]))
+            }
+        }
     private static let signs: [(key: String, rule: Lint.Rule)] = [
         ("alert", .backgroundWithAlert), ("badge", .backgroundWithBadge), ("sound", .backgroundWithSound),
     ]
@@ -84,7 +83,7 @@ enum PushTypeRules {
     }
 
     static func check(_ aps: JSONValue, of push: PushFacts) -> [Lint.Finding] {
-        guard let type = push.type, PushType.all.contains(type), !type.carriesOwnContent else { return [] }
+        guard let type = push.type, type.isKnown, !type.carriesOwnContent else { return [] }
         return mismatches(aps, of: type) + silentAlert(aps, of: type) + background(aps, of: type)
     }
 
@@ -103,8 +102,8 @@ enum PushTypeRules {
     private static func likelyType(of push: PushFacts, _ aps: JSONValue?) -> PushType? {
         if let type = push.type { return type }
         guard let aps, aps.members != nil else { return nil }
-        if let telling = tellingKeys.first(where: { $0.keys.contains { aps[$0] != nil } }) {
-            return telling.types.count == 1 ? telling.types.first : nil
+        if let group = identifyingKeys.first(where: { $0.keys.contains { aps[$0] != nil } }) {
+            return group.types.count == 1 ? group.types.first : nil
         }
         if hasSign(aps) { return .alert }
         return aps["content-available"] == nil ? nil : .background
@@ -118,7 +117,7 @@ enum PushTypeRules {
     }
 
     private static func mismatches(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
-        tellingKeys.filter { !$0.types.contains(type) }.compactMap { keys, types in
+        identifyingKeys.filter { !$0.types.contains(type) }.compactMap { keys, types in
             guard let key = keys.first(where: { aps[$0] != nil }) else { return nil }
             let right = types.map(\.rawValue).joined(separator: " or ")
             return Lint.Finding(
@@ -144,7 +143,7 @@ enum PushTypeRules {
 
     /// Apple's keys that have no other rule in a background push, whose `aps` has only content-available.
     private static let keysWithoutSign = Set(PayloadKey.aps.map(\.name))
-        .subtracting(["content-available"] + signs.map(\.key) + tellingKeys.flatMap(\.keys))
+        .subtracting(["content-available"] + signs.map(\.key) + identifyingKeys.flatMap(\.keys))
 
     private static func background(_ aps: JSONValue, of type: PushType) -> [Lint.Finding] {
         guard type == .background else { return [] }

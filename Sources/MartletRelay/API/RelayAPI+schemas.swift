@@ -6,6 +6,11 @@ extension RelayAPI {
     /// They are null when the text is not valid JSON, which a test rules out.
     static let schemas = (try? JSONReader.read(Array(schemaText.utf8))) ?? .null
 
+    private static let pushTypes = String(
+        decoding: JSONValue.array(PushType.all.map { .string($0.rawValue) }).encoded(),
+        as: UTF8.self
+    )
+
     private static let schemaText = #"""
         {
           "PushRequest": {
@@ -27,8 +32,7 @@ extension RelayAPI {
               "bundle-id": {"type": "string", "minLength": 1,
                 "description": "The bundle identifier, without a suffix; the first of the app by default"},
               "push-type": {
-                "enum": ["accessory", "alert", "background", "complication", "controls", "fileprovider", "liveactivity",
-                  "location", "mdm", "pushtotalk", "voip", "widgets"],
+                "enum": \#(pushTypes),
                 "description": "alert by default, liveactivity for a channel. Not with snapshot"},
               "priority": {"enum": [1, 5, 10], "description": "apns-priority. Not with snapshot"},
               "expiration": {"type": "integer", "minimum": 0, "maximum": 99999999999,

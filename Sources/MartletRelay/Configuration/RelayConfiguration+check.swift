@@ -162,11 +162,6 @@ extension RelayConfiguration {
     }
 }
 
-extension RelayConfiguration.Address {
-    /// Whether the address is a loopback address.
-    fileprivate var isOfThisMachine: Bool { SocketAddress(literal: host, port: 0)?.isLoopback ?? false }
-}
-
 extension UInt8 {
     /// Whether a byte may be in a name that is part of a path: the unreserved characters except "~" (RFC 3986 §2.3).
     fileprivate var isOfPathSegment: Bool {

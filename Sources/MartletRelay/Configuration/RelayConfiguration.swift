@@ -1,125 +1,15 @@
-package import Martlet
 internal import MartletCore
 package import MartletOutbox
 package import MartletTransport
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    internal import FoundationEssentials
 #else
-    package import Foundation
+    internal import Foundation
 #endif
 
 /// The configuration of a relay: apps with their keys, callers, addresses and limits.
 package struct RelayConfiguration: Sendable {
-    /// An app for which pushes are sent.
-    package struct App: Sendable {
-        /// The name by which the relay and its callers identify it.
-        package var name: String
-        /// The bundle identifiers of the app, without suffixes.
-        package var bundleIDs: [String]
-        /// The key that signs the app's provider tokens.
-        package var key: SigningKey
-        /// The environments of Apple to which its pushes are sent.
-        package var environments: [PushEnvironment]
-        /// The maximum number of pushes per second in each environment; nil for as many as Apple accepts.
-        package var rate: Int?
-        /// The maximum number of connections to Apple in each environment, shared by all relays; nil for 4 a relay.
-        package var connections: Int?
-        /// The webhook that its unregistered tokens are reported to; nil for none.
-        package var webhook: Webhook?
-
-        /// Creates an app; by default its pushes are sent to production, as fast as Apple accepts them.
-        package init(
-            name: String,
-            bundleIDs: [String],
-            key: SigningKey,
-            environments: [PushEnvironment] = [.production],
-            rate: Int? = nil,
-            connections: Int? = nil
-        ) {
-            self.name = name
-            self.bundleIDs = bundleIDs
-            self.key = key
-            self.environments = environments
-            self.rate = rate
-            self.connections = connections
-        }
-    }
-
-    /// A client that may use the API, in addition to clients that sign with an app's own key.
-    package struct Caller: Sendable, Hashable {
-        /// An action that a caller is permitted.
-        package enum Scope: String, Sendable, Hashable, CaseIterable {
-            /// Sending pushes, and cancelling them.
-            case send
-            /// Reading the status of pushes, and the feeds.
-            case read
-            /// Everything else, such as dead letters and tokens that have registered again.
-            case manage
-        }
-
-        /// The name in logs and reports.
-        package var name: String
-        /// The SHA-256 of the key, 64 hexadecimal digits, because the key itself is not stored; nil without a key.
-        package var hash: String?
-        /// The client certificate that the caller may use in place of a key; nil for none.
-        package var certificate: ClientCertificateRule?
-        /// The time from which the key or the certificate is rejected; nil for never.
-        package var expiresAt: Date?
-        /// The names of the apps that the caller may use.
-        package var apps: Set<String>
-        /// The permitted actions.
-        package var scopes: Set<Scope>
-
-        /// Creates a caller.
-        package init(
-            name: String,
-            hash: String?,
-            certificate: ClientCertificateRule? = nil,
-            expiresAt: Date? = nil,
-            apps: Set<String>,
-            scopes: Set<Scope>
-        ) {
-            self.name = name
-            self.hash = hash
-            self.certificate = certificate
-            self.expiresAt = expiresAt
-            self.apps = apps
-            self.scopes = scopes
-        }
-    }
-
-    /// An address to listen on.
-    package struct Address: Sendable, Hashable, CustomStringConvertible {
-        /// The host, as an address literal.
-        package var host: String
-        /// The port; 0 for any free port.
-        package var port: UInt16
-
-        /// Creates an address; by default only this machine can reach it.
-        package init(host: String = "127.0.0.1", port: UInt16) {
-            self.host = host
-            self.port = port
-        }
-
-        /// The error message for text that is not an address.
-        package static let rule = "must be an IP address with a port, such as 127.0.0.1:2197 or [::1]:2197"
-
-        /// Creates an address from text such as `127.0.0.1:2197`, `[::1]:2197` or `:2197`; nil for text of another
-        /// form.
-        package init?(_ text: String) {
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-                return nil
-            }
-            let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
-            guard host.isEmpty || SocketAddress(literal: host, port: port) != nil else { return nil }
-            self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
-        }
-
-        /// The address as in a configuration file.
-        package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-    }
-
     /// The store of the pushes: a file, or a database that several relays share.
     package var data: OutboxPlace
     /// The name of this relay among those that share a database.
@@ -176,26 +66,211 @@ package struct RelayConfiguration: Sendable {
     }
 }
 
-/// The server to which a lane's pushes are sent, and the authorities that are trusted for it.
-package struct LaneEndpoint: Sendable {
-    /// The endpoint of Apple, or of a server that replaces it.
-    package var endpoint: APNsEndpoint
-    /// PEM certificates to trust in addition to the system's; nil for none.
-    package var authorities: String?
+extension RelayConfiguration {
+    /// The defaults of the settings that have one.
+    private static let defaults = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
 
-    /// Creates an endpoint.
-    package init(_ endpoint: APNsEndpoint, authorities: String? = nil) {
-        self.endpoint = endpoint
-        self.authorities = authorities
-    }
-}
+    static let apps = SettingKey(
+        "apps",
+        .list(of: .object(App.settings) { (object, places) throws(RelayError) in try App(object, places) }),
+        .required,
+        .reload,
+        "apps that pushes are sent for"
+    )
+    static let certificate = SettingKey(
+        "certificate",
+        .file,
+        .none,
+        .reload,
+        "PEM certificate chain of `listen`; without it `listen` speaks HTTP/2 without TLS"
+    )
+    static let certificateKey = SettingKey(
+        "certificate-key",
+        .secretFile,
+        .described("required with `certificate`"),
+        .reload,
+        "PEM private key of the certificate"
+    )
 
-extension PushEnvironment {
-    /// Apple's own servers.
-    var apple: LaneEndpoint {
-        switch self {
-        case .production: LaneEndpoint(.production)
-        case .development: LaneEndpoint(.development)
-        }
-    }
+    /// The settings of which a configuration needs at least one.
+    static let addresses = ["listen", "http"]
+
+    /// The settings of the file.
+    static let settings: [Setting<Self>] = [
+        Setting(
+            SettingKey(
+                "data",
+                .outbox,
+                .required,
+                .restart,
+                "SQLite file of this relay alone, or PostgreSQL database that several relays share",
+                option: .variable("MARTLET_RELAY_DATA")
+            ),
+            \.data
+        ),
+        Setting(
+            SettingKey(
+                "node",
+                .text,
+                .described("host name"),
+                .restart,
+                "name of this relay among those that share a database"
+            ),
+            \.node
+        ),
+        Setting(
+            SettingKey(
+                "durability",
+                .choice,
+                .value(defaults.outbox.durability),
+                .restart,
+                "what a commit to a file survives: a loss of power, or the end of the process"
+            ),
+            \.outbox.durability
+        ),
+        Setting(
+            SettingKey(
+                "limit",
+                .integer(1...1_000_000_000),
+                .value(defaults.outbox.limit),
+                .restart,
+                "number of pushes that may wait"
+            ),
+            \.outbox.limit
+        ),
+        Setting(
+            SettingKey(
+                "retention-days",
+                .days(1...3_650),
+                .value(defaults.retention),
+                .reload,
+                "number of days that outcomes are kept"
+            ),
+            \.retention
+        ),
+        Setting(
+            SettingKey(
+                "listen",
+                .environments(
+                    .address,
+                    fallback: "none",
+                    .restart,
+                    "address for APNs clients of `{environment}`, HTTP/2",
+                    option: .named
+                ),
+                .none,
+                .restart,
+                "addresses for APNs clients; `listen` or `http` must be there"
+            ),
+            \.listeners
+        ),
+        Setting(
+            SettingKey(
+                "http",
+                .address,
+                .none,
+                .restart,
+                "address of the JSON interface and the status page, HTTP/1.1 without TLS",
+                option: .named
+            ),
+            \.http
+        ),
+        Setting(
+            SettingKey(
+                "manage-over-listen",
+                .flag,
+                .value(defaults.managesOverListeners),
+                .reload,
+                "whether requests that need the scope `manage` are answered on `listen`, too"
+            ),
+            \.managesOverListeners
+        ),
+        Setting(separate: certificate),
+        Setting(separate: certificateKey),
+        Setting(
+            SettingKey(
+                "client-authorities",
+                .file,
+                .none,
+                .reload,
+                "PEM certificates of the authorities that issue certificates for callers"
+            ),
+            \.clientAuthorities
+        ),
+        Setting(
+            SettingKey(
+                "answer-seconds",
+                .seconds(0...60),
+                .value(defaults.answerTime),
+                .reload,
+                "seconds that an APNs client waits for Apple's answer before it gets 200 with"
+                    + " `x-martlet-state: accepted`"
+            ),
+            \.answerTime
+        ),
+        Setting(
+            SettingKey(
+                "log-level",
+                .choice,
+                .value(defaults.logLevel),
+                .reload,
+                "lowest level that is logged",
+                option: .named
+            ),
+            \.logLevel
+        ),
+        Setting(
+            SettingKey(
+                "log-format",
+                .choice,
+                .described("`json`, or `plain` on a terminal"),
+                .restart,
+                "format of the log",
+                option: .named
+            ),
+            \.logFormat
+        ),
+        Setting(
+            SettingKey(
+                "telemetry",
+                .object(TelemetrySettings.settings) { (_, _) throws(RelayError) in nil },
+                .none,
+                .restart,
+                "export of traces and metrics to OpenTelemetry"
+            ),
+            \.telemetry
+        ),
+        Setting(separate: apps),
+        Setting(
+            SettingKey(
+                "callers",
+                .list(
+                    of: .object(Caller.settings, oneOf: Caller.credentials) { (object, places) throws(RelayError) in
+                        try Caller(object, places)
+                    }
+                ),
+                .none,
+                .reload,
+                "API keys"
+            ),
+            \.callers
+        ),
+        Setting(
+            SettingKey(
+                "apple",
+                .environments(
+                    .object(LaneEndpoint.settings) { (object, places) throws(RelayError) in
+                        try LaneEndpoint(object, places)
+                    },
+                    fallback: "Apple's server",
+                    .restart,
+                    "server of that environment"
+                ),
+                .described("Apple's servers"),
+                .restart,
+                "servers in place of Apple's, for tests"
+            ),
+            \.endpoints
+        ),
+    ]
 }

@@ -22,13 +22,58 @@ package struct TelemetrySettings: Sendable, Hashable {
     /// The resource attributes that identify this relay.
     var attributes: [Attribute] = []
     /// The share of the traces started here that is recorded, 0 to 1.
-    var share = 1.0
+    var share = defaultShare
     /// The maximum time for one answer of the collector.
     var timeout = Duration.seconds(10)
     /// The interval between exports of metrics in milliseconds.
     var metricInterval: Int64 = 60_000
     /// Warnings about variables that have no effect, a sentence each.
     var remarks: [String] = []
+
+    private static let defaultShare = 1.0
+    private static let defaultServiceName = "martlet-relay"
+
+    private static let endpoint = SettingKey(
+        "endpoint",
+        .collector,
+        .none,
+        .restart,
+        "OTLP collector, as in `http://127.0.0.1:4318`"
+    )
+    private static let headersFile = SettingKey(
+        "headers-file",
+        .secretFile,
+        .none,
+        .restart,
+        "file with headers for the collector, `name=value` separated by commas or lines"
+    )
+    private static let authorities = SettingKey(
+        "authorities",
+        .file,
+        .none,
+        .restart,
+        "PEM certificates to trust besides the system's"
+    )
+    private static let serviceName = SettingKey(
+        "service-name",
+        .text,
+        .value(defaultServiceName),
+        .restart,
+        "`service.name` of the export"
+    )
+    private static let sample = SettingKey(
+        "sample",
+        .share,
+        .value(defaultShare),
+        .restart,
+        "share of traces that are recorded, of those that begin in the relay"
+    )
+
+    /// The settings of the export.
+    static let settings: [Setting<Self>] = [
+        Setting(separate: endpoint), Setting(separate: headersFile), Setting(separate: authorities),
+        Setting(separate: serviceName), Setting(separate: sample),
+    ]
 
     /// The destinations, a sentence each.
     package var summary: [String] {
@@ -39,38 +84,35 @@ package struct TelemetrySettings: Sendable, Hashable {
 
     /// Reads the settings of a file and of variables, which take precedence; nil without a collector.
     init?(
-        _ setting: Setting,
+        _ object: ConfigurationField,
         _ places: FilePlaces,
         variables: [String: String]
     ) throws(RelayError) {
-        if setting.isThere { try setting.checkMembers() }
         let variables = TelemetryVariables(variables)
         guard variables["OTEL_SDK_DISABLED"]?.lowercased() != "true" else { return nil }
-        let headers: String? = try setting.optionalText("headers-file").map { (name) throws(RelayError) in
-            try places.secretText(of: name, setting.path("headers-file"))
+        let fields = try Self.headersFile.valueIfPresent(in: object, places).map { (text) throws(RelayError) in
+            try HTTPFields(baggage: text, named: object["headers-file"].path.description)
         }
-        let base = try setting.optionalText("endpoint").map { (url) throws(RelayError) in
-            try WebAddress(collector: url, named: setting.path("endpoint"))
-        }
-        let fields = try headers.map { (text) throws(RelayError) in
-            try HTTPFields(baggage: text, named: setting.path("headers-file"))
-        }
+        let base = try Self.endpoint.valueIfPresent(in: object, places)
         traces = try variables.destination("TRACES", base, fields)
         metrics = try variables.destination("METRICS", base, fields)
         guard traces != nil || metrics != nil else { return nil }
-        let certificates = try setting.optionalText("authorities")
-        if let file = variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] ?? certificates {
-            authorities = try places.text(of: file, "the collector's authorities")
+        authorities = try Self.authorities.valueIfPresent(in: object, places)
+        if let file = variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] {
+            authorities = try places.text(of: file, "OTEL_EXPORTER_OTLP_CERTIFICATE")
         }
-        let name = try setting.optionalText("service-name")
-        attributes = try variables.attributes(serviceName: variables["OTEL_SERVICE_NAME"] ?? name)
-        let sample = try setting.optionalShare("sample")
-        share = try variables.share() ?? sample ?? share
+        let name = try Self.serviceName.valueIfPresent(in: object, places)
+        attributes = try variables.attributes(
+            serviceName: variables["OTEL_SERVICE_NAME"] ?? name,
+            default: Self.defaultServiceName
+        )
+        let sample = try Self.sample.value(in: object, places)
+        share = try variables.share() ?? sample
         if let time = try variables.milliseconds("OTEL_EXPORTER_OTLP_TIMEOUT") { timeout = .milliseconds(time) }
         if let time = try variables.milliseconds("OTEL_METRIC_EXPORT_INTERVAL") { metricInterval = time }
         if let name = variables["OTEL_EXPORTER_OTLP_PROTOCOL"], name != "http/json" {
             remarks.append(
-                "OTEL_EXPORTER_OTLP_PROTOCOL is \(name), but the relay speaks http/json, which is what it does"
+                "OTEL_EXPORTER_OTLP_PROTOCOL is \(name), but the relay exports with http/json only"
             )
         }
     }
@@ -113,9 +155,9 @@ private struct TelemetryVariables {
     }
 
     /// Returns the resource attributes, including the service name.
-    func attributes(serviceName: String?) throws(RelayError) -> [Attribute] {
+    func attributes(serviceName: String?, default defaultName: String) throws(RelayError) -> [Attribute] {
         let pairs = try HTTPFields.pairs(self["OTEL_RESOURCE_ATTRIBUTES"] ?? "", named: "OTEL_RESOURCE_ATTRIBUTES")
-        let named = serviceName ?? pairs.last { $0.name == "service.name" }?.value ?? "martlet-relay"
+        let named = serviceName ?? pairs.last { $0.name == "service.name" }?.value ?? defaultName
         return [Attribute("service.name", named)]
             + pairs.filter { $0.name != "service.name" }.map { Attribute($0.name, $0.value) }
     }
@@ -147,6 +189,14 @@ private struct TelemetryVariables {
             throw RelayError("\(name) must be a number of milliseconds, not \(text)")
         }
         return number
+    }
+}
+
+extension SettingType where Value == WebAddress {
+    /// The URL of a collector.
+    fileprivate static let collector = SettingType("URL", schema: ["type": "string", "pattern": "^https?://"]) {
+        (field, _) throws(RelayError) in
+        try WebAddress(collector: try field.nonemptyText(), named: field.path.description)
     }
 }
 

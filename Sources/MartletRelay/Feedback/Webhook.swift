@@ -57,25 +57,6 @@ package struct Webhook: Sendable {
         }
     }
 
-    init(_ setting: Setting, _ places: FilePlaces) throws(RelayError) {
-        try setting.checkMembers()
-        let secretFile = try setting.text("secret-file")
-        let secret = try places.secretText(of: secretFile, setting.path("secret-file")).filter { !$0.isWhitespace }
-        let authorities = try setting.optionalText("authorities").map { (name) throws(RelayError) in
-            try places.text(of: name, setting.path("authorities"))
-        }
-        do throws(RelayError) {
-            try self.init(
-                url: setting.text("url"),
-                secret: secret,
-                authorities: authorities,
-                allowsPrivateAddresses: setting.flag("allow-private")
-            )
-        } catch {
-            throw RelayError("\(setting.description): \(error)")
-        }
-    }
-
     /// Reports unregistered tokens.
     ///
     /// - Parameters:
@@ -205,6 +186,61 @@ extension PushRelay {
                 ]
             )
             return false
+        }
+    }
+}
+
+extension Webhook {
+    private static let url = SettingKey(
+        "url",
+        .text("URL"),
+        .required,
+        .reload,
+        "`https://` URL that reports are posted to"
+    )
+    private static let secretFile = SettingKey(
+        "secret-file",
+        .secretFile,
+        .required,
+        .reload,
+        "file with the signing secret: `whsec_` and the base64 of 24 to 64 bytes"
+    )
+    private static let authorities = SettingKey(
+        "authorities",
+        .file,
+        .none,
+        .reload,
+        "PEM certificates to trust besides the system's"
+    )
+    private static let allowPrivate = SettingKey(
+        "allow-private",
+        .flag,
+        .value(false),
+        .reload,
+        "whether private and loopback addresses may be called, and `http://`"
+    )
+
+    /// The settings of a webhook.
+    static let settings: [Setting<Self>] = [
+        Setting(separate: url), Setting(separate: secretFile), Setting(separate: authorities),
+        Setting(separate: allowPrivate),
+    ]
+
+    /// Reads a webhook.
+    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
+        let secret = try Self.secretFile.value(in: object, places).filter { !$0.isWhitespace }
+        let authorities = try Self.authorities.valueIfPresent(in: object, places)
+        let url = try Self.url.value(in: object, places)
+        let allowsPrivateAddresses = try Self.allowPrivate.value(in: object, places)
+        do throws(RelayError) {
+            try self.init(
+                url: url,
+                secret: secret,
+                authorities: authorities,
+                allowsPrivateAddresses: allowsPrivateAddresses
+            )
+        } catch {
+            throw RelayError("\(object.path): \(error)")
         }
     }
 }

@@ -33,19 +33,11 @@ extension PushRelay {
         let callers = try Callers(new)
         let clients = try freshClients(for: new)
         let tls = try otherTLS(new)
-        for name in waitingForRestart(new) {
+        for name in new.changesForRestart(since: configuration) {
             log.warning("a setting changes only when the relay is started anew", ["setting": .string(name)])
         }
         let old = configuration
-        configuration = new
-        configuration.data = old.data
-        configuration.node = old.node
-        configuration.outbox = old.outbox
-        configuration.listeners = old.listeners
-        configuration.http = old.http
-        configuration.endpoints = old.endpoints
-        configuration.identity = old.identity == nil ? nil : new.identity
-        configuration.telemetry = old.telemetry
+        configuration = new.keepingUnchangeable(from: old)
         self.callers = callers
         let revoked = RevokedAccess(from: old, to: new)
         for loss in revoked.losses {
@@ -128,21 +120,5 @@ extension PushRelay {
     /// Returns the new TLS settings; nil for listeners without TLS.
     private func otherTLS(_ new: RelayConfiguration) throws(RelayError) -> TLSContext? {
         configuration.identity == nil ? nil : try new.serverTLS()
-    }
-
-    /// Returns the names of changed settings that need a restart.
-    private func waitingForRestart(_ new: RelayConfiguration) -> [String] {
-        var names: [String] = []
-        if new.data != configuration.data { names.append("data") }
-        if new.outbox.durability != configuration.outbox.durability { names.append("durability") }
-        if new.outbox.limit != configuration.outbox.limit { names.append("limit") }
-        if new.listeners != configuration.listeners { names.append("listen") }
-        if new.http != configuration.http { names.append("http") }
-        if (new.identity == nil) != (configuration.identity == nil) { names.append("certificate") }
-        if new.endpoints.mapValues(\.endpoint) != configuration.endpoints.mapValues(\.endpoint) {
-            names.append("apple")
-        }
-        if new.telemetry != configuration.telemetry { names.append("telemetry") }
-        return names
     }
 }

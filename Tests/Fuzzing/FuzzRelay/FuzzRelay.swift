@@ -77,9 +77,13 @@ struct FuzzRelay: FuzzTarget {
     private static func configuration(_ bytes: [UInt8]) {
         guard let json = try? JSONReader.read(bytes) else { return }
         let places = FilePlaces(directory: "/nowhere/", credentials: nil)
-        let configuration = try? RelayConfiguration(Setting(RelayOverrides().applied(to: json)), places)
+        let configuration = try? RelayConfiguration(json, places)
         _ = configuration?.remarks
-        let telemetry = try? TelemetrySettings(Setting(json).member("telemetry"), places, variables: [:])
+        let telemetry = try? TelemetrySettings(
+            ConfigurationField(json, named: "")["telemetry"],
+            places,
+            variables: [:]
+        )
         _ = telemetry?.summary
     }
 
@@ -103,7 +107,7 @@ struct FuzzRelay: FuzzTarget {
     private static func variables(_ bytes: [UInt8]) {
         let parts = lines(bytes, 3)
         let settings = try? TelemetrySettings(
-            Setting(.null).member("telemetry"),
+            ConfigurationField(.null, named: "")["telemetry"],
             FilePlaces(directory: "/nowhere/", credentials: nil),
             variables: [
                 "OTEL_EXPORTER_OTLP_ENDPOINT": parts[0], "OTEL_EXPORTER_OTLP_HEADERS": parts[1],

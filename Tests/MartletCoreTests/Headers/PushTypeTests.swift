@@ -17,9 +17,39 @@ import Testing
         #expect(Topic("com.example.app").qualified(for: type) == Topic("com.example.app" + suffix))
     }
 
-    @Test func `there are no others`() {
-        #expect(PushType.all.count == 12)
-        #expect(Set(PushType.all).count == 12)
+    @Test func `names are unique and sorted`() {
+        let names = PushType.all.map(\.rawValue)
+        #expect(names == Set(names).sorted())
+    }
+
+    @Test func `suffixes are unique`() {
+        let suffixes = PushType.all.map(\.topicSuffix).filter { !$0.isEmpty }
+        #expect(Set(suffixes).count == suffixes.count)
+    }
+
+    @Test func `a topic with the suffix of a type implies this type`() {
+        for type in PushType.all where !type.topicSuffix.isEmpty {
+            #expect(PushHeaders(topic: "com.example.app" + type.topicSuffix).resolvedPushType == type)
+            #expect(Topic("com.example.app" + type.topicSuffix).bundleIdentifier == "com.example.app")
+        }
+    }
+
+    @Test func `typed notifications have the default expiration of their types`() throws {
+        let data = try CustomData(json: Array("{}".utf8))
+        let notifications: [PushNotification] = [
+            .alert("Hi"), .background(), .voip(data), .pushToTalk(data), .pushToTalkServiceUpdate(),
+            .complication(data),
+            .location(), .fileProvider(), .widgets(), .controls(), .mdm(pushMagic: "M"),
+        ]
+        for notification in notifications {
+            #expect(notification.expiration == notification.pushType?.descriptor?.defaultExpiration)
+        }
+    }
+
+    @Test func `only a background push may not have priority 10`() {
+        for type in PushType.all {
+            #expect(type.descriptor?.allowedPriorities.contains(.immediate) == (type != .background))
+        }
     }
 
     @Test func `a suffix is not added twice`() {
@@ -31,9 +61,11 @@ import Testing
         for type in PushType.all { #expect(type.payloadByteLimit == (type == .voip ? 5_120 : 4_096)) }
     }
 
-    @Test func `a type nobody knows survives`() {
-        let type = PushType(rawValue: "hologram")
-        #expect(type.rawValue == "hologram")
+    @Test func `an unknown type is preserved`() {
+        let type = PushType(rawValue: "unknown")
+        #expect(type.rawValue == "unknown")
         #expect(type.topicSuffix.isEmpty)
+        #expect(type.payloadByteLimit == PushLimits.payloadByteCount)
+        #expect(type.descriptor == nil)
     }
 }

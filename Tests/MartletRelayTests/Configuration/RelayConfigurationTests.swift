@@ -7,7 +7,7 @@ import Testing
 @testable import MartletOutbox
 @testable import MartletRelay
 
-/// What a configuration may say, and how a mistake in it is told.
+/// Reading of configuration files, and the errors about invalid ones.
 @Suite struct RelayConfigurationTests {
     private func error(_ text: String) throws -> String {
         let file = try ConfigurationFile(text)
@@ -29,11 +29,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[]", "it must be an object"), ("{", "is not valid JSON"), ("{}", "data, apps, listen or http are missing"),
+        ("[]", "the configuration must be an object (found an array)"), ("{", "is not valid JSON"),
+        ("{}", "data, apps, listen or http are missing"),
         (#"{"data":"a","http":":1"}"#, "apps is missing"),
-        (#"{"data":"a","http":":1","apps":[]}"#, "apps has to name one app at least"),
-        (ConfigurationFile.good(("\"data\"", "\"date\"")), "date is unknown; these are known: data, "),
-        (ConfigurationFile.good(("relay.sqlite", "")), "data must be a text that is not empty"),
+        (#"{"data":"a","http":":1","apps":[]}"#, "apps must contain at least one app"),
+        (ConfigurationFile.good(("\"data\"", "\"date\"")), "date is unknown; did you mean data?"),
+        (
+            ConfigurationFile.good(("relay.sqlite", "")),
+            "data must be a string that is not empty (found an empty string)"
+        ),
         (ConfigurationFile.good(("127.0.0.1:0", "127.0.0.1")), "listen.production must be an IP address with a port"),
         (
             ConfigurationFile.good(("127.0.0.1:0", "localhost:1")),
@@ -48,50 +52,62 @@ import Testing
             ConfigurationFile.good(("orders\", \"b", "or/ders\", \"b"), ("[\"orders", "[\"or/ders")),
             "name must be of letters"
         ),
-        (ConfigurationFile.good(("\"key-file\": \"AuthKey.p8\", ", "")), "apps.0.key-file is missing"),
+        (ConfigurationFile.good(("\"key-file\": \"AuthKey.p8\", ", "")), "apps[0].key-file is missing"),
         (ConfigurationFile.good(("AuthKey.p8", "Other.p8")), "Other.p8 cannot be read: no such file or directory"),
-        (ConfigurationFile.good(("ABC123DEFG", "abc")), "apps.0.key-id must be ten characters of A-Z and 0-9 (found"),
-        (ConfigurationFile.good(("DEF123GHIJ", "x y")), "apps.0.team-id must be ten characters of A-Z and 0-9 (found"),
+        (
+            ConfigurationFile.good(("ABC123DEFG", "abc")),
+            "apps[0].key-id must be ten characters of A-Z and 0-9 (found \"abc\")"
+        ),
+        (
+            ConfigurationFile.good(("DEF123GHIJ", "x y")),
+            "apps[0].team-id must be ten characters of A-Z and 0-9 (found \"x y\")"
+        ),
         (
             ConfigurationFile.good(("\"rate\": 100", "\"rate\": 0")),
-            "apps.0.rate must be a whole number from 1 to 1000000"
+            "apps[0].rate must be an integer from 1 to 1000000 (found 0)"
         ),
         (
             ConfigurationFile.good(("\"connections\": 12", "\"connections\": 0")),
-            "apps.0.connections must be a whole number from 1 to 1000"
+            "apps[0].connections must be an integer from 1 to 1000 (found 0)"
         ),
-        (ConfigurationFile.good(("[\"com.example.orders\"]", "[]")), "apps.0.bundle-ids has to name one at least"),
-        (ConfigurationFile.good(("0a0a", "0a")), "callers.0.key-sha256 must be the 64 hexadecimal digits of a SHA-256"),
+        (ConfigurationFile.good(("[\"com.example.orders\"]", "[]")), "apps[0].bundle-ids must name at least one"),
+        (
+            ConfigurationFile.good(("0a0a", "0a")),
+            "callers[0].key-sha256 must be the 64 hexadecimal digits of a SHA-256"
+        ),
         (
             ConfigurationFile.good(("[\"orders\"]", "[\"rides\"]")),
-            "callers.0.apps names rides, which is none of the apps"
+            "callers[0].apps[0] must be the name of an app (found \"rides\")"
         ),
-        (ConfigurationFile.good(("[\"orders\"]", "[]")), "callers.0.apps has to name one app at least"),
+        (ConfigurationFile.good(("[\"orders\"]", "[]")), "callers[0].apps must name at least one"),
         (
             ConfigurationFile.good((", \"scopes\": [\"send\", \"read\"]", "")),
-            "callers.0.scopes must name at least one of send, read and manage"
+            "callers[0].scopes is missing"
         ),
         (
             ConfigurationFile.good(("[\"send\", \"read\"]", "[]")),
-            "callers.0.scopes must name at least one of send, read and manage"
+            "callers[0].scopes must name at least one of send, read, manage"
         ),
         (
             ConfigurationFile.good(("\"http\"", "\"manage-over-listen\": 1, \"http\"")),
-            "manage-over-listen must be true or false"
+            "manage-over-listen must be true or false (found 1)"
         ),
         (
             ConfigurationFile.good(("\"rate\": 100", "\"rates\": 100")),
-            "apps.0.rates is unknown; these are known: name, "
+            "apps[0].rates is unknown; did you mean rate?"
         ),
         (
             ConfigurationFile.good(("\"callers\"", "\"apple\": {\"production\": {\"hosts\": 1}}, \"callers\"")),
-            "apple.production.hosts is unknown; these are known: host, port, "
+            "apple.production.hosts is unknown; did you mean host?"
         ),
         (
             ConfigurationFile.good(("\"rate\": 100", "\"webhook\": {\"uri\": 1}")),
-            "apps.0.webhook.uri is unknown; these are known: url, secret-file, authorities, allow-private"
+            "apps[0].webhook.uri is unknown"
         ),
-        (ConfigurationFile.good(("\"send\"", "\"sent\"")), "callers.0.scopes are send, read, manage, not sent"),
+        (
+            ConfigurationFile.good(("\"send\"", "\"sent\"")),
+            "callers[0].scopes[0] must be one of send, read, manage (found \"sent\")"
+        ),
         (
             ConfigurationFile.good(("\"data\"", "\"certificate\": \"c.pem\", \"data\"")),
             "certificate: the file c.pem cannot be read"
@@ -155,35 +171,17 @@ import Testing
         #expect(remarks.last?.hasPrefix("the apps orders, rides share the signing key ABC123DEFG") == true)
     }
 
-    @Test func `the article lists the settings as the code declares them`() throws {
-        let article = try String(
-            contentsOfFile: "Sources/MartletRelay/Documentation.docc/RelaySettings.md",
-            encoding: .utf8
-        )
-        let table = SettingDescription.table
-        #expect(article.contains(table), "put this into RelaySettings.md:\n\(table)")
-        #expect(Set(SettingDescription.all.map(\.path)).count == SettingDescription.all.count)
-    }
-
-    @Test func `the defaults that the article names are those of the code`() throws {
-        let configuration = RelayConfiguration(data: .file(""), apps: [], listeners: [:])
-        func standard(_ name: String) -> String? { SettingDescription.all.first { $0.path == name }?.standard }
-        #expect(standard("limit") == "\(configuration.outbox.limit)")
-        #expect(standard("retention-days") == "\(configuration.retention / 86_400_000)")
-        #expect(standard("answer-seconds") == "\(configuration.answerTime.components.seconds)")
-        #expect(standard("durability") == "`\(configuration.outbox.durability.rawValue)`")
-        #expect(standard("log-level") == "`\(configuration.logLevel.rawValue)`")
-        #expect(standard("manage-over-listen") == "`\(configuration.managesOverListeners)`")
-    }
-
-    @Test func `environment and command line stand in for the file`() throws {
+    @Test func `options replace settings of the file`() throws {
         let file = try ConfigurationFile()
         var overrides = RelayOverrides()
-        overrides.data = "/elsewhere/relay.sqlite"
-        overrides.listeners = [.development: "[::1]:2195"]
-        overrides.http = "0.0.0.0:8198"
-        overrides.logLevel = .debug
-        overrides.logFormat = .logfmt
+        func set(_ name: String, _ text: String) throws {
+            overrides.set(try #require(SettingOption.all.first { $0.name == name }), to: text)
+        }
+        try set("data", "/elsewhere/relay.sqlite")
+        try set("listen-development", "[::1]:2195")
+        try set("http", "0.0.0.0:8198")
+        try set("log-level", "debug")
+        try set("log-format", "logfmt")
         let configuration = try RelayConfiguration(file: file.path, overrides: overrides)
         #expect(configuration.data == .file("/elsewhere/relay.sqlite"))
         #expect(
@@ -194,7 +192,7 @@ import Testing
         #expect(configuration.http?.description == "0.0.0.0:8198")
         #expect(configuration.logLevel == .debug && configuration.logFormat == .logfmt)
         #expect(configuration.remarks.count == 2, "\(configuration.remarks)")
-        overrides.http = "nowhere"
+        try set("http", "nowhere")
         let error = #expect(throws: RelayError.self) { try RelayConfiguration(file: file.path, overrides: overrides) }
         #expect(error?.description.contains("http must be an IP address with a port") == true)
     }

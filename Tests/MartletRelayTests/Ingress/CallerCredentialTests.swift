@@ -104,13 +104,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""expires": "2027-02-30","#, "callers.0.expires must be a date or a time in UTC, such as 2027-01-31"),
-        (#""expires": "2027-01-31T12:00:00+01:00","#, "callers.0.expires must be a date or a time in UTC"),
-        (#""expires": "T","#, "callers.0.expires must be a date or a time in UTC"),
-        (#""expires": 7,"#, "callers.0.expires must be a text"),
-        (#""certificate-sha256": "ab","#, "callers.0.certificate-sha256 must be the 64 hexadecimal digits"),
+        (#""expires": "2027-02-30","#, "callers[0].expires must be a date or a time in UTC, such as 2027-01-31"),
+        (#""expires": "2027-01-31T12:00:00+01:00","#, "callers[0].expires must be a date or a time in UTC"),
+        (#""expires": "T","#, "callers[0].expires must be a date or a time in UTC"),
+        (#""expires": 7,"#, "callers[0].expires must be a string"),
+        (#""certificate-sha256": "ab","#, "callers[0].certificate-sha256 must be the 64 hexadecimal digits"),
         (#""certificate-subject": "CN=a","#, "has a certificate, which clients show only over TLS"),
-        (#""password": "a","#, "callers.0.password is unknown"),
+        (#""password": "a","#, "callers[0].password is unknown"),
     ])
     func `a mistake in a caller's credentials names the rule`(member: String, message: String) throws {
         let file = try ConfigurationFile(

@@ -79,11 +79,12 @@ import Testing
         var new = await bench.relay.configuration
         new.data = .file("/elsewhere")
         new.http = RelayConfiguration.Address(port: 0)
+        new.logFormat = .plain
         new.endpoints = [:]
         new.logLevel = .error
         try await bench.relay.reload(new)
         let named = lines.objects.compactMap { $0["setting"]?.stringValue }
-        #expect(named == ["data", "http", "apple"])
+        #expect(named == ["data", "http", "log-format", "apple"])
         #expect(await bench.relay.configuration.data != .file("/elsewhere"))
         #expect(await bench.push().json["state"] == "delivered")
         #expect(!lines.objects.contains { $0["msg"] == "push" }, "the level is another one")

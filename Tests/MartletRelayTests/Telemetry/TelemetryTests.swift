@@ -215,7 +215,7 @@ extension TelemetrySettings {
     /// The settings of variables alone.
     init?(variables: [String: String]) throws {
         let places = FilePlaces(directory: "", credentials: nil)
-        try self.init(Setting(.object([])).member("telemetry"), places, variables: variables)
+        try self.init(ConfigurationField([:], named: "")["telemetry"], places, variables: variables)
     }
 }
 

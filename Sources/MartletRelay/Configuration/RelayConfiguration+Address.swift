@@ -1,0 +1,39 @@
+internal import MartletTransport
+
+extension RelayConfiguration {
+    /// An address to listen on.
+    package struct Address: Sendable, Hashable, CustomStringConvertible {
+        /// The host, as an address literal.
+        package var host: String
+        /// The port; 0 for any free port.
+        package var port: UInt16
+
+        /// Creates an address; by default only this machine can reach it.
+        package init(host: String = "127.0.0.1", port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+
+        /// The error message for text that is not an address.
+        package static let rule = "must be an IP address with a port, such as 127.0.0.1:2197 or [::1]:2197"
+
+        /// Creates an address from text such as `127.0.0.1:2197`, `[::1]:2197` or `:2197`; nil for text of another
+        /// form.
+        package init?(_ text: String) {
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+                return nil
+            }
+            let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
+            guard host.isEmpty || SocketAddress(literal: host, port: port) != nil else { return nil }
+            self.init(host: host.isEmpty ? "0.0.0.0" : host, port: port)
+        }
+
+        /// The address as in a configuration file.
+        package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    }
+}
+
+extension RelayConfiguration.Address {
+    /// Whether the address is a loopback address.
+    var isOfThisMachine: Bool { SocketAddress(literal: host, port: 0)?.isLoopback ?? false }
+}

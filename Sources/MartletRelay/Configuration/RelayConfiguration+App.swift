@@ -1,0 +1,134 @@
+package import Martlet
+internal import MartletCore
+package import MartletOutbox
+
+extension RelayConfiguration {
+    /// An app for which pushes are sent.
+    package struct App: Sendable {
+        /// The name by which the relay and its callers identify it.
+        package var name: String
+        /// The bundle identifiers of the app, without suffixes.
+        package var bundleIDs: [String]
+        /// The key that signs the app's provider tokens.
+        package var key: SigningKey
+        /// The environments of Apple to which its pushes are sent.
+        package var environments: [PushEnvironment]
+        /// The maximum number of pushes per second in each environment; nil for as many as Apple accepts.
+        package var rate: Int?
+        /// The maximum number of connections to Apple in each environment, shared by all relays; nil for 4 a relay.
+        package var connections: Int?
+        /// The webhook that its unregistered tokens are reported to; nil for none.
+        package var webhook: Webhook?
+
+        /// The environments to which the pushes of an app are sent unless its configuration names others.
+        package static let defaultEnvironments = [PushEnvironment.production]
+
+        /// Creates an app; by default its pushes are sent to production, as fast as Apple accepts them.
+        package init(
+            name: String,
+            bundleIDs: [String],
+            key: SigningKey,
+            environments: [PushEnvironment] = defaultEnvironments,
+            rate: Int? = nil,
+            connections: Int? = nil
+        ) {
+            self.name = name
+            self.bundleIDs = bundleIDs
+            self.key = key
+            self.environments = environments
+            self.rate = rate
+            self.connections = connections
+        }
+    }
+}
+
+extension RelayConfiguration.App {
+    private static let teamID = SettingKey("team-id", .identifier, .required, .reload, "team of the signing key")
+    private static let keyID = SettingKey("key-id", .identifier, .required, .reload, "identifier of the key")
+    private static let keyFile = SettingKey(
+        "key-file",
+        .secretPath,
+        .required,
+        .reload,
+        "signing key (`.p8`) from Apple's developer account"
+    )
+    private static let webhook = SettingKey(
+        "webhook",
+        .object(Webhook.settings) { (object, places) throws(RelayError) in try Webhook(object, places) },
+        .none,
+        .reload,
+        "URL that unregistered tokens are reported to"
+    )
+
+    /// The settings of an app.
+    static let settings: [Setting<Self>] = [
+        Setting(
+            SettingKey(
+                "name",
+                .text("letters, digits, `-`, `.`, `_`"),
+                .required,
+                .reload,
+                "name of the app in the interface, in logs and metrics"
+            ),
+            \.name
+        ),
+        Setting(
+            SettingKey(
+                "bundle-ids",
+                .texts,
+                .required,
+                .reload,
+                "bundle identifiers of the app, without suffixes; the first is the default of a push"
+            ),
+            \.bundleIDs
+        ),
+        Setting(separate: teamID),
+        Setting(separate: keyID),
+        Setting(separate: keyFile),
+        Setting(
+            SettingKey(
+                "environments",
+                .choices(),
+                .value(defaultEnvironments),
+                .reload,
+                "Apple's environments that the app is sent to; the first is the default of a push"
+            ),
+            \.environments
+        ),
+        Setting(
+            SettingKey(
+                "rate",
+                .integer(1...1_000_000),
+                .described("no limit"),
+                .reload,
+                "maximum pushes per second in each environment, of all relays together"
+            ),
+            \.rate
+        ),
+        Setting(
+            SettingKey(
+                "connections",
+                .integer(1...1_000),
+                .described("4 per relay"),
+                .reload,
+                "maximum connections to Apple in each environment, of all relays together"
+            ),
+            \.connections
+        ),
+        Setting(separate: webhook),
+    ]
+
+    /// Reads an app.
+    init(_ object: ConfigurationField, _ places: FilePlaces) throws(RelayError) {
+        let (keyID, teamID) = (try Self.keyID.value(in: object, places), try Self.teamID.value(in: object, places))
+        let file = try Self.keyFile.value(in: object, places)
+        do throws(APNsError) {
+            let key = try SigningKey(file: file, keyID: keyID, teamID: teamID)
+            self.init(name: "", bundleIDs: [], key: key)
+        } catch {
+            throw RelayError("\(object["key-file"].path): \(error)")
+        }
+        webhook = try Self.webhook.valueIfPresent(in: object, places)
+        try Self.settings.read(object, places, into: &self)
+    }
+}

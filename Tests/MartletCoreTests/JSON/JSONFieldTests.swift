@@ -1,0 +1,78 @@
+import MartletCore
+import Testing
+
+@Suite struct JSONFieldTests {
+    private struct Problem: JSONFieldError, Equatable {
+        let message: String
+        let pointer: String
+
+        init(_ message: String, at path: JSONPath) {
+            self.message = message
+            pointer = path.pointer
+        }
+    }
+
+    private static let json: JSONValue = [
+        "apps": [["name": "orders", "rate": "fast", "tags": ["a", 1]]], "count": 7, "share": 2, "flag": 1, "empty": "",
+        "long": "a secret that nobody may read in a log", "list": [],
+    ]
+    private let root = JSONField<Problem>(json, named: "the body")
+
+    private func message<Value>(_ read: () throws -> Value) -> String? {
+        do {
+            _ = try read()
+            return nil
+        } catch {
+            return (error as? Problem)?.message
+        }
+    }
+
+    @Test func `an error has the path, the rule and the value`() {
+        let rate = root["apps"]
+        let problem = #expect(throws: Problem.self) {
+            try rate.elements()[0]["rate"].integer(in: 1...Int.max)
+        }
+        #expect(problem?.message == "apps[0].rate must be a positive integer (found \"fast\")")
+        #expect(problem?.pointer == "/apps/0/rate")
+        #expect(message { try root["count"].integer(in: 0...5) } == "count must be an integer from 0 to 5 (found 7)")
+        #expect(message { try root["count"].text() } == "count must be a string (found 7)")
+        #expect(message { try root["share"].number(in: 0...1) } == "share must be a number from 0 to 1 (found 2)")
+        #expect(message { try root["flag"].bool() } == "flag must be true or false (found 1)")
+        #expect(message { try root["empty"].nonemptyText() }?.hasSuffix("(found an empty string)") == true)
+        #expect(
+            message { try root["apps"].elements()[0]["tags"].texts() }?.hasPrefix("apps[0].tags[1] must be") == true
+        )
+    }
+
+    @Test func `a long string is not quoted`() {
+        #expect(message { try root["long"].bool() } == "long must be true or false (found a string of 38 characters)")
+    }
+
+    @Test func `a missing value is reported`() {
+        #expect(message { try root["name"].text() } == "name is missing: it must be a string")
+        #expect(root["name"].ifPresent == nil && !root["name"].isPresent)
+        #expect(root["count"].ifPresent != nil)
+    }
+
+    @Test func `an unknown member is reported with the nearest name`() {
+        let names = ["apps", "counts", "share", "flag", "empty", "long", "list"]
+        #expect(message { try root.checkMembers(names) } == "count is unknown; did you mean counts?")
+        #expect(message { try root["count"].checkMembers([]) } == "count must be an object (found 7)")
+        let other = JSONField<Problem>(["xyz": 1], named: "the body")
+        #expect(
+            message { try other.checkMembers(["apps", "flag"]) } == "xyz is unknown: the known members are apps, flag"
+        )
+        #expect(
+            message { try JSONField<Problem>([], named: "the body").text() }
+                == "the body must be a string (found an array)"
+        )
+    }
+
+    @Test func `values are read`() throws {
+        #expect(try root["count"].integer(in: 0...10) == 7)
+        #expect(try root["count"].number(in: 0...10) == 7)
+        #expect(try root["apps"].elements()[0]["name"].nonemptyText() == "orders")
+        #expect(try root["list"].texts().isEmpty)
+        #expect(try root["apps"].elements()[0]["name"].parsed { $0.count } == 6)
+    }
+}
