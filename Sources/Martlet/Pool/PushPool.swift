@@ -25,7 +25,7 @@ actor PushPool {
     private nonisolated let mailbox = Mutex<[Letter]>([])
 
     private let endpoint: HTTP2Connection.Endpoint
-    private let mint: (any ProviderTokenMint)?
+    private let tokenSource: (any ProviderTokenSource)?
     private let needsToken: Bool
     private let events: EventFeed
     private let connectTimeout: Duration
@@ -33,17 +33,9 @@ actor PushPool {
     private var machine: PoolMachine
     /// A list, because few connections are searched fastest this way.
     private var connections: [(id: PoolMachine.ConnectionID, connection: HTTP2Connection)] = []
-    private var authorization: Authorization?
-    /// The time of issue of the last provider token that was used.
-    private var tokenIssuedAt: Date?
-    private var tokensUsed = 0
-    /// The pushes that were assigned to a connection while no provider token was available.
-    private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
-    private var isFetchingToken = false
-    /// Whether the token that is being fetched may belong to a key that was replaced in the meantime.
-    private var isFetchOutdated = false
-    /// The time of issue of a token that APNs rejected as expired, until the token source is notified.
-    private var expiredTokenIssuedAt: Date?
+    /// The decisions about the provider token, and the field that contains it.
+    private var token = PoolTokenMachine<(PendingPush, PoolMachine.ConnectionID)>()
+    private var authorization = HTTPFields()
     /// Reusable storage for the next list of actions.
     private var spareOrders: [PoolMachine.Order] = []
     private var isCarryingOut = false
@@ -54,7 +46,7 @@ actor PushPool {
 
     init(
         to endpoint: HTTP2Connection.Endpoint,
-        mint: (any ProviderTokenMint)?,
+        tokenSource: (any ProviderTokenSource)?,
         events: EventFeed,
         configuration: PushClient.Configuration,
         clock: WallClock,
@@ -62,8 +54,8 @@ actor PushPool {
     ) {
         self.loop = loop
         self.endpoint = endpoint
-        self.mint = mint
-        needsToken = mint != nil
+        self.tokenSource = tokenSource
+        needsToken = tokenSource != nil
         self.events = events
         connectTimeout = configuration.connectTimeout
         self.clock = clock
@@ -188,9 +180,7 @@ actor PushPool {
             connection(id)?.goAway()
             connection(id)?.close(reason)
         case .renewToken(let issuedAt):
-            guard authorization?.issuedAt == issuedAt else { return }
-            expiredTokenIssuedAt = issuedAt
-            authorization = nil
+            token.rejected(tokenIssuedAt: issuedAt)
         case .report(let event):
             report(event)
         }
@@ -204,19 +194,18 @@ actor PushPool {
             return
         }
         if needsToken {
-            guard let authorization, loop.now < authorization.end else {
+            guard token.isUsable(at: loop.now) else {
                 push.progress.isHeldBack = true
-                awaitingToken.append((push, id))
-                fetchToken()
+                requestToken(token.wait((push, id)))
                 return
             }
             push.progress.isHeldBack = false
-            push.tokenIssuedAt = authorization.issuedAt
+            push.tokenIssuedAt = token.issuedAt
         }
         do throws(WireError) {
             guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
             var fields = push.fields
-            if let authorization { fields.append(contentsOf: authorization.fields) }
+            if needsToken { fields.append(contentsOf: authorization) }
             push.stream = try connection.send(fields, body: push.draft.body, for: push)
         } catch {
             machine.notOpened(push, on: id, at: loop.now)
@@ -247,55 +236,32 @@ actor PushPool {
 
     // MARK: Provider tokens
 
-    /// A provider token as sent in requests.
-    private struct Authorization {
-        let fields: HTTPFields
-        let issuedAt: Date
-        /// The time from which on the token source is called again.
-        let end: MonotonicTime
-
-        init(_ token: MintedToken, at now: MonotonicTime) {
-            fields = ["authorization": "bearer " + String(decoding: token.text, as: UTF8.self)]
-            issuedAt = token.issuedAt
-            // The pushes that waited for the token are sent with it, even if its validity is shorter.
-            end = now.advanced(by: max(token.validity, .seconds(1)))
-        }
-    }
-
-    /// Requests a token, once for all waiting pushes.
-    private func fetchToken() {
-        guard let mint, !isFetchingToken else { return }
-        isFetchingToken = true
-        let expired = expiredTokenIssuedAt.take()
+    /// Asks the source for a token, once for all waiting pushes.
+    private func requestToken(_ request: PoolTokenMachine<(PendingPush, PoolMachine.ConnectionID)>.Request?) {
+        guard let tokenSource, let request else { return }
         Task {
-            if let expired { await mint.expired(tokenIssuedAt: expired) }
+            if let issuedAt = request.rejectedIssuedAt { await tokenSource.expired(tokenIssuedAt: issuedAt) }
             do throws(APNsError) {
-                fetched(.success(try await mint.token()))
+                tokenReceived(try await tokenSource.token())
             } catch {
-                fetched(.failure(error))
+                tokenFailed(error)
             }
         }
     }
 
-    private func fetched(_ result: Result<MintedToken, APNsError>) {
-        isFetchingToken = false
-        guard !isFetchOutdated else {
-            isFetchOutdated = false
-            fetchToken()
-            return
-        }
-        let pushes = awaitingToken
-        awaitingToken = []
-        switch result {
-        case .success(let token):
-            authorization = Authorization(token, at: loop.now)
-            if tokenIssuedAt != token.issuedAt { tokensUsed += 1 }
-            tokenIssuedAt = token.issuedAt
-            for (push, id) in pushes { open(push, on: id) }
-        case .failure(let error):
-            for (push, id) in pushes { machine.unsendable(push, on: id, error, at: loop.now) }
-            machine.failWaiting(error, at: loop.now)
-        }
+    private func tokenReceived(_ signed: SignedProviderToken) {
+        let (ready, next) = token.received(tokenIssuedAt: signed.issuedAt, validity: signed.validity, at: loop.now)
+        if next == nil { authorization = ["authorization": "bearer " + String(decoding: signed.text, as: UTF8.self)] }
+        for (push, id) in ready { open(push, on: id) }
+        requestToken(next)
+        carryOut()
+    }
+
+    private func tokenFailed(_ error: APNsError) {
+        let (pushes, next) = token.failed()
+        for (push, id) in pushes { machine.unsendable(push, on: id, error, at: loop.now) }
+        if next == nil { machine.failWaiting(error, at: loop.now) }
+        requestToken(next)
         carryOut()
     }
 
@@ -307,12 +273,9 @@ actor PushPool {
 
     /// Uses another token: pushes in flight complete on their connections, and later ones use new connections.
     func replaceToken() {
-        authorization = nil
-        isFetchOutdated = isFetchingToken
+        let pushes = token.replaced()
         machine.renewConnections(at: loop.now)
         // Their connections are draining, and the new token has to be sent on others.
-        let pushes = awaitingToken
-        awaitingToken = []
         for (push, id) in pushes { machine.notOpened(push, on: id, at: loop.now) }
         carryOut()
     }
@@ -356,8 +319,7 @@ actor PushPool {
         case .closed(let error):
             connections.removeAll { $0.id == id }
             machine.disconnected(id, error, at: now)
-            for (push, intended) in awaitingToken where intended == id { machine.notOpened(push, on: id, at: now) }
-            awaitingToken.removeAll { $0.1 == id }
+            for (push, _) in token.remove(where: { $0.1 == id }) { machine.notOpened(push, on: id, at: now) }
         case .request, .served, .caughtUp:
             break
         }
@@ -404,8 +366,8 @@ actor PushPool {
 
     var condition: ClientCondition {
         var condition = machine.condition
-        condition.tokenIssuedAt = tokenIssuedAt
-        condition.tokensUsed = tokensUsed
+        condition.tokenIssuedAt = token.issuedAt
+        condition.tokensUsed = token.count
         return condition
     }
 

@@ -34,7 +34,7 @@ struct LaneClient: Sendable {
         do throws(APNsError) {
             client = try PushClient(
                 endpoint.endpoint,
-                authentication: mint.map { .mint($0) } ?? .token(app.key),
+                authentication: mint.map { .tokens(from: $0) } ?? .token(app.key),
                 configuration: configuration
             )
         } catch {
