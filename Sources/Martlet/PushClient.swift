@@ -33,7 +33,8 @@ public final class PushClient: Sendable {
     let channelRequests: RequestWriter
     let identifiers = APNsIDGenerator()
     let clock: WallClock
-    let activityTimestamps = Mutex(ActivityTimestamps())
+    let timestamps: ActivityTimestampSource
+    let renderer: SnapshotRenderer
 
     /// Creates a client, which connects when the first push is sent.
     ///
@@ -61,6 +62,8 @@ public final class PushClient: Sendable {
     ) throws(APNsError) {
         self.configuration = configuration
         self.clock = clock
+        timestamps = ActivityTimestampSource(clock: clock)
+        renderer = SnapshotRenderer(timestamps, clock: clock, timeout: configuration.sendTimeout)
         tokenSource = authentication.tokenSource(clock: clock)
         do throws(WireError) {
             let tls =
@@ -311,17 +314,5 @@ public final class PushClient: Sendable {
         let limits = limits(of: options, isUrgent: false)
         let draft = PushDraft(fields, body: request.body, limits: limits)
         return try await channelPool.send(PendingPush(draft, id: id))
-    }
-
-    /// Returns the result of `body`, and converts its error to an ``APNsError``.
-    func writing<Value>(
-        for id: APNsID? = nil,
-        _ body: () throws(PayloadError) -> Value
-    ) throws(APNsError) -> Value {
-        do throws(PayloadError) {
-            return try body()
-        } catch {
-            throw APNsError(.invalid, id: id, description: "the payload cannot be encoded: \(error)")
-        }
     }
 }

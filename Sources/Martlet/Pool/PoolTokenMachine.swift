@@ -10,7 +10,10 @@ internal import MartletTransport
 ///
 /// It decides when the source is asked for a token, and which pushes wait for the answer: the source is asked once for
 /// all of them. ``ProviderTokenMachine`` decides about the age of tokens.
-struct PoolTokenMachine<Push> {
+struct PoolTokenMachine {
+    /// A push that is assigned to a connection.
+    typealias Push = (key: PushKey, connection: PoolMachine.ConnectionID)
+
     private enum Phase {
         /// There is no token. Can become `requested`.
         case missing
@@ -28,6 +31,14 @@ struct PoolTokenMachine<Push> {
     struct Request {
         /// The time of issue of a token that APNs has rejected as expired, which the source has to learn first.
         var rejectedIssuedAt: Date?
+    }
+
+    /// The meaning of an answer of the source.
+    enum Answer {
+        /// The answer applies to these pushes, which have waited for it.
+        case current([Push])
+        /// The answer is about a key that has been replaced, and the source has to be asked again.
+        case outdated(Request)
     }
 
     private var phase = Phase.missing
@@ -49,8 +60,8 @@ struct PoolTokenMachine<Push> {
     /// Handles a push that cannot be sent before there is another token.
     ///
     /// - Returns: The request to the source; nil when the source has been asked already.
-    mutating func wait(_ push: Push) -> Request? {
-        waiting.append(push)
+    mutating func wait(_ push: PushKey, for connection: PoolMachine.ConnectionID) -> Request? {
+        waiting.append((push, connection))
         switch phase {
         case .requested, .outdated: return nil
         case .missing: return request(after: nil)
@@ -66,26 +77,22 @@ struct PoolTokenMachine<Push> {
     /// Handles a token from the source.
     ///
     /// - Returns: The pushes that can be sent now, or another request to the source when the token is outdated.
-    mutating func received(
-        tokenIssuedAt: Date,
-        validity: Duration,
-        at now: MonotonicTime
-    ) -> (ready: [Push], next: Request?) {
-        if case .outdated = phase { return ([], request(after: nil)) }
+    mutating func received(tokenIssuedAt: Date, validity: Duration, at now: MonotonicTime) -> Answer {
+        if case .outdated = phase { return .outdated(request(after: nil)) }
         // The pushes that waited for the token are sent with it, even if its validity is shorter.
         phase = .current(issuedAt: tokenIssuedAt, end: now.advanced(by: max(validity, .seconds(1))))
         if issuedAt != tokenIssuedAt { count += 1 }
         issuedAt = tokenIssuedAt
-        return (takeWaiting(), nil)
+        return .current(takeWaiting())
     }
 
     /// Handles the source's answer that it has no token.
     ///
     /// - Returns: The pushes that fail for this reason, or another request to the source when the answer is outdated.
-    mutating func failed() -> (waiting: [Push], next: Request?) {
-        if case .outdated = phase { return ([], request(after: nil)) }
+    mutating func failed() -> Answer {
+        if case .outdated = phase { return .outdated(request(after: nil)) }
         phase = .missing
-        return (takeWaiting(), nil)
+        return .current(takeWaiting())
     }
 
     /// Records that APNs rejected the token with this time of issue as expired.
@@ -113,10 +120,11 @@ struct PoolTokenMachine<Push> {
         return takeWaiting()
     }
 
-    /// Removes and returns the waiting pushes for which the closure returns true.
-    mutating func remove(where isUnwanted: (Push) -> Bool) -> [Push] {
-        let removed = waiting.filter(isUnwanted)
-        if !removed.isEmpty { waiting.removeAll(where: isUnwanted) }
+    /// Removes and returns the waiting pushes of a closed connection.
+    mutating func closed(_ connection: PoolMachine.ConnectionID) -> [Push] {
+        guard !waiting.isEmpty else { return [] }
+        let removed = waiting.filter { $0.connection == connection }
+        waiting.removeAll { $0.connection == connection }
         return removed
     }
 
