@@ -1,5 +1,4 @@
 public import MartletCore
-internal import Synchronization
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -31,7 +30,8 @@ extension PushClient {
         expiration: Expiration? = nil,
         options: SendOptions = SendOptions()
     ) async throws(APNsError) -> PushReceipt {
-        let slot = try slot(.start, for: .token(token), chosen: timestamp, options)
+        let timeout = options.timeout ?? configuration.sendTimeout
+        let slot = try timestamps.slot(.start, for: .token(token), chosen: timestamp, within: timeout)
         let notification = try writing { () throws(PayloadError) in
             try PushNotification.liveActivity(
                 activity,
@@ -108,71 +108,15 @@ extension PushClient {
         _ options: SendOptions,
         _ send: (ActivityTimestamps.Slot) async throws(APNsError) -> PushReceipt
     ) async throws(APNsError) -> PushReceipt {
-        let slot = try slot(event, for: address, chosen: chosen, options)
+        let timeout = options.timeout ?? configuration.sendTimeout
+        let slot = try timestamps.slot(event, for: address, chosen: chosen, within: timeout)
         do throws(APNsError) {
             let receipt = try await send(slot)
-            settle(slot, for: address)
+            timestamps.settle(slot, for: address)
             return receipt
         } catch {
-            settle(slot, for: address, after: error)
+            timestamps.settle(slot, for: address, after: error)
             throw error
         }
     }
-
-    /// Returns the timestamp of a push to a Live Activity, and the delay of the push.
-    ///
-    /// - Parameters:
-    ///   - event: The event of the push.
-    ///   - address: The activity's token or channel.
-    ///   - chosen: The caller's timestamp; nil to let the client choose.
-    ///   - options: The options with the timeout that limits the wait.
-    /// - Returns: The timestamp and the delay.
-    /// - Throws: ``APNsError`` with the code `invalid` for a chosen timestamp that is out of range, or `overloaded`
-    ///   when the wait would exceed the timeout.
-    func slot(
-        _ event: ActivityTimestamps.Event,
-        for address: ActivityTimestamps.Address,
-        chosen: Date?,
-        _ options: SendOptions
-    ) throws(APNsError) -> ActivityTimestamps.Slot {
-        let now = clock.microsecondsSince1970()
-        if let chosen {
-            let timestamp = try writing { () throws(PayloadError) in try PayloadDate.seconds(chosen, for: "timestamp") }
-            guard event != .start else {
-                return ActivityTimestamps.Slot(timestamp: timestamp, delay: .zero, isHeld: false)
-            }
-            return activityTimestamps.withLock { $0.chosen(timestamp, for: address, at: now) }
-        }
-        let timeout = options.timeout ?? configuration.sendTimeout
-        let slot = activityTimestamps.withLock { $0.next(event, for: address, at: now, within: timeout) }
-        guard let slot else {
-            throw APNsError(
-                .overloaded,
-                description: "the updates of this Live Activity that wait take longer than \(timeout), as each needs a "
-                    + "second of its own: send only the newest state, or allow a longer timeout"
-            )
-        }
-        return slot
-    }
-
-    /// Marks the timestamp of a push as used if the push may have reached the device, and releases it otherwise.
-    ///
-    /// - Parameters:
-    ///   - slot: The push's slot.
-    ///   - address: The address for which the slot was assigned.
-    ///   - error: The reason why the push failed; nil when it was accepted.
-    func settle(
-        _ slot: ActivityTimestamps.Slot,
-        for address: ActivityTimestamps.Address,
-        after error: APNsError? = nil
-    ) {
-        // An earlier attempt without a response may also have been delivered.
-        let isUsed = error.map { $0.outcome == .unknown || $0.unknownTries > 0 } ?? true
-        activityTimestamps.withLock { $0.settle(slot, for: address, isUsed: isUsed) }
-    }
-}
-
-extension ActivityTimestamps.Slot {
-    /// The timestamp as a date.
-    var date: Date { Date(secondsSince1970: timestamp) }
 }

@@ -24,7 +24,7 @@ public final class PushClient: Sendable {
     let pools: [PushPool]
     /// The pool for channel management; nil when it uses the same host and port as pushes.
     private let ownChannelPool: PushPool?
-    private let mint: (any ProviderTokenMint)?
+    private let tokenSource: (any ProviderTokenSource)?
     private let feed = EventFeed<ClientEvent>()
     private let isClosed = Atomic(false)
     /// The number of pushes so far, which selects the loop of the next push.
@@ -33,7 +33,8 @@ public final class PushClient: Sendable {
     let channelRequests: RequestWriter
     let identifiers = APNsIDGenerator()
     let clock: WallClock
-    let activityTimestamps = Mutex(ActivityTimestamps())
+    let timestamps: ActivityTimestampSource
+    let renderer: SnapshotRenderer
 
     /// Creates a client, which connects when the first push is sent.
     ///
@@ -61,7 +62,9 @@ public final class PushClient: Sendable {
     ) throws(APNsError) {
         self.configuration = configuration
         self.clock = clock
-        mint = authentication.mint(clock: clock)
+        timestamps = ActivityTimestampSource(clock: clock)
+        renderer = SnapshotRenderer(timestamps, clock: clock, timeout: configuration.sendTimeout)
+        tokenSource = authentication.tokenSource(clock: clock)
         do throws(WireError) {
             let tls =
                 endpoint.isEncrypted
@@ -80,7 +83,7 @@ public final class PushClient: Sendable {
             self.loops = loops
             taskExecutor = LoopTaskExecutor(loops[0])
             let share = configuration.share(ofLoops: loops.count)
-            let makePool = { [mint, feed] (endpoint: APNsEndpoint, loop: EventLoop) in
+            let makePool = { [tokenSource, feed] (endpoint: APNsEndpoint, loop: EventLoop) in
                 PushPool(
                     to: HTTP2Connection.Endpoint(
                         host: endpoint.host,
@@ -88,7 +91,7 @@ public final class PushClient: Sendable {
                         tls: tls,
                         proxy: configuration.proxy?.wire
                     ),
-                    mint: mint,
+                    tokenSource: tokenSource,
                     events: feed,
                     configuration: share,
                     clock: clock,
@@ -212,16 +215,19 @@ public final class PushClient: Sendable {
     ///
     /// - Parameter key: The key.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the key belongs to another team, or this client was
-    ///   created with a certificate or with a source of tokens other than an ``InMemoryMint``; with the code `closed`
-    ///   after ``close(within:)``, in which case a source that other clients share keeps its key.
+    ///   created with a certificate or with a source of tokens other than a ``LocalProviderTokenSource``; with the code
+    ///   `closed` after ``close(within:)``, in which case a source that other clients share keeps its key.
     public func replaceKey(with key: SigningKey) async throws(APNsError) {
         guard !isClosed.load(ordering: .acquiring) else {
             throw APNsError(.closed, description: "the key cannot be replaced, as the client is closed")
         }
-        guard let mint = mint as? InMemoryMint else {
-            throw APNsError(.badCredentials, description: "this client does not sign with a key that it could replace")
+        guard let source = tokenSource as? LocalProviderTokenSource else {
+            throw APNsError(
+                .badCredentials,
+                description: "the key cannot be replaced, as this client signs no provider tokens itself"
+            )
         }
-        try mint.replaceKey(with: key)
+        try source.replaceKey(with: key)
         for pool in allPools { await pool.replaceKey() }
     }
 
@@ -229,10 +235,11 @@ public final class PushClient: Sendable {
     ///
     /// A token that is younger than 20 minutes is kept, because APNs would reject another one so soon.
     package func renewToken() async {
-        guard let mint, let issuedAt = await condition.tokenIssuedAt,
-            clock.secondsSince1970() - issuedAt.secondsSince1970 >= ProviderTokenSchedule.minimumAge
+        let now = clock.secondsSince1970()
+        guard let tokenSource, let issuedAt = await condition.tokenIssuedAt,
+            ProviderTokenMachine.isReplaceable(tokenIssuedAt: issuedAt.secondsSince1970, at: now)
         else { return }
-        await mint.expired(tokenIssuedAt: issuedAt)
+        await tokenSource.expired(tokenIssuedAt: issuedAt)
         for pool in allPools { await pool.replaceToken() }
     }
 
@@ -307,17 +314,5 @@ public final class PushClient: Sendable {
         let limits = limits(of: options, isUrgent: false)
         let draft = PushDraft(fields, body: request.body, limits: limits)
         return try await channelPool.send(PendingPush(draft, id: id))
-    }
-
-    /// Returns the result of `body`, and converts its error to an ``APNsError``.
-    func writing<Value>(
-        for id: APNsID? = nil,
-        _ body: () throws(PayloadError) -> Value
-    ) throws(APNsError) -> Value {
-        do throws(PayloadError) {
-            return try body()
-        } catch {
-            throw APNsError(.invalid, id: id, description: "the payload cannot be encoded: \(error)")
-        }
     }
 }

@@ -28,27 +28,27 @@ import Testing
         try JSONReader.read(payload)["aps"]?["timestamp"]?.integerValue
     }
 
-    private func forwardable(_ destination: SurfaceDestination, at date: Date? = nil) throws -> ForwardedRequest {
+    private func render(_ destination: SurfaceDestination, at date: Date? = nil) throws -> SnapshotRenderer.Push {
         var delivery = SurfaceDelivery()
         delivery.timestamp = date
-        return try client.forwardable(snapshot, to: destination, topic: topic, delivery: delivery)
+        return try client.renderer.render(snapshot, to: destination, topic: topic, delivery: delivery)
     }
 
     @Test func `a request that is sent later says how long it has to wait`() throws {
-        let start = try forwardable(.activityStart(token))
+        let start = try render(.activityStart(token))
         #expect(try timestamp(of: start.body) == Self.now - 2 && start.delay == .zero)
         for second in 0..<3 as Range<Int64> {
-            let update = try forwardable(.activity(token))
+            let update = try render(.activity(token))
             #expect(try timestamp(of: update.body) == Self.now + second && update.delay == .seconds(second))
         }
-        let error = #expect(throws: APNsError.self) { try forwardable(.activity(token)) }
+        let error = #expect(throws: APNsError.self) { try render(.activity(token)) }
         #expect(error?.code == .overloaded)
-        let broadcast = try forwardable(.channelEnd("Y2hhbm5lbA=="))
+        let broadcast = try render(.channelEnd("Y2hhbm5lbA=="))
         #expect(try timestamp(of: broadcast.body) == Self.now + 1 && broadcast.delay == .zero)
     }
 
     @Test func `a timestamp of the caller's is sent as it is, in whole seconds`() throws {
-        let request = try forwardable(.activity(token), at: Date(timeIntervalSince1970: 5.9))
+        let request = try render(.activity(token), at: Date(timeIntervalSince1970: 5.9))
         #expect(try timestamp(of: request.body) == 5 && request.delay == .zero)
     }
 
@@ -57,7 +57,7 @@ import Testing
             let description = try client.describe(snapshot, to: .activity(token), topic: topic)
             #expect(try timestamp(of: description.body) == Self.now)
         }
-        #expect(try forwardable(.activity(token)).delay == .zero)
+        #expect(try render(.activity(token)).delay == .zero)
     }
 
     @Test(arguments: [Double.nan, .infinity, -1, -1e300, 1e300, 9_007_199_254_740_992])
@@ -65,7 +65,7 @@ import Testing
         let date = Date(timeIntervalSince1970: seconds)
         var errors: [APNsError] = []
         for destination in [SurfaceDestination.activity(token), .activityStart(token), .channel("Y2hhbm5lbA==")] {
-            do { _ = try forwardable(destination, at: date) } catch let error as APNsError { errors.append(error) }
+            do { _ = try render(destination, at: date) } catch let error as APNsError { errors.append(error) }
         }
         var delivery = SurfaceDelivery()
         delivery.timestamp = date
@@ -84,7 +84,7 @@ import Testing
             #expect(error.description.contains("timestamp must be from 0 to 9007199254740991 seconds after 1970"))
             #expect(error.description.contains("(found \(seconds))"))
         }
-        #expect(try forwardable(.activity(token)).delay == .zero)
+        #expect(try render(.activity(token)).delay == .zero)
     }
 
     // MARK: Results
@@ -125,7 +125,7 @@ import Testing
         if fate == .cancelled { sending.cancel() }
         let isAccepted = (try? await sending.value) != nil
         #expect(isAccepted == (fate == .accepted))
-        let next = try client.forwardable(snapshot, to: .activity(token), topic: topic, delivery: SurfaceDelivery())
+        let next = try client.renderer.render(snapshot, to: .activity(token), topic: topic, delivery: SurfaceDelivery())
         #expect(try timestamp(of: next.body) == Self.now + (fate.isUsed ? 1 : 0))
         #expect(next.delay == (fate.isUsed ? .seconds(1) : .zero))
         await client.close()
@@ -149,7 +149,7 @@ import Testing
             try await client.broadcast(.update(["a": 1]), on: channel, of: topic)
         }
         for destination in [SurfaceDestination.activity(token), .channel(channel)] {
-            let next = try client.forwardable(snapshot, to: destination, topic: topic, delivery: SurfaceDelivery())
+            let next = try client.renderer.render(snapshot, to: destination, topic: topic, delivery: SurfaceDelivery())
             #expect(try timestamp(of: next.body) == Self.now && next.delay == .zero)
         }
         await client.close()

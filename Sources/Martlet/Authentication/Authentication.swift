@@ -5,7 +5,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     /// The methods of authentication.
     enum Method: Sendable {
         case key(SigningKey)
-        case mint(any ProviderTokenMint)
+        case source(any ProviderTokenSource)
         case certificate(TLSContext.Identity)
     }
 
@@ -20,10 +20,10 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
 
     /// Returns authentication with provider tokens that are shared by several clients or processes.
     ///
-    /// - Parameter mint: The source of the tokens.
+    /// - Parameter source: The source of the tokens.
     /// - Returns: The authentication.
-    public static func mint(_ mint: any ProviderTokenMint) -> Authentication {
-        Authentication(method: .mint(mint))
+    public static func tokens(from source: any ProviderTokenSource) -> Authentication {
+        Authentication(method: .source(source))
     }
 
     /// Returns authentication with a provider certificate of one app, presented in the TLS handshake.
@@ -42,10 +42,10 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     /// Returns the source of provider tokens; nil for a certificate.
-    func mint(clock: WallClock) -> (any ProviderTokenMint)? {
+    func tokenSource(clock: WallClock) -> (any ProviderTokenSource)? {
         switch method {
-        case .key(let key): InMemoryMint(key, clock: clock)
-        case .mint(let mint): mint
+        case .key(let key): LocalProviderTokenSource(key, clock: clock)
+        case .source(let source): source
         case .certificate: nil
         }
     }
@@ -54,7 +54,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     public var description: String {
         switch method {
         case .key(let key): "Authentication(token, \(key))"
-        case .mint: "Authentication(mint)"
+        case .source: "Authentication(token source)"
         case .certificate: "Authentication(certificate)"
         }
     }

@@ -38,11 +38,13 @@ extension PushClient {
 }
 
 extension PoolMachine {
-    /// The current state of the connections.
+    /// The current state of the pool.
     var condition: ClientCondition {
         var condition = ClientCondition()
         for connection in connections where connection.isUsable { condition.streamLimit += connection.peerLimit }
         condition.isCircuitOpen = circuit.isOpen
+        condition.tokenIssuedAt = tokens.issuedAt
+        condition.tokensUsed = tokens.count
         return condition
     }
 }

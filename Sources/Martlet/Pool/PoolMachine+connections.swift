@@ -12,10 +12,10 @@ extension PoolMachine {
     mutating func connected(_ id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id), case .connecting = connections[index].phase else { return }
         connections[index].phase = .open
-        connections[index].heard(at: now)
+        connections[index].receivedInput(at: now)
         lastConnectedAt = now
         counters.connectionsOpened += 1
-        orders.append(.report(.connected(connection: id)))
+        actions.append(.report(.connected(connection: id)))
         leaveSurplus(at: now)
         wake(at: now.advanced(by: PoolMachine.idlePingInterval))
         openWantedConnections(at: now)
@@ -26,16 +26,20 @@ extension PoolMachine {
     mutating func allowed(streams: Int, on id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id) else { return }
         connections[index].peerLimit = streams
-        connections[index].heard(at: now)
+        connections[index].receivedInput(at: now)
         serve(at: now)
     }
 
     /// Records that the server accepts no more pushes on this connection.
+    ///
+    /// The last stream identifier in the frame needs no handling here: nghttp2 closes later streams with
+    /// REFUSED_STREAM, so their pushes end in ``broken(_:on:_:at:)`` as unprocessed and are sent again on another
+    /// connection. The other pushes in flight complete on this connection.
     mutating func wentAway(_ goAway: HTTP2GoAway, on id: ConnectionID, at now: MonotonicTime) {
         guard index(of: id) != nil else { return }
         let answer = try? JSONReader.read(goAway.debugData)
         let reason = answer?["reason"]?.stringValue.map(Reason.init(rawValue:))
-        orders.append(.report(.goAway(connection: id, reason)))
+        actions.append(.report(.goAway(connection: id, reason)))
         drain(id, at: now)
         serve(at: now)
     }
@@ -43,7 +47,7 @@ extension PoolMachine {
     /// Records the acknowledgement of a PING.
     mutating func ponged(on id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id) else { return }
-        connections[index].heard(at: now)
+        connections[index].receivedInput(at: now)
     }
 
     /// Records that a connection could not be opened, or has ended; the failures of its pushes follow.
@@ -54,24 +58,28 @@ extension PoolMachine {
         case .connecting:
             backoff.failed(at: now, using: &random)
             counters.connectionsFailed += 1
-            orders.append(.report(.connectionFailed(APNsError(error))))
+            actions.append(.report(.connectionFailed(APNsError(error))))
             if !connections.contains(where: \.isUsable) { connectFailed(error, at: now) }
         case .open, .draining, .closing:
             if connection.isUsable { noteEnd(of: connection, at: now) }
             // With TLS 1.3 a server rejects a client's certificate after the handshake.
             if error.kind.isPermanent, !connections.contains(where: \.isUsable) { connectFailed(error, at: now) }
-            orders.append(.report(.disconnected(connection: id, APNsError(error))))
+            actions.append(.report(.disconnected(connection: id, APNsError(error))))
         }
+        for (push, _) in tokens.closed(id) { notOpened(push, on: id, at: now) }
         serve(at: now)
     }
 
     // MARK: Decisions
 
     /// Handles the reason of a rejected push, apart from a retry.
-    mutating func heed(_ error: APNsError, from push: PendingPush, on id: ConnectionID, at now: MonotonicTime) {
+    mutating func heed(_ error: APNsError, from push: PushKey, on id: ConnectionID, at now: MonotonicTime) {
         switch error.reason?.advice {
         case .renewToken:
-            if let issuedAt = push.tokenIssuedAt { orders.append(.renewToken(issuedAt: issuedAt)) }
+            // The result of a push that was cancelled may have been taken.
+            if !pushes.isSettled(push), let issuedAt = pushes[push].tokenIssuedAt {
+                tokens.rejected(tokenIssuedAt: issuedAt)
+            }
             // Operators have observed that a connection keeps rejecting pushes after an expired token, so use another
             // one.
             replace(id, at: now)
@@ -84,22 +92,24 @@ extension PoolMachine {
 
     /// Counts a failed connection attempt for waiting pushes, and fails those that have reached their limit.
     private mutating func connectFailed(_ error: WireError, at now: MonotonicTime) {
-        for push in waiting.all where !push.progress.isSettled {
-            push.progress.failedConnects += 1
-            let failure = APNsError(error, id: push.id, outcome: push.lastError?.outcome ?? .neverSent)
-            let isEnough = push.progress.failedConnects > push.limits.retry.limit(isUrgent: push.limits.isUrgent)
+        for push in waiting.all where !pushes.isSettled(push) {
+            pushes[push].failedConnects += 1
+            let state = pushes[push]
+            let lastFailure = pushes.lastFailure(of: push)
+            let failure = APNsError(error, id: state.id, outcome: lastFailure?.outcome ?? .neverSent)
+            let isEnough = state.failedConnects > state.limits.retry.limit(isUrgent: state.limits.isUrgent)
             if isEnough || isClosing || error.kind.isPermanent {
                 settledInQueue += 1
                 settle(push, failure, at: now)
-            } else if push.lastError == nil {
-                push.lastError = failure
+            } else if lastFailure == nil {
+                pushes.failed(push, failure)
             }
         }
     }
 
     /// Opens the first connection when a push waits, and further ones when it waits too long.
     mutating func openConnectionIfNeeded(at now: MonotonicTime) {
-        guard waitingCount > 0, let oldest = waiting.first,
+        guard waitingCount > 0, let oldest = oldestWaiting,
             !connections.contains(where: { $0.phase == .connecting })
         else { return }
         var due = backoff.notBefore
@@ -110,7 +120,7 @@ extension PoolMachine {
             guard usable < settings.connectionLimit,
                 connections.allSatisfy({ !$0.isUsable || $0.hasBeenAnswered })
             else { return }
-            due = max(due, max(oldest.progress.since, lastConnectedAt).advanced(by: PoolMachine.growthDelay))
+            due = max(due, max(pushes[oldest].since, lastConnectedAt).advanced(by: PoolMachine.growthDelay))
         }
         if now >= due { connect(at: now) } else { wake(at: due) }
     }
@@ -166,7 +176,7 @@ extension PoolMachine {
     private mutating func connect(at now: MonotonicTime) {
         lastID += 1
         connections.append(PooledConnection(id: lastID, at: now))
-        orders.append(.connect(lastID))
+        actions.append(.connect(lastID))
     }
 
     func index(of id: ConnectionID) -> Int? {
@@ -200,15 +210,15 @@ extension PoolMachine {
 
     mutating func closeIfDrained(_ id: ConnectionID, at now: MonotonicTime) {
         guard let index = index(of: id), case .draining = connections[index].phase,
-            connections[index].inFlight.isEmpty
+            connections[index].inFlight == 0
         else { return }
-        close(at: index, WireError(.closedLocally, "nothing more goes over the connection"))
+        close(at: index, WireError(.closedLocally, "the connection is not needed any more"))
     }
 
     mutating func close(at index: Int, _ reason: WireError) {
         guard connections[index].phase != .closing else { return }
         connections[index].phase = .closing
-        orders.append(.close(connections[index].id, reason))
+        actions.append(.close(connections[index].id, reason))
     }
 
     mutating func closeAllIfFinished() {

@@ -17,8 +17,9 @@ extension PoolMachine {
         nextWake = .never
         if now >= nextSweep { settleOverdue(at: now) }
         while let push = backingOff.removeDue(by: now) {
-            if push.progress.place == .delayed { delayedCount -= 1 }
-            if !push.progress.isSettled { enqueue(push, at: now) }
+            guard !pushes.isSettled(push) else { continue }
+            if pushes[push].phase == .delayed { delayedCount -= 1 }
+            enqueue(push, at: now)
         }
         for id in connections.map(\.id) { watch(id, at: now) }
         serve(at: now)
@@ -28,11 +29,12 @@ extension PoolMachine {
 
     private mutating func settleOverdue(at now: MonotonicTime) {
         nextSweep = .never
-        for push in allPushes where !push.progress.isSettled {
-            if push.progress.deadline <= now {
-                end(push, .timedOut, "no answer within \(push.limits.timeout)", at: now)
+        for push in pushes.unsettled {
+            let deadline = pushes[push].deadline
+            if deadline <= now {
+                end(push, .timedOut, "no response within \(pushes[push].limits.timeout)", at: now)
             } else {
-                nextSweep = min(nextSweep, push.progress.deadline)
+                nextSweep = min(nextSweep, deadline)
             }
         }
         if nextSweep != .never { nextSweep = max(nextSweep, now.advanced(by: PoolMachine.sweepInterval)) }
@@ -43,7 +45,7 @@ extension PoolMachine {
         guard let index = index(of: id) else { return }
         let connection = connections[index]
         guard connection.phase == .open || connection.phase == .draining else { return }
-        if connection.phase == .open, connection.inFlight.isEmpty, isSpare(connection) {
+        if connection.phase == .open, connection.inFlight == 0, isSpare(connection) {
             let due = connection.idleSince.advanced(by: PoolMachine.idleTimeout)
             guard now < due else {
                 drain(at: index, now)
@@ -55,20 +57,20 @@ extension PoolMachine {
             let due = pingSentAt.advanced(by: PoolMachine.pongTimeout)
             guard now < due else {
                 drain(at: index, now)
-                close(at: index, WireError(.closedByPeer, "the server is silent and answers no PING"))
+                close(at: index, WireError(.closedByPeer, "the server sends nothing and does not acknowledge a PING"))
                 return
             }
             wake(at: due)
             return
         }
-        let patience = connection.inFlight.isEmpty ? PoolMachine.idlePingInterval : PoolMachine.silenceTimeout
-        let due = connection.lastHeard.advanced(by: patience)
+        let timeout = connection.inFlight == 0 ? PoolMachine.idlePingInterval : PoolMachine.silenceTimeout
+        let due = connection.lastInputAt.advanced(by: timeout)
         guard now >= due else {
             wake(at: due)
             return
         }
         connections[index].pingSentAt = now
-        orders.append(.ping(id))
+        actions.append(.ping(id))
         wake(at: now.advanced(by: PoolMachine.pongTimeout))
     }
 

@@ -4,11 +4,11 @@ internal import MartletTransport
 struct PooledConnection {
     /// The phases of a connection.
     enum Phase {
-        /// The connection is being opened.
+        /// The connection is being opened. Can become `open` or `closing`.
         case connecting
-        /// Pushes are sent on the connection when streams are available.
+        /// Pushes are sent on the connection when streams are available. Can become `draining` or `closing`.
         case open
-        /// No more pushes are sent; the connection closes when its pushes in flight have ended.
+        /// No more pushes are sent; the connection closes when its pushes in flight have ended. Can become `closing`.
         case draining
         /// The connection is being closed.
         case closing
@@ -20,9 +20,10 @@ struct PooledConnection {
     var peerLimit = 1
     /// Whether a response has been received on the connection.
     var hasBeenAnswered = false
-    private(set) var inFlight: [PendingPush] = []
+    /// The number of pushes that are assigned to the connection.
+    private(set) var inFlight = 0
     /// The time of the last input on the connection.
-    var lastHeard: MonotonicTime
+    var lastInputAt: MonotonicTime
     /// The time at which a PING was sent that has not been acknowledged; nil when there is none.
     var pingSentAt: MonotonicTime?
     /// The time since which no push is in flight.
@@ -30,7 +31,7 @@ struct PooledConnection {
 
     init(id: PoolMachine.ConnectionID, at now: MonotonicTime) {
         self.id = id
-        lastHeard = now
+        lastInputAt = now
         idleSince = now
     }
 
@@ -38,35 +39,29 @@ struct PooledConnection {
     /// tokens.
     func hasRoom(startsWithOneStream: Bool) -> Bool {
         guard case .open = phase else { return false }
-        return inFlight.count < (startsWithOneStream && !hasBeenAnswered ? min(1, peerLimit) : peerLimit)
+        return inFlight < (startsWithOneStream && !hasBeenAnswered ? min(1, peerLimit) : peerLimit)
     }
 
     /// Whether a push has been sent on the connection.
-    var hasBeenUsed: Bool { hasBeenAnswered || !inFlight.isEmpty }
+    var hasBeenUsed: Bool { hasBeenAnswered || inFlight > 0 }
 
     /// Whether the connection is open and accepts pushes.
     var isUsable: Bool { phase == .open }
 
-    mutating func add(_ push: PendingPush, at now: MonotonicTime) {
+    mutating func add(at now: MonotonicTime) {
         // The time without input is measured from when a response can be expected.
-        if inFlight.isEmpty, pingSentAt == nil { lastHeard = now }
-        push.progress.index = inFlight.count
-        inFlight.append(push)
+        if inFlight == 0, pingSentAt == nil { lastInputAt = now }
+        inFlight += 1
     }
 
-    mutating func remove(_ push: PendingPush, at now: MonotonicTime) {
-        let index = push.progress.index
-        guard index < inFlight.count, inFlight[index] === push else { return }
-        let last = inFlight.removeLast()
-        if last !== push {
-            inFlight[index] = last
-            last.progress.index = index
-        }
-        if inFlight.isEmpty { idleSince = now }
+    mutating func remove(at now: MonotonicTime) {
+        inFlight -= 1
+        if inFlight == 0 { idleSince = now }
     }
 
-    mutating func heard(at now: MonotonicTime) {
-        lastHeard = now
+    /// Records input on the connection.
+    mutating func receivedInput(at now: MonotonicTime) {
+        lastInputAt = now
         pingSentAt = nil
     }
 }

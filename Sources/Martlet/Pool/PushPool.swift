@@ -15,37 +15,29 @@ actor PushPool {
     private static let limits = HTTP2Limits(concurrentStreams: 0, bodyBytes: 1024 * 1024, fieldBytes: 16 * 1024)
 
     /// A message from another thread; messages are processed in batches.
-    private enum Letter {
+    private enum Message {
         case send(PendingPush)
         case cancel(PendingPush)
     }
 
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-    private nonisolated let mailbox = Mutex<[Letter]>([])
+    private nonisolated let mailbox = Mutex<[Message]>([])
 
     private let endpoint: HTTP2Connection.Endpoint
-    private let mint: (any ProviderTokenMint)?
-    private let needsToken: Bool
+    private let tokenSource: (any ProviderTokenSource)?
     private let events: EventFeed<ClientEvent>
     private let connectTimeout: Duration
     private let clock: WallClock
     private var machine: PoolMachine
     /// A list, because few connections are searched fastest this way.
     private var connections: [(id: PoolMachine.ConnectionID, connection: HTTP2Connection)] = []
-    private var authorization: Authorization?
-    /// The time of issue of the last provider token that was used.
-    private var tokenIssuedAt: Date?
-    private var tokensUsed = 0
-    /// The pushes that were assigned to a connection while no provider token was available.
-    private var awaitingToken: [(PendingPush, PoolMachine.ConnectionID)] = []
-    private var isFetchingToken = false
-    /// Whether the token that is being fetched may belong to a key that was replaced in the meantime.
-    private var isFetchOutdated = false
-    /// The time of issue of a token that APNs rejected as expired, until the token source is notified.
-    private var expiredTokenIssuedAt: Date?
+    /// The pushes without a result, by the indices of their keys.
+    private var pushes: [PendingPush?] = []
+    /// The field with the current provider token; empty without one.
+    private var authorization = HTTPFields()
     /// Reusable storage for the next list of actions.
-    private var spareOrders: [PoolMachine.Order] = []
+    private var spareActions: [PoolMachine.Action] = []
     private var isCarryingOut = false
     private var alarm: LoopTimer?
     private var alarmTime = MonotonicTime.never
@@ -54,7 +46,7 @@ actor PushPool {
 
     init(
         to endpoint: HTTP2Connection.Endpoint,
-        mint: (any ProviderTokenMint)?,
+        tokenSource: (any ProviderTokenSource)?,
         events: EventFeed<ClientEvent>,
         configuration: PushClient.Configuration,
         clock: WallClock,
@@ -62,14 +54,13 @@ actor PushPool {
     ) {
         self.loop = loop
         self.endpoint = endpoint
-        self.mint = mint
-        needsToken = mint != nil
+        self.tokenSource = tokenSource
         self.events = events
         connectTimeout = configuration.connectTimeout
         self.clock = clock
         machine = PoolMachine(
             PoolMachine.Settings(
-                startsWithOneStream: needsToken,
+                usesProviderTokens: tokenSource != nil,
                 waitingLimit: configuration.waitingLimit,
                 connectionLimit: configuration.connectionLimit,
                 breaksCircuit: configuration.breaksCircuit
@@ -101,9 +92,9 @@ actor PushPool {
         }
     }
 
-    private nonisolated func post(_ letter: Letter) {
+    private nonisolated func post(_ message: Message) {
         let isFirst = mailbox.withLock { mailbox in
-            mailbox.append(letter)
+            mailbox.append(message)
             return mailbox.count == 1
         }
         if isFirst { loop.execute { self.assumeIsolated { $0.emptyMailbox() } } }
@@ -127,32 +118,41 @@ actor PushPool {
     // MARK: Messages
 
     private func emptyMailbox() {
-        let letters = mailbox.withLock { mailbox in
+        let messages = mailbox.withLock { mailbox in
             defer { mailbox = [] }
             return mailbox
         }
-        for letter in letters { accept(letter) }
+        for message in messages { accept(message) }
     }
 
-    private func accept(_ letter: Letter) {
-        switch letter {
-        case .send(let push): machine.submitted(push, at: loop.now)
-        case .cancel(let push): machine.cancelled(push, at: loop.now)
+    private func accept(_ message: Message) {
+        switch message {
+        case .send(let push):
+            add(push)
+        case .cancel(let push):
+            if let key = push.key { machine.cancelled(key, at: loop.now) } else { push.isCancelled = true }
         }
         carryOut()
+    }
+
+    private func add(_ push: PendingPush) {
+        let key = machine.submitted(push.id, push.draft.limits, isCancelled: push.isCancelled, at: loop.now)
+        push.key = key
+        while pushes.count <= key.index { pushes.append(nil) }
+        pushes[key.index] = push
     }
 
     // MARK: Bulk sends
 
     /// Submits the pushes of a lane.
     func submit(_ pushes: [PendingPush]) {
-        machine.submitted(pushes, at: loop.now)
+        for push in pushes { add(push) }
         carryOut()
     }
 
     /// Ends the pushes of a lane that have not been sent.
     func takeBack(from lane: BulkLane) {
-        machine.takenBack(at: loop.now) { $0.ticket?.lane === lane }
+        machine.takenBack(at: loop.now) { pushes[$0.index]?.ticket?.lane === lane }
         carryOut()
     }
 
@@ -162,64 +162,53 @@ actor PushPool {
     private func carryOut() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
-        var orders: [PoolMachine.Order] = []
-        swap(&orders, &spareOrders)
-        machine.takeOrders(&orders)
-        while !orders.isEmpty {
-            for order in orders { carryOut(order) }
-            orders.removeAll(keepingCapacity: true)
-            machine.takeOrders(&orders)
+        var actions: [PoolMachine.Action] = []
+        swap(&actions, &spareActions)
+        machine.takeActions(&actions)
+        while !actions.isEmpty {
+            for action in actions { carryOut(action) }
+            actions.removeAll(keepingCapacity: true)
+            machine.takeActions(&actions)
         }
-        swap(&orders, &spareOrders)
+        swap(&actions, &spareActions)
         isCarryingOut = false
+        if pushes.count > PushTable.spareSlots, machine.pushes.isEmpty { pushes = [] }
         if machine.nextWake < alarmTime { setAlarm() }
         if machine.isFinished { finish() }
     }
 
-    private func carryOut(_ order: PoolMachine.Order) {
-        switch order {
-        case .open(let push, let id): open(push, on: id)
-        case .settle(let push): push.settle()
+    private func carryOut(_ action: PoolMachine.Action) {
+        switch action {
+        case .open(let key, let id): open(key, on: id)
+        case .settle(let key):
+            let result = machine.takeResult(of: key)
+            pushes[key.index].take()?.settle(result)
         case .connect(let id): connect(id)
-        case .reset(let push, let id):
-            if let stream = push.stream { connection(id)?.cancel(stream) }
+        case .reset(let key, let id):
+            if let stream = pushes[key.index]?.stream { connection(id)?.cancel(stream) }
         case .ping(let id): connection(id)?.ping()
         case .close(let id, let reason):
             connection(id)?.goAway()
             connection(id)?.close(reason)
-        case .renewToken(let issuedAt):
-            guard authorization?.issuedAt == issuedAt else { return }
-            expiredTokenIssuedAt = issuedAt
-            authorization = nil
-        case .report(let event):
-            report(event)
+        case .requestToken(let request): requestToken(request)
+        case .report(let event): report(event)
         }
     }
 
     /// Sends a push on a connection.
-    private func open(_ push: PendingPush, on id: PoolMachine.ConnectionID) {
+    private func open(_ key: PushKey, on id: PoolMachine.ConnectionID) {
         // The push may have been settled since the action was added.
-        guard !push.progress.isSettled else {
-            machine.notWanted(push, on: id, at: loop.now)
+        guard !machine.pushes.isSettled(key), let push = pushes[key.index] else {
+            machine.notWanted(key, on: id, at: loop.now)
             return
         }
-        if needsToken {
-            guard let authorization, loop.now < authorization.end else {
-                push.progress.isHeldBack = true
-                awaitingToken.append((push, id))
-                fetchToken()
-                return
-            }
-            push.progress.isHeldBack = false
-            push.tokenIssuedAt = authorization.issuedAt
-        }
         do throws(WireError) {
-            guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is gone") }
+            guard let connection = connection(id) else { throw WireError(.closedLocally, "the connection is closed") }
             var fields = push.fields
-            if let authorization { fields.append(contentsOf: authorization.fields) }
+            fields.append(contentsOf: authorization)
             push.stream = try connection.send(fields, body: push.draft.body, for: push)
         } catch {
-            machine.notOpened(push, on: id, at: loop.now)
+            machine.notOpened(key, on: id, at: loop.now)
         }
     }
 
@@ -230,90 +219,50 @@ actor PushPool {
         _ stream: HTTP2Stream,
         _ outcome: StreamOutcome
     ) {
+        guard let key = push.key else { return }
         switch outcome {
         case .answered where stream.isAcceptance:
-            machine.answered(push, on: id, refusal: nil, at: loop.now)
+            machine.answered(key, on: id, refusal: nil, at: loop.now)
         case .answered:
             push.stream = nil
             let answer = APNsAnswer(stream: stream, clock: clock)
             let refusal = answer.refusal(of: push.id)
             if refusal.status == 403, let skew = answer.clockSkew { report(.clockSkew(skew)) }
-            machine.answered(push, on: id, refusal: refusal, at: loop.now)
+            machine.answered(key, on: id, refusal: refusal, at: loop.now)
         case .broken(let failure):
             push.stream = nil
-            machine.broken(push, on: id, failure, at: loop.now)
+            machine.broken(key, on: id, failure, at: loop.now)
         }
     }
 
     // MARK: Provider tokens
 
-    /// A provider token as sent in requests.
-    private struct Authorization {
-        let fields: HTTPFields
-        let issuedAt: Date
-        /// The time from which on the token source is called again.
-        let end: MonotonicTime
-
-        init(_ token: MintedToken, at now: MonotonicTime) {
-            fields = ["authorization": "bearer " + String(decoding: token.text, as: UTF8.self)]
-            issuedAt = token.issuedAt
-            // The pushes that waited for the token are sent with it, even if its validity is shorter.
-            end = now.advanced(by: max(token.validity, .seconds(1)))
-        }
-    }
-
-    /// Requests a token, once for all waiting pushes.
-    private func fetchToken() {
-        guard let mint, !isFetchingToken else { return }
-        isFetchingToken = true
-        let expired = expiredTokenIssuedAt.take()
+    private func requestToken(_ request: PoolTokenMachine.Request) {
+        guard let tokenSource else { return }
         Task {
-            if let expired { await mint.expired(tokenIssuedAt: expired) }
+            if let issuedAt = request.rejectedIssuedAt { await tokenSource.expired(tokenIssuedAt: issuedAt) }
             do throws(APNsError) {
-                fetched(.success(try await mint.token()))
+                let token = try await tokenSource.token()
+                let now = loop.now
+                if machine.tokenReceived(issuedAt: token.issuedAt, validity: token.validity, at: now) {
+                    authorization = ["authorization": "bearer " + String(decoding: token.text, as: UTF8.self)]
+                }
             } catch {
-                fetched(.failure(error))
+                machine.tokenFailed(error, at: loop.now)
             }
+            carryOut()
         }
-    }
-
-    private func fetched(_ result: Result<MintedToken, APNsError>) {
-        isFetchingToken = false
-        guard !isFetchOutdated else {
-            isFetchOutdated = false
-            fetchToken()
-            return
-        }
-        let pushes = awaitingToken
-        awaitingToken = []
-        switch result {
-        case .success(let token):
-            authorization = Authorization(token, at: loop.now)
-            if tokenIssuedAt != token.issuedAt { tokensUsed += 1 }
-            tokenIssuedAt = token.issuedAt
-            for (push, id) in pushes { open(push, on: id) }
-        case .failure(let error):
-            for (push, id) in pushes { machine.unsendable(push, on: id, error, at: loop.now) }
-            machine.failWaiting(error, at: loop.now)
-        }
-        carryOut()
     }
 
     /// Uses another key, and sends again if everything was rejected because of the one before.
     func replaceKey() {
-        machine.closeCircuit()
-        replaceToken()
+        machine.keyReplaced(at: loop.now)
+        carryOut()
     }
 
     /// Uses another token: pushes in flight complete on their connections, and later ones use new connections.
     func replaceToken() {
-        authorization = nil
-        isFetchOutdated = isFetchingToken
-        machine.renewConnections(at: loop.now)
-        // Their connections are draining, and the new token has to be sent on others.
-        let pushes = awaitingToken
-        awaitingToken = []
-        for (push, id) in pushes { machine.notOpened(push, on: id, at: loop.now) }
+        machine.tokenReplaced(at: loop.now)
         carryOut()
     }
 
@@ -356,8 +305,6 @@ actor PushPool {
         case .closed(let error):
             connections.removeAll { $0.id == id }
             machine.disconnected(id, error, at: now)
-            for (push, intended) in awaitingToken where intended == id { machine.notOpened(push, on: id, at: now) }
-            awaitingToken.removeAll { $0.1 == id }
         case .request, .served, .caughtUp:
             break
         }
@@ -402,12 +349,7 @@ actor PushPool {
 
     var counters: ClientCounters { machine.counters }
 
-    var condition: ClientCondition {
-        var condition = machine.condition
-        condition.tokenIssuedAt = tokenIssuedAt
-        condition.tokensUsed = tokensUsed
-        return condition
-    }
+    var condition: ClientCondition { machine.condition }
 
     private func report(_ event: ClientEvent) {
         switch event {

@@ -1,4 +1,3 @@
-package import LiveSurfaces
 package import MartletCore
 package import MartletTransport
 
@@ -22,9 +21,6 @@ package struct ForwardedRequest: Sendable {
     package var headers: PushHeaders
     /// The body, which is sent unchanged.
     package var body: [UInt8]
-    /// The delay after which the request is sent, so that the timestamp of a Live Activity's update is not ahead of the
-    /// clock.
-    package fileprivate(set) var delay = Duration.zero
 
     /// Creates a request from its parts.
     package init(_ target: Target, id: APNsID, headers: PushHeaders = PushHeaders(), body: [UInt8]) {
@@ -60,68 +56,10 @@ extension PushClient {
         let draft = PushDraft(
             writer.forwarded(request),
             body: request.body,
-            limits: limits(of: options, isUrgent: request.headers.priority ?? "10" == "10", after: request.delay)
+            limits: limits(of: options, isUrgent: request.headers.priority ?? "10" == "10")
         )
         let acceptance = try await (isAboutChannels ? channelPool : pool).send(PendingPush(draft, id: request.id))
         return ForwardedAnswer(fields: acceptance.fields, body: acceptance.body)
-    }
-}
-
-extension PushClient {
-    /// Returns the push for a snapshot as a request that can be forwarded later.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The snapshot.
-    ///   - destination: The receiver, and the event for it.
-    ///   - topic: The app's bundle identifier, without any suffix.
-    ///   - delivery: The differences from the defaults of the kind.
-    /// - Returns: The push.
-    /// - Throws: ``APNsError`` with the code `invalid` when the snapshot violates a rule, or is of another kind than
-    ///   the destination needs.
-    package func forwardable(
-        _ snapshot: SurfaceSnapshot,
-        to destination: SurfaceDestination,
-        topic: Topic,
-        delivery: SurfaceDelivery
-    ) throws(APNsError) -> ForwardedRequest {
-        let id = try delivery.id(of: snapshot, to: destination)
-        switch try plan(for: snapshot, to: destination, topic: topic, delivery, id) {
-        case .device(let notification, let token):
-            return try forwarded(notification, to: token, topic: topic, id)
-        case .activity(let activity, let event, let address):
-            let slot = try slot(event, for: address, chosen: delivery.timestamp, SendOptions())
-            do throws(APNsError) {
-                var forwarded: ForwardedRequest
-                switch try request(for: activity, to: destination, topic: topic, delivery, id, at: slot.date) {
-                case .push(let notification, let token):
-                    forwarded = try self.forwarded(notification, to: token, topic: topic, id)
-                case .broadcast(let broadcast):
-                    let fields = requests.broadcast(broadcast, id: id)
-                    let target = ForwardedRequest.Target.broadcast(broadcast.channel, bundle: broadcast.app.rawValue)
-                    let headers = PushHeaders { fields[$0] }
-                    forwarded = ForwardedRequest(target, id: id, headers: headers, body: broadcast.payload)
-                }
-                forwarded.delay = slot.delay
-                // The request is sent after this call, and its result is not reported back, so the timestamp counts as
-                // used.
-                settle(slot, for: address)
-                return forwarded
-            } catch {
-                settle(slot, for: address, after: error)
-                throw error
-            }
-        }
-    }
-
-    private func forwarded(
-        _ notification: PushNotification,
-        to token: DeviceToken,
-        topic: Topic,
-        _ id: APNsID
-    ) throws(APNsError) -> ForwardedRequest {
-        let fields = requests.push(notification, to: token, topic: topic, id: id)
-        let body = try writing(for: id, notification.payload.encoded)
-        return ForwardedRequest(.device(token), id: id, headers: PushHeaders { fields[$0] }, body: body)
     }
 }
 

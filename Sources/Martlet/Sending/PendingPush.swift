@@ -1,13 +1,7 @@
 internal import MartletCore
 internal import MartletTransport
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
-/// A push with its content, its caller and its progress.
+/// A push with its content and its caller.
 ///
 /// It is `@unchecked Sendable` because its caller creates it, passes it to the pool's loop once and never accesses it
 /// again; afterwards only that loop does. A cancellation passes the reference to the loop without accessing the push.
@@ -19,16 +13,12 @@ internal import MartletTransport
     /// The lane and index of a push in a bulk send; nil for a push with its own caller.
     let ticket: BulkTicket?
 
-    /// The state on which the pool's decisions are based.
-    var progress = PushProgress()
-    /// The failure of the last attempt, reported when there is no time for another.
-    var lastError: APNsError?
+    /// The key of the push in the pool; nil before its submission.
+    var key: PushKey?
+    /// Whether the caller cancelled the push before its submission.
+    var isCancelled = false
     /// The open stream, and after acceptance the stream with the response until the caller has received it.
     var stream: HTTP2Stream?
-    /// The time of issue of the provider token with which the push was sent.
-    var tokenIssuedAt: Date?
-    /// The failure of a settled push; nil when it was accepted.
-    var failure: APNsError?
     /// An unsafe continuation, because `settle` removes it when resuming it, which already rules out a second resume.
     private var continuation: UnsafeContinuation<Result<Acceptance, APNsError>, Never>?
 
@@ -39,8 +29,6 @@ internal import MartletTransport
         self.ticket = ticket
     }
 
-    var limits: SendLimits { draft.limits }
-
     /// The fields to send, except for the provider token.
     var fields: HTTPFields { draft.fields(to: token, id: id) }
 
@@ -50,69 +38,22 @@ internal import MartletTransport
     }
 
     /// Reports the result to the caller.
-    func settle() {
+    func settle(_ result: PushResult) {
         let answer = stream.take()
-        let result: Result<PushReceipt, APNsError>
-        if failure == nil, let answer {
-            result = .success(PushReceipt(answer.fields, of: self))
+        let receipt: Result<PushReceipt, APNsError>
+        if result.failure == nil, let answer {
+            receipt = .success(PushReceipt(answer.fields, of: id, result))
         } else {
             // An accepted push has its response; should it be missing, the outcome is unknown.
             let lost = {
-                APNsError(.connectionLost, id: self.id, description: "the answer was lost", outcome: .unknown)
+                APNsError(.connectionLost, id: self.id, description: "the response was lost", outcome: .unknown)
             }
-            result = .failure(failure ?? lost())
+            receipt = .failure(result.failure ?? lost())
         }
         if let ticket, let token {
-            ticket.lane.ended(BulkOutcome(index: ticket.index, token: token, result: result))
+            ticket.lane.ended(BulkOutcome(index: ticket.index, token: token, result: receipt))
         } else {
-            unsafe continuation.take()?.resume(returning: result.map { Acceptance($0, answer) })
+            unsafe continuation.take()?.resume(returning: receipt.map { Acceptance($0, answer) })
         }
-    }
-}
-
-/// The progress of a push, with times.
-///
-/// It has no reference-counted properties, so the compiler can prove exclusive access to it, which each push needs
-/// often.
-struct PushProgress {
-    /// The state of a push.
-    enum Place: Equatable {
-        case nowhere
-        case waiting
-        case onWire(PoolMachine.ConnectionID)
-        /// The push waits for its timestamp before the first attempt.
-        case delayed
-        case backingOff
-        case settled
-    }
-
-    private(set) var place = Place.nowhere
-    private(set) var since = MonotonicTime.zero
-    private(set) var timing = SendTiming()
-    var deadline = MonotonicTime.zero
-    /// The number of times the push was sent on a connection.
-    var attempts = 0
-    /// The number of retries that the policy permitted.
-    var retries = 0
-    /// The number of earlier attempts that were sent and not answered.
-    var unknownTries = 0
-    /// The number of times that a server certainly did not process the push.
-    var timesUnprocessed = 0
-    /// The number of failed connection attempts while the push waited.
-    var failedConnects = 0
-    /// The index among the pushes in flight on the same connection.
-    var index = 0
-    /// Whether the push is assigned to a connection, and waits for a provider token.
-    var isHeldBack = false
-
-    /// Whether the caller cancelled the push before the pool received it.
-    var isCancelled = false
-
-    var isSettled: Bool { place == .settled }
-
-    mutating func move(to next: Place, at now: MonotonicTime) {
-        timing.add(now.nanoseconds - since.nanoseconds, in: place)
-        place = next
-        since = now
     }
 }

@@ -20,11 +20,11 @@ public struct PushReceipt: Sendable, Hashable {
     public let timing: SendTiming
 
     /// Creates the receipt of a push from the fields of a response.
-    init(_ fields: HTTPFields, of push: PendingPush) {
-        id = fields.answeredID ?? push.id
+    init(_ fields: HTTPFields, of id: APNsID, _ result: PushResult) {
+        self.id = fields.answeredID ?? id
         uniqueID = fields["apns-unique-id"]
-        attempts = push.progress.attempts
-        unknownTries = push.progress.unknownTries
-        timing = push.progress.timing
+        attempts = result.attempts
+        unknownTries = result.unknownTries
+        timing = result.timing
     }
 }

@@ -35,21 +35,26 @@ struct RequestWriter: Sendable {
 
     /// Returns the common fields of a notification's pushes.
     func template(for notification: PushNotification, topic: Topic) -> Template {
-        var tail: HTTPFields = [:]
+        Template(head: fields(method: "POST"), tail: RequestWriter.fields(of: notification, topic: topic))
+    }
+
+    /// Returns the fields that describe a notification.
+    static func fields(of notification: PushNotification, topic: Topic) -> HTTPFields {
+        var fields: HTTPFields = [:]
         if let type = notification.pushType {
-            tail.append("apns-push-type", type.rawValue)
-            tail.append("apns-topic", topic.qualified(for: type).rawValue)
+            fields.append("apns-push-type", type.rawValue)
+            fields.append("apns-topic", topic.qualified(for: type).rawValue)
         } else {
-            tail.append("apns-topic", topic.rawValue)
+            fields.append("apns-topic", topic.rawValue)
         }
-        if let priority = notification.priority { tail.append("apns-priority", String(priority.rawValue)) }
+        if let priority = notification.priority { fields.append("apns-priority", String(priority.rawValue)) }
         if let expiration = notification.expiration {
-            tail.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
+            fields.append("apns-expiration", String(expiration.secondsSince1970), isIndexed: false)
         }
         if let collapseID = notification.collapseID {
-            tail.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
+            fields.append("apns-collapse-id", collapseID.rawValue, isIndexed: false)
         }
-        return Template(head: fields(method: "POST"), tail: tail)
+        return fields
     }
 
     /// Returns the fields of a broadcast ("Sending broadcast push notification requests to APNs").
@@ -58,6 +63,13 @@ struct RequestWriter: Sendable {
         fields.append(":path", "/4/broadcasts/apps/\(broadcast.app)")
         fields.append("apns-request-id", id.description, isIndexed: false)
         fields.append("apns-channel-id", broadcast.channel.rawValue, isIndexed: false)
+        fields.append(contentsOf: RequestWriter.fields(of: broadcast))
+        return fields
+    }
+
+    /// Returns the fields that describe a broadcast.
+    static func fields(of broadcast: Broadcast) -> HTTPFields {
+        var fields: HTTPFields = [:]
         fields.append("apns-push-type", PushType.liveActivity.rawValue)
         fields.append("apns-priority", String(broadcast.priority.rawValue))
         fields.append("apns-expiration", String(broadcast.expiration.secondsSince1970), isIndexed: false)

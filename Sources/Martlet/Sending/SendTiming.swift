@@ -13,12 +13,12 @@ public struct SendTiming: Sendable, Hashable {
     /// timestamp.
     public var backingOff: Duration { .nanoseconds(backOffTime) }
 
-    mutating func add(_ nanoseconds: Int64, in place: PushProgress.Place) {
-        switch place {
+    mutating func add(_ nanoseconds: Int64, in phase: PushState.Phase) {
+        switch phase {
         case .waiting: waitingTime += nanoseconds
         case .onWire: wireTime += nanoseconds
         case .delayed, .backingOff: backOffTime += nanoseconds
-        case .nowhere, .settled: break
+        case .submitted, .settled: break
         }
     }
 }

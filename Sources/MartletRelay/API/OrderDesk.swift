@@ -38,7 +38,7 @@ struct OrderDesk {
         let key = line.flatMap { line in idempotencyKey.map { "\($0)\n\(line)" } } ?? idempotencyKey
         let app = try app(of: order)
         let lane = Lane(app: app.name, environment: order.environment ?? app.environments[0])
-        guard app.environments.contains(lane.environment), let client = clients[lane]?.client else {
+        guard app.environments.contains(lane.environment), let renderer = clients[lane]?.renderer else {
             throw APIProblem(400, "\(app.name) is not sent to \(lane.environment.rawValue)", at: "/environment")
         }
         if let time = order.notBefore, time > now + OrderDesk.longestDelay {
@@ -55,7 +55,7 @@ struct OrderDesk {
         for (index, destination) in order.destinations.enumerated() {
             let chosen = order.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
             let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
-            let (headers, payload, notBefore) = try content(of: order, for: destination, bundle, id, client)
+            let (headers, payload, notBefore) = try content(of: order, for: destination, bundle, id, renderer)
             if let reason = refusal(of: destination, bundle, headers, payload) {
                 throw problem(reason, destination, bundle, headers, payload)
             }
@@ -110,7 +110,7 @@ struct OrderDesk {
         for destination: PushOrder.Destination,
         _ bundle: String,
         _ id: APNsID,
-        _ client: PushClient
+        _ renderer: SnapshotRenderer
     ) throws(APIProblem) -> (PushHeaders, [UInt8], notBefore: Int64?) {
         switch order.content {
         case .payload(let payload):
@@ -140,16 +140,14 @@ struct OrderDesk {
             // A snapshot to be sent later gets the earliest time at which it may be sent as its timestamp.
             delivery.timestamp = order.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
             do throws(APNsError) {
-                let request = try client.forwardable(
+                let push = try renderer.render(
                     snapshot,
                     to: destination.surface(event, isActivity: snapshot.kind == .liveActivity),
                     topic: Topic(bundle),
                     delivery: delivery
                 )
-                var headers = request.headers
-                headers.id = nil
-                let delay = Int64((request.delay / .milliseconds(1)).rounded(.up))
-                return (headers, request.body, delay > 0 ? now + delay : order.notBefore)
+                let delay = Int64((push.delay / .milliseconds(1)).rounded(.up))
+                return (push.headers, push.body, delay > 0 ? now + delay : order.notBefore)
             } catch {
                 throw APIProblem(error.code == .overloaded ? 429 : 400, "\(error)", at: "/snapshot")
             }

@@ -5,7 +5,11 @@ internal import MartletTransport
 
 /// The sender of one lane's pushes: a client with the app's key, which sends each push once.
 struct LaneClient: Sendable {
+    private static let sendTimeout = Duration.seconds(30)
+
     let client: PushClient
+    /// The renderer of snapshots that are sent later.
+    let renderer = SnapshotRenderer(timeout: LaneClient.sendTimeout)
     /// The host that pushes are sent to.
     let server: String
     /// The team whose keys the client can sign with.
@@ -29,12 +33,12 @@ struct LaneClient: Sendable {
         configuration.additionalAuthorities = endpoint.authorities
         // The outbox schedules retries.
         configuration.retry = .none
-        configuration.sendTimeout = .seconds(30)
+        configuration.sendTimeout = LaneClient.sendTimeout
         configuration.checksBeforeSending = false
         do throws(APNsError) {
             client = try PushClient(
                 endpoint.endpoint,
-                authentication: mint.map { .mint($0) } ?? .token(app.key),
+                authentication: mint.map { .tokens(from: $0) } ?? .token(app.key),
                 configuration: configuration
             )
         } catch {

@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// While the outbox is unavailable, each relay uses the last token, and signs another only when that one is too old:
 /// Apple refuses a token that replaces another within 20 minutes on a connection with `TooManyProviderTokenUpdates`.
-struct FleetMint: ProviderTokenMint {
+struct FleetMint: ProviderTokenSource {
     /// The time for which a token is used before the outbox is asked again, in seconds, so that all relays change it at
     /// about the same time.
     private static let validity: Int64 = 60
@@ -33,7 +33,7 @@ struct FleetMint: ProviderTokenMint {
         self.log = log
     }
 
-    func token() async throws(APNsError) -> MintedToken {
+    func token() async throws(APNsError) -> SignedProviderToken {
         let now = clock.secondsSince1970()
         let name = SharedToken.Key(teamID: key.teamID, keyID: key.keyID, fingerprint: try key.fingerprint)
         do throws(OutboxError) {
@@ -53,7 +53,7 @@ struct FleetMint: ProviderTokenMint {
                 token = try await outbox.share(offered, of: name, inPlaceOf: shared?.issuedAt)
                 if let damage = damage(of: token) { throw damage }
             }
-            state.held.withLock { $0.token = token }
+            state.held.withLock { $0.began(using: token, at: now) }
             return minted(token, at: now)
         } catch {
             log.warning("provider token not shared", ["key": .string(key.keyID), "error": .string("\(error)")])
@@ -62,17 +62,18 @@ struct FleetMint: ProviderTokenMint {
     }
 
     func expired(tokenIssuedAt issuedAt: Date) async {
-        state.held.withLock { $0.refusedIssuedAt = issuedAt.secondsSince1970 }
+        let now = clock.secondsSince1970()
+        state.held.withLock { $0.machine.rejected(tokenIssuedAt: issuedAt.secondsSince1970, at: now) }
     }
 
     /// Returns the token that was used last, or signs another if that one may not be used any more.
     private func heldOrSigned(at now: Int64) throws(APNsError) -> SharedToken {
         let result: Result<SharedToken, APNsError> = state.held.withLock { held in
-            if let token = held.token, held.mayUse(token, at: now) { return .success(token) }
+            if let token = held.token, held.machine.action(at: now) == .use { return .success(token) }
             do throws(APNsError) {
                 let text = try key.token(issuedAt: Date(secondsSince1970: now))
                 let token = SharedToken(text: text, issuedAt: now)
-                held.token = token
+                held.began(using: token, at: now)
                 return .success(token)
             } catch {
                 return .failure(error)
@@ -86,7 +87,7 @@ struct FleetMint: ProviderTokenMint {
             log.warning("shared provider token replaced", ["key": .string(key.keyID), "error": .string("\(damage)")])
             return false
         }
-        return state.held.withLock { $0.mayUse(token, at: now) }
+        return state.held.withLock { $0.machine.action(forTokenIssuedAt: token.issuedAt, at: now) } == .use
     }
 
     /// Returns an error if the time of issue is out of range, as other programs may have written to the table.
@@ -99,9 +100,9 @@ struct FleetMint: ProviderTokenMint {
         )
     }
 
-    private func minted(_ token: SharedToken, at now: Int64) -> MintedToken {
-        let left = token.issuedAt + ProviderTokenSchedule.refreshAge - now
-        return MintedToken(
+    private func minted(_ token: SharedToken, at now: Int64) -> SignedProviderToken {
+        let left = state.held.withLock { $0.machine.secondsUntilRenewal(at: now) }
+        return SignedProviderToken(
             text: token.text,
             issuedAt: Date(secondsSince1970: token.issuedAt),
             validity: .seconds(max(1, min(FleetMint.validity, left)))
@@ -109,19 +110,15 @@ struct FleetMint: ProviderTokenMint {
     }
 }
 
-/// The last token of a relay, and the time of issue of the one that Apple has refused.
+/// The last token of a relay, and the decisions about it.
 private struct HeldToken {
     /// The token that was used last; its time of issue has been checked.
-    var token: SharedToken?
-    /// The time of issue of the token that Apple has refused as expired, in seconds since 1970.
-    var refusedIssuedAt: Int64?
+    private(set) var token: SharedToken?
+    var machine = ProviderTokenMachine(.shared)
 
-    /// Returns whether a token is neither too old nor issued in the future, nor refused by Apple and old enough to
-    /// replace.
-    func mayUse(_ token: SharedToken, at now: Int64) -> Bool {
-        let age = now - token.issuedAt
-        guard (-60..<ProviderTokenSchedule.refreshAge).contains(age) else { return false }
-        return refusedIssuedAt != token.issuedAt || age < ProviderTokenSchedule.minimumAge
+    mutating func began(using token: SharedToken, at now: Int64) {
+        self.token = token
+        machine.began(using: token.issuedAt, at: now)
     }
 }
 

@@ -4,7 +4,7 @@ internal import MartletCore
 /// and a new token at most every 20 minutes ("Establishing a token-based connection to APNs").
 struct ConnectionRules {
     /// The minimum time between two tokens on one connection, in seconds.
-    static let tokenInterval: Int64 = 20 * 60
+    static let tokenInterval = ProviderToken.minimumRefreshIntervalInSeconds
 
     /// The sender that a valid token names.
     struct Sender {

@@ -65,14 +65,14 @@ extension HTTP2Connection {
     ///
     /// - Parameter debugData: The debug data of the final GOAWAY.
     package func shutDown(debugData: [UInt8]) {
-        guard announcedDebugData == nil else { return }
-        announcedDebugData = debugData
+        guard case .none = shutdown else { return }
+        shutdown = .announced(debugData: debugData)
         flushAnswers()
         session.announceGoAway()
         // The PING must follow the GOAWAY, but nghttp2 writes queued PINGs first.
         flush()
         ping()
-        loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finishShutdown() }
+        loop.schedule(after: HTTP2Connection.drainingLimit) { [weak self] in self?.finishShutdown() }
     }
 
     /// Writes the responses that wait for the end of the turn (servers only).
@@ -84,7 +84,8 @@ extension HTTP2Connection {
 
     /// Sends the final GOAWAY of a graceful shutdown.
     func finishShutdown() {
-        guard isOpen, let debugData = announcedDebugData.take() else { return }
+        guard isOpen, case .announced(let debugData) = shutdown else { return }
+        shutdown = .final
         goAway(debugData: debugData)
     }
 }

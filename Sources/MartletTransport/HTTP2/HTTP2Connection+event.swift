@@ -57,7 +57,7 @@ extension HTTP2Connection {
         case .refused:
             break
         case .pong:
-            if announcedDebugData == nil { onEvent?(.pong) } else { finishShutdown() }
+            if case .announced = shutdown { finishShutdown() } else { onEvent?(.pong) }
         }
     }
 

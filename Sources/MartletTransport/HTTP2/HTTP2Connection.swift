@@ -11,33 +11,22 @@ package final class HTTP2Connection {
     /// The number of queued frames for a client from which on they are written before more of its input is read.
     private static let outputFrames = 1_000
     /// The time that a server waits for a client to close the connection after the server has finished.
-    static let partingLimit = Duration.seconds(2)
-
-    private enum State {
-        case idle
-        case dialing(Dialer)
-        case tunnelling(ProxyTunnel)
-        case handshaking
-        case open
-        /// All output has been sent, and the client has not closed the connection yet (servers only).
-        case parting
-        case closed
-    }
+    static let drainingLimit = Duration.seconds(2)
 
     let loop: EventLoop
     let role: HTTP2Session.Role
-    private let timeout: Duration
+    let timeout: Duration
     private let endpoint: Endpoint?
     /// The peer: an address with its port (servers), or the host name of the endpoint (clients).
     package let peer: String
     let session: HTTP2Session
     /// The timeout state for a server's client.
     var watch: HTTP2Watch?
-    @exclusivity(unchecked) private var transport: Reference<Transport>?
-    private var watcher: SocketWatcher?
+    @exclusivity(unchecked) var transport: Reference<Transport>?
+    var watcher: SocketWatcher?
     private(set) var onEvent: ((Event) -> Void)?
-    @exclusivity(unchecked) private var state = State.idle
-    private var timer: LoopTimer?
+    @exclusivity(unchecked) var phase = Phase.idle
+    var timer: LoopTimer?
     @exclusivity(unchecked) private var isFlushScheduled = false
     private var coalescing = ReadCoalescing()
     private var readTimer: LoopTimer?
@@ -47,10 +36,7 @@ package final class HTTP2Connection {
     private var isStalled = false
     /// Reusable storage for the next list of events.
     private var spareEvents: [HTTP2Event] = []
-    /// The debug data of the GOAWAY that ends a graceful shutdown, set when the shutdown is announced (servers only).
-    var announcedDebugData: [UInt8]?
-    /// The reason with which the connection closes when its last output has been written.
-    @exclusivity(unchecked) private var ending: WireError?
+    var shutdown = Shutdown.none
 
     /// Creates a client's connection, which ``start(onEvent:)`` opens.
     ///
@@ -96,7 +82,7 @@ package final class HTTP2Connection {
 
     /// Connects (a client) and performs the TLS handshake; events are reported to `onEvent`.
     package func start(onEvent: @escaping (Event) -> Void) {
-        guard case .idle = state else { return }
+        guard case .idle = phase else { return }
         self.onEvent = onEvent
         guard let endpoint else {
             handshake()
@@ -111,7 +97,7 @@ package final class HTTP2Connection {
             port: endpoint.proxy?.port ?? endpoint.port,
             on: loop
         )
-        state = .dialing(dialer)
+        phase = .dialing(dialer)
         dialer.start { [weak self] result in self?.dialed(result, endpoint) }
     }
 
@@ -119,7 +105,7 @@ package final class HTTP2Connection {
 
     /// Whether requests may be sent.
     package var isOpen: Bool {
-        isConnected && ending == nil
+        if case .open = phase { true } else { false }
     }
 
     /// The properties of the peer's certificate; nil when it has presented none.
@@ -143,7 +129,7 @@ package final class HTTP2Connection {
         for sender: AnyObject
     ) throws(WireError) -> HTTP2Stream {
         writeEarly()
-        guard isOpen else { throw ending ?? WireError(.closedLocally, "the connection is not open") }
+        guard isOpen else { throw endReason ?? WireError(.closedLocally, "the connection is not open") }
         let stream = HTTP2Stream(sending: fields, body: body, for: sender)
         try session.open(stream)
         scheduleFlush()
@@ -158,7 +144,7 @@ package final class HTTP2Connection {
 
     /// Closes the connection after writing what the socket accepts immediately; open streams end as broken.
     package func close(_ reason: WireError) {
-        if isConnected {
+        if isWritable {
             flush()
             transport?.value.closeWriting()
         }
@@ -167,90 +153,49 @@ package final class HTTP2Connection {
 
     // MARK: Reading and writing
 
-    private var isConnected: Bool {
-        if case .open = state { true } else { false }
+    /// Whether output can be written.
+    private var isWritable: Bool {
+        switch phase {
+        case .open, .ending: true
+        case .idle, .dialing, .tunnelling, .handshaking, .draining, .closed: false
+        }
     }
 
     /// Whether all output has been sent, and the client has not closed the connection yet (servers only).
-    var isParting: Bool {
-        if case .parting = state { true } else { false }
+    var isDraining: Bool {
+        if case .draining = phase { true } else { false }
+    }
+
+    /// The reason why the connection ends; nil when it does not.
+    private var endReason: WireError? {
+        switch phase {
+        case .ending(let reason), .draining(let reason): reason
+        case .idle, .dialing, .tunnelling, .handshaking, .open, .closed: nil
+        }
     }
 
     /// A server stops reading from a client that does not read its output, because further responses would only be
     /// queued.
-    private var mayRead: Bool { isParting || isOpen && (!isStalled || role == .client) }
+    private var mayRead: Bool { isDraining || isOpen && (!isStalled || role == .client) }
 
-    private func dialed(_ result: Result<Reference<Socket>, WireError>, _ endpoint: Endpoint) {
-        guard case .dialing = state else { return }
-        do throws(WireError) {
-            let socket = try result.get()
-            guard let proxy = endpoint.proxy else {
-                try connected(socket, endpoint)
-                return
-            }
-            let tunnel = try ProxyTunnel(over: socket, to: proxy, host: endpoint.host, port: endpoint.port)
-            state = .tunnelling(tunnel)
-            tunnel.start(socket, on: loop) { [weak self] error in self?.tunnelled(error, socket, endpoint) }
-        } catch {
-            finish(error)
-        }
-    }
-
-    private func tunnelled(_ error: WireError?, _ socket: Reference<Socket>, _ endpoint: Endpoint) {
-        guard case .tunnelling = state else { return }
-        do throws(WireError) {
-            if let error { throw error }
-            try connected(socket, endpoint)
-        } catch {
-            finish(error)
-        }
-    }
-
-    private func connected(_ socket: Reference<Socket>, _ endpoint: Endpoint) throws(WireError) {
-        transport = Reference(try Transport(socket, tls: endpoint.tls, peerName: endpoint.host))
-        watcher = try SocketWatcher(socket.value, on: loop) { [unowned self] ready in becameReady(ready) }
-        handshake()
-    }
-
-    private func becameReady(_ ready: SocketWatcher.Readiness) {
-        switch state {
+    func becameReady(_ ready: SocketWatcher.Readiness) {
+        switch phase {
         case .handshaking:
             handshake()
-        case .open:
+        case .open, .ending:
             if ready.contains(.writable) {
                 outputMoved()
                 flush()
             }
             read()
-        case .parting:
+        case .draining:
             read()
         case .idle, .dialing, .tunnelling, .closed:
             break
         }
     }
 
-    private func handshake() {
-        guard let transport else { return }
-        state = .handshaking
-        switch transport.value.handshake() {
-        case .moved:
-            timer?.cancel()
-            state = .open
-            watcher?.wait(for: .readable)
-            scheduleFlush()
-            onEvent?(.ready)
-            // The peer's first frames may have arrived with its last handshake message.
-            read()
-        case .mustWait(let toWrite):
-            watcher?.wait(for: toWrite ? .writable : .readable)
-        case .ended:
-            finish(WireError(.closedByPeer, "the peer closed the connection during the TLS handshake"))
-        case .failed(let error):
-            finish(error)
-        }
-    }
-
-    private func read() {
+    func read() {
         for _ in 0..<HTTP2Connection.readsPerTurn {
             guard mayRead, let transport else { return }
             var count = 0
@@ -262,10 +207,10 @@ package final class HTTP2Connection {
             case .mustWait:
                 return
             case .ended:
-                finish(ending ?? WireError(.closedByPeer, "the peer closed the connection"))
+                finish(endReason ?? WireError(.closedByPeer, "the peer closed the connection"))
                 return
             case .failed(let error):
-                finish(ending ?? error)
+                finish(endReason ?? error)
                 return
             }
         }
@@ -279,7 +224,7 @@ package final class HTTP2Connection {
         do throws(WireError) {
             try session.receive(bytes, at: now)
         } catch {
-            ending = error
+            phase = .ending(error)
         }
         reportEvents()
         if role == .server, session.outputFrameCount > HTTP2Connection.outputFrames { flush() } else { scheduleFlush() }
@@ -288,25 +233,24 @@ package final class HTTP2Connection {
     /// Closes the sending side and continues to read what the client still sends.
     ///
     /// Closing a socket with unread input makes the kernel discard unsent output (RFC 9112 §9.6).
-    private func part(_ reason: WireError) {
+    private func drain(_ reason: WireError) {
         guard role == .server, let transport else { return finish(reason) }
-        ending = reason
-        state = .parting
+        phase = .draining(reason)
         transport.value.closeWriting()
-        timer = loop.schedule(after: HTTP2Connection.partingLimit) { [weak self] in self?.finish(reason) }
+        timer = loop.schedule(after: HTTP2Connection.drainingLimit) { [weak self] in self?.finish(reason) }
         read()
     }
 
     /// Closes the connection because its output cannot be written; a client first processes the received input.
-    private func hearOut(_ reason: WireError) {
-        guard role == .client else { return finish(ending ?? reason) }
+    private func receiveRemainingInput(_ reason: WireError) {
+        guard role == .client else { return finish(endReason ?? reason) }
         while let transport {
             var count = 0
             let outcome = transport.value.fill(loop.readBuffer, &count)
             let bytes = UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count])
             guard (try? session.receive(bytes, at: loop.now)) != nil, case .moved = outcome else { break }
         }
-        finish(ending ?? reason)
+        finish(endReason ?? reason)
     }
 
     func scheduleFlush() {
@@ -319,7 +263,7 @@ package final class HTTP2Connection {
     }
 
     func flush() {
-        while isConnected, let transport {
+        while isWritable, let transport {
             if output.isEmpty { output.gather(from: session) }
             guard !output.isEmpty else { return flushTransport(transport) }
             guard writeOutput(to: transport) else { return }
@@ -331,7 +275,7 @@ package final class HTTP2Connection {
     /// Output encoded at the end of the turn would no longer be in the processor's caches. With TLS the transport
     /// buffers its output until it is flushed, or full.
     private func writeEarly() {
-        guard isConnected else { return }
+        guard isWritable else { return }
         output.gatherMany(from: session)
         if output.isFull, !isStalled, let transport { _ = writeOutput(to: transport) }
     }
@@ -346,7 +290,7 @@ package final class HTTP2Connection {
         case .ended:
             finish(WireError(.closedByPeer, "the peer closed the connection"))
         case .failed(let error):
-            hearOut(error)
+            receiveRemainingInput(error)
         }
         return false
     }
@@ -368,13 +312,14 @@ package final class HTTP2Connection {
         case .mustWait(let toWrite):
             outputStalled(toWrite)
         case .failed(let error):
-            hearOut(error)
+            receiveRemainingInput(error)
         case .moved, .ended:
             outputMoved()
             watcher?.wait(for: .readable)
             reportEvents()
-            guard session.isOver || ending != nil else { return coalesceReads() }
-            part(ending ?? session.violation ?? WireError(.closedLocally, "the connection was closed in order"))
+            let reason = endReason
+            guard session.isOver || reason != nil else { return coalesceReads() }
+            drain(reason ?? session.violation ?? WireError(.closedLocally, "the connection was closed in order"))
         }
     }
 
@@ -405,19 +350,19 @@ package final class HTTP2Connection {
         // The owner may close the connection in between, and still receives the ends of its requests.
         let owner = onEvent
         // A server receives the ends of its streams when all output has been written, or when the connection has ended.
-        let isWritten = if case .closed = state { false } else { true }
+        let isWritten = if case .closed = phase { false } else { true }
         for event in events { report(event, isWritten, to: owner) }
         if !events.isEmpty { owner?(.caughtUp) }
     }
 
-    private func finish(_ reason: WireError) {
-        if case .closed = state { return }
-        switch state {
+    func finish(_ reason: WireError) {
+        if case .closed = phase { return }
+        switch phase {
         case .dialing(let dialer): dialer.cancel()
         case .tunnelling(let tunnel): tunnel.cancel()
-        case .idle, .handshaking, .open, .parting, .closed: break
+        case .idle, .handshaking, .open, .ending, .draining, .closed: break
         }
-        state = .closed
+        phase = .closed
         timer?.cancel()
         readTimer?.cancel()
         watcher?.close()

@@ -292,6 +292,9 @@ final class HTTP2Inbox {
         case NGHTTP2_PING where isAcknowledgement:
             events.append(.pong)
         case NGHTTP2_GOAWAY:
+            // After this callback nghttp2 closes the streams above the last identifier in the frame with
+            // REFUSED_STREAM. The peer has not processed these requests (RFC 9113 §6.8), so the pool sends them again
+            // on another connection; streams up to the identifier continue on this one.
             events.append(.goAway(HTTP2GoAway(frame.goaway)))
         default:
             break

@@ -88,7 +88,7 @@ extension HTTP2Connection {
     /// An incomplete request, and a response that the client does not read, do not count as in progress: a client could
     /// keep its connection with them. A connection that the server has finished is the first to be closed.
     var idleSince: MonotonicTime? {
-        if isParting { return .zero }
+        if isDraining { return .zero }
         return session.requestsInProgress == 0 ? watch?.heard : nil
     }
 

@@ -186,7 +186,8 @@ struct HTTP2Session: ~Copyable {
     /// Completes the HEADERS frame of a request.
     ///
     /// nghttp2 has created it without fields: its block contains only changes of the table's size, if the peer
-    /// requested any.
+    /// requested any. ``HPACKEncoder`` writes the fields with a table of its own: nghttp2's encoder never indexes
+    /// `authorization`, and was measured to spend a tenth of the cost of a push on writing the provider token.
     private func writeFields(
         into frame: HTTP2HeadersFrame,
         with encoder: HPACKEncoder,
@@ -222,7 +223,7 @@ struct HTTP2Session: ~Copyable {
     /// - Throws: ``WireError`` when the session accepts no more streams.
     func open(_ stream: HTTP2Stream) throws(WireError) {
         let context = Unmanaged.passUnretained(stream).toOpaque()
-        // The fields are added when the frame is written.
+        // The fields are added when the frame is written; see `writeFields`.
         let id: Int32
         if stream.outgoingBody.isEmpty {
             id = nghttp2_submit_request(raw, nil, nil, 0, nil, context)

@@ -4,351 +4,228 @@ import Testing
 @testable import Martlet
 @testable import MartletTransport
 
-/// Stories told to the machine as facts, and the orders it gives, in words.
+/// Sequences of events, and the machine's actions as text.
 @Suite struct PoolMachineTests {
     // MARK: Streams
 
-    @Test func `the first push opens a connection and goes out when it is there`() {
+    @Test func `the first push opens a connection and goes out when it is there`() throws {
         var story = PoolStory()
         story.submit("a", "b", "c")
-        #expect(story.orders() == ["connect 1"])
+        #expect(story.actions() == ["connect 1"])
         story.machine.connected(1, at: story.now)
-        #expect(story.orders() == ["open a on 1"], "until its settings come, a server is taken to allow one stream")
+        #expect(story.actions() == ["open a on 1"], "until its settings come, a server is taken to allow one stream")
         story.machine.allowed(streams: 2, on: 1, at: story.now)
-        #expect(story.orders() == ["open b on 1"])
-        story.accept("a")
-        #expect(story.orders() == ["accept a", "open c on 1"])
+        #expect(story.actions() == ["open b on 1"])
+        try story.accept("a")
+        #expect(story.actions() == ["accept a", "open c on 1"])
     }
 
-    @Test func `with a provider token one push goes out until it is answered, on every connection`() {
-        var story = PoolStory(startsWithOneStream: true)
+    @Test func `with a provider token one push goes out until it is answered, on every connection`() throws {
+        var story = PoolStory(usesProviderTokens: true)
         story.submit("a", "b", "c")
         story.open()
-        #expect(story.orders() == ["connect 1", "open a on 1"])
-        story.accept("a")
-        #expect(story.orders() == ["accept a", "open b on 1", "open c on 1"])
+        #expect(story.actions() == ["connect 1", "open a on 1"])
+        try story.accept("a")
+        #expect(story.actions() == ["accept a", "open b on 1", "open c on 1"])
         story.disconnect()
         story.submit("d", "e")
         story.open(2)
-        #expect(story.orders() == ["connect 2", "open d on 2"])
+        #expect(story.actions() == ["connect 2", "open d on 2"])
     }
 
-    @Test func `a limit that shrinks is kept to, and one that grows is used`() {
+    @Test func `a limit that shrinks is kept to, and one that grows is used`() throws {
         var story = PoolStory(connectionLimit: 1)
         story.submit("a", "b", "c")
         story.open(streams: 3)
         story.submit("d", "e")
         story.machine.allowed(streams: 1, on: 1, at: story.now)
-        _ = story.orders()
-        story.accept("a")
-        story.accept("b")
-        #expect(story.orders() == ["accept a", "accept b"])
-        story.accept("c")
-        #expect(story.orders() == ["accept c", "open d on 1"])
+        _ = story.actions()
+        try story.accept("a")
+        try story.accept("b")
+        #expect(story.actions() == ["accept a", "accept b"])
+        try story.accept("c")
+        #expect(story.actions() == ["accept c", "open d on 1"])
         story.machine.allowed(streams: 2, on: 1, at: story.now)
-        #expect(story.orders() == ["open e on 1"])
+        #expect(story.actions() == ["open e on 1"])
     }
 
-    @Test func `a server that allows no streams at all makes pushes wait until their time is up`() {
+    @Test func `a server that allows no streams at all makes pushes wait until their time is up`() throws {
         var story = PoolStory(connectionLimit: 1)
         story.submit("a", timeout: .seconds(3))
         story.machine.connected(1, at: story.now)
-        story.accept("a")
+        try story.accept("a")
         story.machine.allowed(streams: 0, on: 1, at: story.now)
         story.submit("b", timeout: .seconds(3))
-        _ = story.orders()
+        _ = story.actions()
         story.wait(.seconds(4))
-        #expect(story.orders() == ["fail b: timedOut, neverSent"])
+        #expect(story.actions() == ["fail b: timedOut, neverSent"])
     }
 
     @Test func `a push whose timeout has passed already is not sent`() {
         var story = PoolStory(connectionLimit: 1)
         story.submit("a", timeout: .seconds(-1))
-        #expect(story.orders() == ["fail a: timedOut, neverSent"])
+        #expect(story.actions() == ["fail a: timedOut, neverSent"])
     }
 
     @Test func `more waiting pushes than allowed are refused`() {
         var story = PoolStory(waitingLimit: 1)
         story.submit("a", "b")
-        #expect(story.orders() == ["connect 1", "fail b: overloaded, neverSent"])
+        #expect(story.actions() == ["connect 1", "fail b: overloaded, neverSent"])
     }
 
-    @Test func `a connection whose stream numbers are used up is replaced without a loss`() {
+    @Test func `a connection whose stream numbers are used up is replaced without a loss`() throws {
         var story = PoolStory()
         story.submit("a", "b")
         story.open()
-        story.accept("a")
-        _ = story.orders()
-        story.machine.notOpened(story.push("b"), on: 1, at: story.now)
-        #expect(story.orders() == ["close 1", "connect 2"])
+        try story.accept("a")
+        _ = story.actions()
+        story.machine.notOpened(try story.key("b"), on: 1, at: story.now)
+        #expect(story.actions() == ["close 1", "connect 2"])
         story.disconnect(.closedLocally)
         story.open(2)
-        #expect(story.orders() == ["open b on 2"])
+        #expect(story.actions() == ["open b on 2"])
     }
 
-    @Test func `a push whose connection has gone before it could be opened goes elsewhere`() {
+    @Test func `a push whose connection has gone before it could be opened goes elsewhere`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open()
-        #expect(story.orders() == ["connect 1", "open a on 1"])
+        #expect(story.actions() == ["connect 1", "open a on 1"])
         story.disconnect()
-        story.machine.notOpened(story.push("a"), on: 1, at: story.now)
+        story.machine.notOpened(try story.key("a"), on: 1, at: story.now)
         story.wait(.seconds(1))
         story.open(2)
-        #expect(story.orders().contains("open a on 2"))
+        #expect(story.actions().contains("open a on 2"))
     }
 
-    @Test func `a push for which no provider token can be had ends, even when its connection has gone`() {
-        var story = PoolStory(startsWithOneStream: true)
-        story.submit("a")
-        story.open()
-        _ = story.orders()
-        story.disconnect()
-        let error = APNsError(.badCredentials, description: "no token")
-        story.machine.unsendable(story.push("a"), on: 1, error, at: story.now)
-        #expect(story.orders().contains { $0.hasPrefix("fail a") })
-    }
-
-    @Test func `connections are renewed when what is in flight has ended, and unused ones stay`() {
+    @Test func `connections are renewed when what is in flight has ended, and unused ones stay`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open()
-        _ = story.orders()
+        _ = story.actions()
         story.machine.renewConnections(at: story.now)
         story.submit("b")
-        #expect(story.orders() == ["connect 2"])
-        story.accept("a")
-        #expect(story.orders() == ["accept a", "close 1"])
+        #expect(story.actions() == ["connect 2"])
+        try story.accept("a")
+        #expect(story.actions() == ["accept a", "close 1"])
         story.disconnect(.closedLocally)
         story.open(2)
-        #expect(story.orders() == ["open b on 2"])
+        #expect(story.actions() == ["open b on 2"])
     }
 
-    // MARK: How many connections
+    // MARK: Provider tokens
 
-    @Test func `a cold burst opens one connection`() {
-        var story = PoolStory(startsWithOneStream: true)
-        for number in 0..<90 { story.submit("\(number)") }
-        story.wait(.seconds(1))
-        #expect(story.orders() == ["connect 1"])
-    }
-
-    @Test func `pushes that wait for a stream open further connections, up to the limit`() {
-        var story = PoolStory(connectionLimit: 2)
-        story.submit("a")
-        story.open(streams: 1)
-        story.accept("a")
-        story.submit("b", "c", "d")
-        _ = story.orders()
-        story.wait(.milliseconds(49))
-        #expect(story.orders() == [])
-        story.wait(.milliseconds(2))
-        #expect(story.orders() == ["connect 2"])
-        story.open(2, streams: 1)
-        #expect(story.orders() == ["open c on 2"])
-        story.accept("c", on: 2)
-        story.submit("e")
-        story.wait(.seconds(1))
-        #expect(story.orders() == ["accept c", "open d on 2"], "two are as many as there may be")
-    }
-
-    @Test func `a connection that is no longer needed is let go, and the first one stays`() {
-        var story = PoolStory()
-        story.submit("a")
-        story.open(streams: 1)
-        story.accept("a")
-        story.submit("b", "c")
-        story.wait(.milliseconds(60))
-        story.open(2, streams: 1)
-        story.accept("b")
-        story.accept("c", on: 2)
-        _ = story.orders()
-        story.wait(PoolMachine.idleTimeout + .seconds(1))
-        #expect(story.orders() == ["close 2"])
-        story.disconnect(.closedLocally, on: 2)
-        story.wait(PoolMachine.idlePingInterval - PoolMachine.idleTimeout)
-        #expect(story.orders() == ["ping 1"])
-    }
-
-    @Test func `connections that are wanted are opened one after the other and kept`() {
-        var story = PoolStory()
-        story.machine.warmUp(to: 3, at: story.now)
-        #expect(story.orders() == ["connect 1"])
+    @Test func `pushes wait for a provider token, which is requested once`() throws {
+        var story = PoolStory(usesProviderTokens: true, hasToken: false)
+        story.submit("a", "b")
         story.open()
-        #expect(story.orders() == ["connect 2"])
-        story.open(2)
-        story.open(3)
-        #expect(story.orders() == ["connect 3"])
-        #expect(story.machine.isWarm)
-        story.wait(PoolMachine.idleTimeout + .seconds(1))
-        #expect(story.orders() == [])
+        #expect(story.actions() == ["connect 1", "request token"])
+        story.receiveToken()
+        #expect(story.actions() == ["open a on 1"])
+        try story.accept("a")
+        #expect(story.actions() == ["accept a", "open b on 1"])
+        story.wait(.seconds(3_600))
+        story.submit("c")
+        #expect(story.actions().contains("request token"), "the token is too old")
     }
 
-    @Test func `connections beyond a lower limit end what they have, and a higher one lets others be opened`() {
-        var story = PoolStory()
-        // Nothing is opened before something is to be sent.
-        story.machine.limitConnections(to: 4, at: story.now)
-        #expect(story.orders() == [])
-        story.machine.warmUp(to: 3, at: story.now)
-        for id in 1...3 { story.open(id, streams: 1) }
-        story.submit("a", "b", "c")
-        _ = story.orders()
-        story.machine.limitConnections(to: 1, at: story.now)
-        #expect(story.orders() == [])
-        story.accept("c", on: 3)
-        story.submit("d")
-        #expect(story.orders() == ["accept c", "close 3"])
-        story.accept("a")
-        #expect(story.orders() == ["accept a", "open d on 1"])
-        story.accept("b", on: 2)
-        #expect(story.orders() == ["accept b", "close 2"])
-        story.submit("e")
-        story.wait(.seconds(1))
-        #expect(story.orders() == [])
-        story.disconnect(.closedLocally, on: 2)
-        story.disconnect(.closedLocally, on: 3)
-        _ = story.orders()
-        // What was to be kept comes back as far as the limit allows.
-        story.machine.limitConnections(to: 2, at: story.now)
-        #expect(story.orders() == ["connect 4"])
-        #expect(!story.machine.isWarm)
-        // One that is being opened when the limit falls is not kept.
-        story.machine.limitConnections(to: 1, at: story.now)
-        story.open(4)
-        #expect(story.orders() == ["close 4"])
-        #expect(story.machine.isWarm)
-    }
-
-    // MARK: Connections that fail
-
-    @Test func `connecting is tried again, later and later, one attempt at a time`() {
-        var story = PoolStory()
-        story.submit("a", retry: RetryPolicy(retries: 100), timeout: .seconds(3_600))
-        var times: [Duration] = []
-        for _ in 0..<12 {
-            let start = story.now
-            while story.orders() != ["connect \(times.count + 1)"] { story.wait(.milliseconds(5)) }
-            times.append(story.now.duration(since: start))
-            story.disconnect(.connectionRefused, on: times.count)
-        }
-        for (index, time) in times.enumerated().dropFirst() {
-            let ceiling = min(ReconnectBackoff.baseDelay * (1 << (index - 1)), ReconnectBackoff.maximumDelay)
-            #expect(time >= ceiling / 2 && time <= ceiling + .milliseconds(10), "\(index): \(time)")
-        }
-    }
-
-    @Test func `a push fails when connecting has failed as often as its policy allows`() {
-        var story = PoolStory()
-        story.submit("a", retry: RetryPolicy(retries: 1))
-        story.submit("b", retry: RetryPolicy(retries: 2))
-        story.disconnect(.connectionRefused)
-        #expect(story.orders() == ["connect 1"])
-        story.wait(.seconds(1))
-        story.disconnect(.nameNotResolved, on: 2)
-        #expect(story.orders() == ["connect 2", "fail a: nameNotResolved, neverSent"])
-        story.wait(.seconds(1))
-        story.open(3)
-        #expect(story.orders() == ["connect 3", "open b on 3"])
-    }
-
-    @Test(arguments: [WireError.Kind.certificateRejected, .notHTTP2, .badCredentials])
-    func `what will not get better by itself fails everything at once`(kind: WireError.Kind) {
-        var story = PoolStory()
-        story.submit("a", "b", retry: .standard)
-        story.disconnect(kind)
-        #expect(story.orders().count == 3)
-        #expect(story.machine.waitingCount == 0)
-    }
-
-    @Test func `a connection that is rejected fails nothing as long as another is good`() {
-        var story = PoolStory()
-        story.submit("a")
-        story.open(streams: 1)
-        story.accept("a")
-        story.submit("b", "c")
-        story.wait(.milliseconds(60))
-        story.open(2, streams: 1)
-        story.submit("d")
-        _ = story.orders()
-        story.disconnect(.certificateRejected, on: 2)
-        #expect(story.orders() == [])
-        story.accept("b")
-        #expect(story.orders() == ["accept b", "open d on 1"])
-    }
-
-    @Test func `servers that end connections before any answer are not stormed`() {
-        var story = PoolStory()
-        story.submit("a", retry: RetryPolicy(retries: 100))
-        var connects = 0
-        for _ in 0..<1_000 {
-            for order in story.orders() where order.hasPrefix("connect") {
-                connects += 1
-                story.open(connects)
-                story.goAway(on: connects)
-                story.breakOff("a", isUnprocessed: true, on: connects)
-                story.disconnect(on: connects)
-            }
-            story.wait(.milliseconds(10))
-        }
-        #expect(connects < 20)
-    }
-
-    @Test func `a lost connection leaves what was on it in doubt and loses nothing else`() {
-        var story = PoolStory()
-        story.submit("a", "b", "c")
-        story.open(streams: 2)
-        story.accept("a")
-        _ = story.orders()
-        story.submit("d")
+    @Test func `pushes without a provider token fail, even when their connection is closed`() throws {
+        var story = PoolStory(usesProviderTokens: true, hasToken: false)
+        story.submit("a", "b")
+        story.open()
+        _ = story.actions()
+        let error = APNsError(.badCredentials, description: "no token")
+        story.machine.tokenFailed(error, at: story.now)
+        #expect(story.actions() == ["fail a: badCredentials, neverSent", "fail b: badCredentials, neverSent"])
+        #expect(story.results["a"]?.attempts == 0)
+        story.submit("c")
+        #expect(story.actions() == ["request token"])
         story.disconnect()
-        story.breakOff("b")
-        story.breakOff("c")
-        #expect(story.orders() == ["connect 2", "fail b: connectionLost, unknown", "fail c: connectionLost, unknown"])
+        story.machine.tokenFailed(error, at: story.now)
+        #expect(story.actions().contains("fail c: badCredentials, neverSent"))
+    }
+
+    @Test func `a push that was rejected before it got no provider token keeps that outcome`() throws {
+        var story = PoolStory(usesProviderTokens: true)
+        story.submit("a", retry: RetryPolicy(hasJitter: false))
+        story.open()
+        try story.refuse("a", .expiredProviderToken)
+        story.disconnect(.closedLocally)
+        story.wait(.milliseconds(200))
         story.open(2)
-        #expect(story.orders() == ["open d on 2"])
+        #expect(story.actions().last == "request token after rejection")
+        story.machine.tokenFailed(APNsError(.badCredentials, description: "no token"), at: story.now)
+        #expect(story.actions() == ["fail a: badCredentials, answered"])
+        #expect(story.results["a"]?.failure?.reason == .expiredProviderToken)
+    }
+
+    @Test func `a push that waits for a provider token was not sent when it is cancelled`() throws {
+        var story = PoolStory(usesProviderTokens: true, hasToken: false)
+        story.submit("a", "b")
+        story.open()
+        try story.cancel("a")
+        story.receiveToken()
+        #expect(story.actions().suffix(3) == ["reset a on 1", "fail a: cancelled, neverSent", "open b on 1"])
+    }
+
+    @Test func `the token of a replaced key is requested again, and sent on new connections`() throws {
+        var story = PoolStory(usesProviderTokens: true, hasToken: false)
+        story.submit("a")
+        story.open()
+        _ = story.actions()
+        story.machine.keyReplaced(at: story.now)
+        story.disconnect(.closedLocally)
+        story.wait(.seconds(1))
+        story.open(2)
+        #expect(story.actions() == ["close 1", "connect 2"])
+        story.receiveToken(1_000)
+        #expect(story.actions() == ["request token"])
+        story.receiveToken(2_000)
+        #expect(story.actions() == ["open a on 2"])
+        #expect(story.machine.condition.tokensUsed == 1)
     }
 
     // MARK: GOAWAY and REFUSED_STREAM
 
     @Test(arguments: ["", "garbage", #"{"reason":"Shutdown"}"#, #"{"reason":7}"#, "[]"])
-    func `after GOAWAY, whatever it says, what is open ends and the rest goes elsewhere`(data: String) {
+    func `after GOAWAY, whatever it says, what is open ends and the rest goes elsewhere`(data: String) throws {
         var story = PoolStory()
         story.submit("a", "b")
         story.open()
-        story.accept("a")
-        _ = story.orders()
+        try story.accept("a")
+        _ = story.actions()
         story.goAway(data)
         story.goAway(data)
         story.submit("c")
-        #expect(story.orders() == ["connect 2"])
+        #expect(story.actions() == ["connect 2"])
         story.open(2)
-        story.accept("b")
-        #expect(story.orders() == ["open c on 2", "accept b", "close 1"])
+        try story.accept("b")
+        #expect(story.actions() == ["open c on 2", "accept b", "close 1"])
     }
 
-    @Test func `streams that the server left alone are sent again at once, in front of all others`() {
+    @Test func `streams that the server left alone are sent again at once, in front of all others`() throws {
         var story = PoolStory()
         story.submit("a", "b", "c")
         story.open(streams: 3)
-        story.accept("a")
+        try story.accept("a")
         story.submit("d", "e")
-        _ = story.orders()
+        _ = story.actions()
         story.machine.allowed(streams: 1, on: 1, at: story.now)
-        story.breakOff("c", isUnprocessed: true)
-        #expect(story.orders() == [])
-        story.accept("b")
-        story.accept("d")
-        #expect(story.orders() == ["accept b", "accept d", "open c on 1"])
+        try story.breakOff("c", isUnprocessed: true)
+        #expect(story.actions() == [])
+        try story.accept("b")
+        try story.accept("d")
+        #expect(story.actions() == ["accept b", "accept d", "open c on 1"])
     }
 
-    @Test func `a push that is always left alone is given up in the end`() {
+    @Test func `a push that is always left alone is given up in the end`() throws {
         var story = PoolStory()
         story.submit("a")
         story.open()
-        for _ in 0..<PoolMachine.unprocessedLimit { story.breakOff("a", isUnprocessed: true) }
-        _ = story.orders()
-        story.breakOff("a", isUnprocessed: true)
-        #expect(story.orders() == ["fail a: connectionLost, unprocessed"])
+        for _ in 0..<PoolMachine.unprocessedLimit { try story.breakOff("a", isUnprocessed: true) }
+        _ = story.actions()
+        try story.breakOff("a", isUnprocessed: true)
+        #expect(story.actions() == ["fail a: connectionLost, unprocessed"])
     }
 
     // MARK: Silence
@@ -357,14 +234,14 @@ import Testing
         var story = PoolStory()
         story.submit("a")
         story.open()
-        _ = story.orders()
+        _ = story.actions()
         story.wait(PoolMachine.silenceTimeout)
-        #expect(story.orders() == ["ping 1"])
+        #expect(story.actions() == ["ping 1"])
         story.machine.ponged(on: 1, at: story.now)
         story.wait(PoolMachine.silenceTimeout)
-        #expect(story.orders() == ["ping 1"])
+        #expect(story.actions() == ["ping 1"])
         story.wait(PoolMachine.pongTimeout)
-        #expect(story.orders() == ["close 1"])
+        #expect(story.actions() == ["close 1"])
     }
 
     // MARK: Time and callers
@@ -374,48 +251,47 @@ import Testing
         story.submit("wire", timeout: .seconds(5))
         story.open(streams: 1)
         story.submit("queue", timeout: .seconds(5))
-        _ = story.orders()
+        _ = story.actions()
         story.wait(.seconds(6))
         #expect(
-            story.orders() == ["fail queue: timedOut, neverSent", "reset wire on 1", "fail wire: timedOut, unknown"]
+            story.actions() == ["reset wire on 1", "fail wire: timedOut, unknown", "fail queue: timedOut, neverSent"]
         )
     }
 
-    @Test func `a caller may go away before its push has come, while it waits, on the wire and between tries`() {
+    @Test func `a caller may go away before its push has come, while it waits, on the wire and between tries`() throws {
         var story = PoolStory(connectionLimit: 1)
-        story.machine.cancelled(story.push("early"), at: story.now)
-        story.submit("early")
+        story.submit("early", isCancelled: true)
         story.submit("wire", "retry", retry: .standard)
         story.open(streams: 2)
         story.submit("queue")
-        story.refuse("retry", .tooManyRequests)
-        _ = story.orders()
+        try story.refuse("retry", .tooManyRequests)
+        _ = story.actions()
         #expect(story.machine.counters.notSent == 1)
-        story.machine.cancelled(story.push("wire"), at: story.now)
-        story.machine.cancelled(story.push("retry"), at: story.now)
-        story.machine.cancelled(story.push("retry"), at: story.now)
+        try story.cancel("wire")
+        try story.cancel("retry")
+        try story.cancel("retry")
         #expect(
-            story.orders() == ["reset wire on 1", "fail wire: cancelled, unknown", "fail retry: cancelled, answered"]
+            story.actions() == ["reset wire on 1", "fail wire: cancelled, unknown", "fail retry: cancelled, answered"]
         )
         story.wait(.seconds(10))
-        story.breakOff("wire")
-        #expect(story.orders() == [])
+        try story.breakOff("wire")
+        #expect(story.actions() == [])
     }
 
     // MARK: Closing
 
-    @Test func `closing lets what there is finish, takes no more, and closes the connections`() {
+    @Test func `closing lets what there is finish, takes no more, and closes the connections`() throws {
         var story = PoolStory(connectionLimit: 1)
         story.submit("a", "b")
         story.open(streams: 1)
-        _ = story.orders()
+        _ = story.actions()
         story.machine.close(at: story.now)
         story.submit("c")
-        #expect(story.orders() == ["fail c: closed, neverSent"])
-        story.accept("a")
+        #expect(story.actions() == ["fail c: closed, neverSent"])
+        try story.accept("a")
         #expect(!story.machine.isFinished)
-        story.accept("b")
-        #expect(story.orders() == ["accept a", "open b on 1", "accept b", "close 1"])
+        try story.accept("b")
+        #expect(story.actions() == ["accept a", "open b on 1", "accept b", "close 1"])
         #expect(story.machine.isFinished)
     }
 
@@ -424,11 +300,11 @@ import Testing
         story.submit("wire")
         story.open(streams: 1)
         story.submit("queue")
-        _ = story.orders()
+        _ = story.actions()
         story.machine.giveUp(at: story.now)
         #expect(
-            story.orders() == [
-                "fail queue: closed, neverSent", "reset wire on 1", "fail wire: closed, unknown", "close 1",
+            story.actions() == [
+                "reset wire on 1", "fail wire: closed, unknown", "fail queue: closed, neverSent", "close 1",
             ]
         )
     }

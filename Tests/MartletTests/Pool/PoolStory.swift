@@ -1,65 +1,80 @@
+import Foundation
 import MartletCore
+import Testing
 
 @testable import Martlet
 @testable import MartletTransport
 
-/// A machine with a clock and pushes that go by names.
+/// A machine with a clock, whose pushes have names.
 struct PoolStory {
     var machine: PoolMachine
     var now = MonotonicTime.zero
-    private var pushes: [String: PendingPush] = [:]
+    private var keys: [String: PushKey] = [:]
+    private var names: [PushKey: String] = [:]
+    /// The results of the pushes that ended.
+    private(set) var results: [String: PushResult] = [:]
 
-    init(startsWithOneStream: Bool = false, waitingLimit: Int = 100, connectionLimit: Int = 4) {
+    init(usesProviderTokens: Bool = false, hasToken: Bool = true, waitingLimit: Int = 100, connectionLimit: Int = 4) {
         let settings = PoolMachine.Settings(
-            startsWithOneStream: startsWithOneStream,
+            usesProviderTokens: usesProviderTokens,
             waitingLimit: waitingLimit,
             connectionLimit: connectionLimit
         )
         machine = PoolMachine(settings, seed: 1)
+        if usesProviderTokens, hasToken { receiveToken() }
     }
 
-    /// The push of this name.
-    mutating func push(
-        _ name: String,
+    /// The push of this name, which was submitted.
+    func key(_ name: String) throws -> PushKey {
+        try #require(keys[name], "\(name) was not submitted")
+    }
+
+    mutating func submit(
+        _ names: String...,
         retry: RetryPolicy = .none,
         timeout: Duration = .seconds(60),
-        delay: Duration = .zero
-    ) -> PendingPush {
-        if let push = pushes[name] { return push }
-        let id = APNsID(randomBits: (0, UInt64(pushes.count)))
-        let limits = SendLimits(retry: retry, isUrgent: false, timeout: timeout, delay: delay)
-        let push = PendingPush(PushDraft(HTTPFields(), body: [], limits: limits), id: id)
-        pushes[name] = push
-        return push
+        delay: Duration = .zero,
+        isCancelled: Bool = false
+    ) {
+        for name in names {
+            let id = APNsID(randomBits: (0, UInt64(keys.count)))
+            let limits = SendLimits(retry: retry, isUrgent: false, timeout: timeout, delay: delay)
+            let key = machine.submitted(id, limits, isCancelled: isCancelled, at: now)
+            keys[name] = key
+            self.names[key] = name
+        }
     }
 
-    mutating func submit(_ names: String..., retry: RetryPolicy = .none, timeout: Duration = .seconds(60)) {
-        for name in names { machine.submitted(push(name, retry: retry, timeout: timeout), at: now) }
+    mutating func cancel(_ name: String) throws {
+        machine.cancelled(try key(name), at: now)
     }
 
-    /// A first connection that is open and has told its limit.
+    /// Provides a token that is valid for an hour.
+    mutating func receiveToken(_ issuedAt: Int64 = 1_000) {
+        _ = machine.tokenReceived(issuedAt: Date(secondsSince1970: issuedAt), validity: .seconds(3_600), at: now)
+    }
+
+    /// Opens a connection that has received the server's limit.
     mutating func open(_ id: Int = 1, streams: Int = 100) {
         machine.connected(id, at: now)
         machine.allowed(streams: streams, on: id, at: now)
     }
 
-    mutating func accept(_ name: String, on id: Int = 1) {
-        let push = push(name)
-        machine.answered(push, on: id, refusal: nil, at: now)
+    mutating func accept(_ name: String, on id: Int = 1) throws {
+        machine.answered(try key(name), on: id, refusal: nil, at: now)
     }
 
-    mutating func refuse(_ name: String, _ reason: Reason, on id: Int = 1, retryAfter: Duration? = nil) {
-        let push = push(name)
-        var error = APNsError(.refused, id: push.id, description: "refused", outcome: .answered)
+    mutating func refuse(_ name: String, _ reason: Reason, on id: Int = 1, retryAfter: Duration? = nil) throws {
+        var error = APNsError(.refused, description: "refused", outcome: .answered)
         error.reason = reason
         error.status = reason.status
         error.retryAfter = retryAfter
-        machine.answered(push, on: id, refusal: error, at: now)
+        machine.answered(try key(name), on: id, refusal: error, at: now)
     }
 
-    mutating func breakOff(_ name: String, isUnprocessed: Bool = false, on id: Int = 1) {
+    mutating func breakOff(_ name: String, isUnprocessed: Bool = false, on id: Int = 1) throws {
         let failure = StreamFailure(isUnprocessed: isUnprocessed, cause: WireError(.closedByPeer, "broken"))
-        machine.broken(push(name), on: id, failure, at: now)
+        machine.broken(try key(name), on: id, failure, at: now)
     }
 
     mutating func goAway(_ debugData: String = "", on id: Int = 1) {
@@ -71,7 +86,7 @@ struct PoolStory {
         machine.disconnected(id, WireError(kind, "\(kind)"), at: now)
     }
 
-    /// Lets time pass, waking the machine whenever it wants to be woken.
+    /// Lets time pass, and calls the machine whenever its timer fires.
     mutating func wait(_ duration: Duration) {
         let end = now.advanced(by: duration)
         while machine.nextWake <= end {
@@ -81,27 +96,29 @@ struct PoolStory {
         now = end
     }
 
-    /// What was ordered since the last look.
-    mutating func orders() -> [String] {
-        var orders: [PoolMachine.Order] = []
-        machine.takeOrders(&orders)
-        return orders.compactMap { order in
-            switch order {
+    /// Returns the actions since the last call.
+    mutating func actions() -> [String] {
+        var actions: [PoolMachine.Action] = []
+        machine.takeActions(&actions)
+        return actions.compactMap { action in
+            switch action {
             case .connect(let id): "connect \(id)"
-            case .open(let push, let id): "open \(name(of: push)) on \(id)"
-            case .reset(let push, let id): "reset \(name(of: push)) on \(id)"
+            case .open(let push, let id): "open \(names[push] ?? "?") on \(id)"
+            case .reset(let push, let id): "reset \(names[push] ?? "?") on \(id)"
             case .ping(let id): "ping \(id)"
             case .close(let id, _): "close \(id)"
-            case .renewToken: "renew token"
-            case .settle(let push):
-                push.failure.map { "fail \(name(of: push)): \($0.code), \($0.outcome)" }
-                    ?? "accept \(name(of: push))"
+            case .requestToken(let request):
+                "request token" + (request.rejectedIssuedAt == nil ? "" : " after rejection")
+            case .settle(let push): settle(push)
             case .report: nil
             }
         }
     }
 
-    private func name(of push: PendingPush) -> String {
-        pushes.first { $0.value === push }?.key ?? "?"
+    private mutating func settle(_ push: PushKey) -> String {
+        let name = names[push] ?? "?"
+        let result = machine.takeResult(of: push)
+        results[name] = result
+        return result.failure.map { "fail \(name): \($0.code), \($0.outcome)" } ?? "accept \(name)"
     }
 }

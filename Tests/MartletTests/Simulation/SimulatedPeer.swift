@@ -17,9 +17,9 @@ struct SimulatedPeer {
     /// Whether the server has said that it takes no more.
     var hasGoneAway = false
     /// What is open, in the order of opening.
-    var streams: [PendingPush] = []
+    var streams: [PushKey] = []
     /// What was acted on and is not answered.
-    var actedOn: Set<ObjectIdentifier> = []
+    var actedOn: Set<PushKey> = []
 }
 
 /// How likely a simulated world is to go wrong, drawn once per seed so that calm and wild worlds both come up.
@@ -32,6 +32,8 @@ struct Weather {
     var cut: Double
     var death: Double
     var cancellation: Double
+    var tokenFailure: Double
+    var keyReplacement: Double
     var latency: Duration
     var jump: Duration
 
@@ -47,6 +49,8 @@ struct Weather {
         cut = chance(0.5)
         death = chance(0.2)
         cancellation = chance(0.3)
+        tokenFailure = chance(0.4)
+        keyReplacement = chance(0.1)
         latency = .microseconds(Int.random(in: 10...200_000, using: &random))
         jump = Int.random(in: 0..<8, using: &random) == 0 ? .seconds(Int.random(in: 1...120, using: &random)) : .zero
     }

@@ -1,3 +1,4 @@
+import Foundation
 import MartletCore
 
 @testable import Martlet
@@ -10,29 +11,14 @@ import MartletCore
 struct SimulatedWorld {
     typealias ConnectionID = PoolMachine.ConnectionID
 
-    /// What happens when its time has come.
-    private enum Event {
-        case submit(Int)
-        case cancel(Int)
-        case wake
-        case connect(ConnectionID)
-        case limit(ConnectionID, Int)
-        case stream(Int, ConnectionID, attempt: Int)
-        case taken(Int, ConnectionID, attempt: Int)
-        case pong(ConnectionID)
-        case goAway(ConnectionID)
-        case cut(ConnectionID)
-        case die(ConnectionID)
-        case jump
-        case takeBack
-        case close
-        case giveUp
-    }
-
     /// What truly became of a push.
     private struct Truth {
-        let push: PendingPush
-        var isSubmitted = false
+        let id: APNsID
+        let limits: SendLimits
+        /// The key of the push; nil before its submission.
+        var key: PushKey?
+        var isCancelled = false
+        var deadline = MonotonicTime.never
         /// Times that a server acted on it.
         var processed = 0
         /// Times it went onto a wire.
@@ -52,14 +38,17 @@ struct SimulatedWorld {
     private var machine: PoolMachine
     private let settings: PoolMachine.Settings
     private var now = MonotonicTime.zero
-    private var events = TimeHeap<Event>()
+    private var events = TimeHeap<SimulatedEvent>()
     private var nextWakeEvent = MonotonicTime.never
     private var truths: [Truth] = []
-    private var places: [ObjectIdentifier: Int] = [:]
+    private var indices: [PushKey: Int] = [:]
     private var peers: [ConnectionID: SimulatedPeer] = [:]
     private var lastFailure: MonotonicTime?
     private var jumped = Duration.zero
     private var isClosing = false
+    private var isTokenRequested = false
+    private var hasToken = false
+    private var tokenCount = 0
 
     /// Told of everything that happens, when somebody wants to read the story.
     private let tell: ((String) -> Void)?
@@ -69,7 +58,7 @@ struct SimulatedWorld {
         random = SplitMix64(state: seed)
         weather = Weather(using: &random)
         settings = PoolMachine.Settings(
-            startsWithOneStream: Bool.random(using: &random),
+            usesProviderTokens: Bool.random(using: &random),
             waitingLimit: Int.random(in: 1...60, using: &random),
             connectionLimit: Int.random(in: 1...4, using: &random),
             breaksCircuit: Bool.random(using: &random)
@@ -91,14 +80,15 @@ struct SimulatedWorld {
                 delay: .milliseconds(max(0, Int.random(in: -3_000...1_000, using: &random)))
             )
             let id = APNsID(randomBits: (0, UInt64(index)))
-            let push = PendingPush(PushDraft(HTTPFields(), body: [], limits: limits), id: id)
-            places[ObjectIdentifier(push)] = index
-            truths.append(Truth(push: push))
+            truths.append(Truth(id: id, limits: limits))
             let time = Duration.milliseconds(Int.random(in: 0...span, using: &random))
             schedule(.submit(index), after: time)
             if happens(weather.cancellation) {
                 schedule(.cancel(index), after: time + .milliseconds(Int.random(in: -5...500, using: &random)))
             }
+        }
+        if happens(weather.keyReplacement * 5) {
+            schedule(.replaceKey, after: .milliseconds(Int.random(in: 0...span, using: &random)))
         }
         if weather.jump > .zero { schedule(.jump, after: .milliseconds(Int.random(in: 0...span, using: &random))) }
         if Int.random(in: 0..<8, using: &random) == 0 {
@@ -138,16 +128,15 @@ struct SimulatedWorld {
     }
 
     private var isOver: Bool {
-        truths.allSatisfy { $0.isSubmitted && !$0.failures.isEmpty } && peers.allSatisfy { $0.value.streams.isEmpty }
+        truths.allSatisfy { $0.key != nil && !$0.failures.isEmpty } && peers.allSatisfy { $0.value.streams.isEmpty }
     }
 
-    private mutating func happen(_ event: Event) throws(Violation) {
+    private mutating func happen(_ event: SimulatedEvent) throws(Violation) {
         switch event {
         case .submit(let index):
-            truths[index].isSubmitted = true
-            machine.submitted(truths[index].push, at: now)
+            submit(index)
         case .cancel(let index):
-            machine.cancelled(truths[index].push, at: now)
+            if let key = truths[index].key { machine.cancelled(key, at: now) } else { truths[index].isCancelled = true }
         case .wake:
             nextWakeEvent = .never
             machine.timerFired(at: now)
@@ -173,7 +162,13 @@ struct SimulatedWorld {
             now = now.advanced(by: weather.jump)
             jumped += weather.jump
         case .takeBack:
-            machine.takenBack(at: now) { $0.limits.isUrgent }
+            let urgent = Set(truths.filter(\.limits.isUrgent).compactMap(\.key))
+            machine.takenBack(at: now) { urgent.contains($0) }
+        case .token:
+            receiveToken()
+        case .replaceKey:
+            hasToken = false
+            machine.keyReplaced(at: now)
         case .close:
             isClosing = true
             machine.close(at: now)
@@ -182,15 +177,35 @@ struct SimulatedWorld {
         }
     }
 
+    private mutating func submit(_ index: Int) {
+        let truth = truths[index]
+        let key = machine.submitted(truth.id, truth.limits, isCancelled: truth.isCancelled, at: now)
+        truths[index].key = key
+        truths[index].deadline = now.advanced(by: truth.limits.timeout)
+        indices[key] = index
+    }
+
+    private mutating func receiveToken() {
+        isTokenRequested = false
+        guard !happens(weather.tokenFailure) else {
+            machine.tokenFailed(APNsError(.badCredentials, description: "no token"), at: now)
+            return
+        }
+        tokenCount += 1
+        let issuedAt = Date(timeIntervalSince1970: Double(tokenCount))
+        let validity = Duration.milliseconds(Int.random(in: 0...30_000, using: &random))
+        if machine.tokenReceived(issuedAt: issuedAt, validity: validity, at: now) { hasToken = true }
+    }
+
     // MARK: The driver's part
 
     private mutating func carryOut() throws(Violation) {
-        var orders: [PoolMachine.Order] = []
-        machine.takeOrders(&orders)
-        while !orders.isEmpty {
-            for order in orders { try carryOut(order) }
-            orders = []
-            machine.takeOrders(&orders)
+        var actions: [PoolMachine.Action] = []
+        machine.takeActions(&actions)
+        while !actions.isEmpty {
+            for action in actions { try carryOut(action) }
+            actions = []
+            machine.takeActions(&actions)
         }
         setAlarm()
     }
@@ -201,35 +216,24 @@ struct SimulatedWorld {
         events.insert(.wake, due: machine.nextWake)
     }
 
-    private mutating func carryOut(_ order: PoolMachine.Order) throws(Violation) {
-        tell?("    order: \(words(for: order))")
-        switch order {
+    private mutating func carryOut(_ action: PoolMachine.Action) throws(Violation) {
+        tell?("    action: \(action.text { indices[$0].map(String.init) ?? "?" })")
+        switch action {
         case .connect(let id): try beginConnecting(id)
         case .open(let push, let id): try open(push, on: id)
         case .reset(let push, let id):
-            guard let index = places[ObjectIdentifier(push)],
-                peers[id]?.streams.contains(where: { $0 === push }) == true
-            else { return }
+            guard let index = indices[push], peers[id]?.streams.contains(push) == true else { return }
             schedule(.taken(index, id, attempt: truths[index].opened), after: .zero)
         case .ping(let id): if peers[id]?.isDead == false { schedule(.pong(id), after: delay()) }
         case .close(let id, let reason): disconnect(id, reason)
-        case .renewToken, .report: break
+        case .requestToken:
+            guard settings.usesProviderTokens, !isTokenRequested else {
+                throw Violation(description: "a token was requested without need")
+            }
+            isTokenRequested = true
+            schedule(.token, after: delay())
+        case .report: break
         case .settle(let push): try settle(push)
-        }
-    }
-
-    private func words(for order: PoolMachine.Order) -> String {
-        func name(_ push: PendingPush) -> String { places[ObjectIdentifier(push)].map(String.init) ?? "?" }
-        return switch order {
-        case .connect(let id): "open connection \(id)"
-        case .open(let push, let id): "put push \(name(push)) onto connection \(id)"
-        case .reset(let push, let id): "take push \(name(push)) back from connection \(id)"
-        case .ping(let id): "ping connection \(id)"
-        case .close(let id, let error): "close connection \(id): \(error)"
-        case .renewToken: "renew the token"
-        case .settle(let push):
-            "settle push \(name(push)): " + (push.failure.map { "\($0.outcome), \($0)" } ?? "accepted")
-        case .report(let event): "report \(event)"
         }
     }
 
@@ -247,9 +251,9 @@ struct SimulatedWorld {
         schedule(.connect(id), after: delay())
     }
 
-    private mutating func open(_ push: PendingPush, on id: ConnectionID) throws(Violation) {
-        guard let index = places[ObjectIdentifier(push)] else { return }
-        guard !push.progress.isSettled else {
+    private mutating func open(_ push: PushKey, on id: ConnectionID) throws(Violation) {
+        guard let index = indices[push] else { return }
+        guard !machine.pushes.isSettled(push) else {
             machine.notWanted(push, on: id, at: now)
             return
         }
@@ -260,9 +264,12 @@ struct SimulatedWorld {
             machine.notOpened(push, on: id, at: now)
             return
         }
-        let limit = settings.startsWithOneStream && !peer.hasAnswered ? min(1, peer.toldLimit) : peer.toldLimit
+        let limit = settings.usesProviderTokens && !peer.hasAnswered ? min(1, peer.toldLimit) : peer.toldLimit
         guard peer.streams.count < limit else {
             throw Violation(description: "\(peer.streams.count + 1) streams where \(limit) are allowed")
+        }
+        guard !settings.usesProviderTokens || hasToken else {
+            throw Violation(description: "a push went out without a provider token")
         }
         guard !peer.hasGoneAway else { throw Violation(description: "a push went onto a connection that is ending") }
         truths[index].opened += 1
@@ -289,16 +296,14 @@ struct SimulatedWorld {
     }
 
     private mutating func endStream(_ index: Int, on id: ConnectionID, attempt: Int) {
-        let push = truths[index].push
-        guard let peer = peers[id], truths[index].opened == attempt, peer.streams.contains(where: { $0 === push })
-        else {
-            return
-        }
+        guard let push = truths[index].key, let peer = peers[id], truths[index].opened == attempt,
+            peer.streams.contains(push)
+        else { return }
         // What reaches a server is acted on, whether or not its answer ever arrives.
         guard !peer.isDead, !happens(weather.silence) else {
             if Bool.random(using: &random) {
                 truths[index].processed += 1
-                peers[id]?.actedOn.insert(ObjectIdentifier(push))
+                peers[id]?.actedOn.insert(push)
             }
             return
         }
@@ -317,7 +322,7 @@ struct SimulatedWorld {
     }
 
     private mutating func refusal(of index: Int) -> APNsError? {
-        let id = truths[index].push.id
+        let id = truths[index].id
         if truths[index].processed > 0, lastAnswerAccepts(index) { return nil }
         let reason = Self.reasons.randomElement(using: &random) ?? .internalServerError
         var error = APNsError(.refused, id: id, description: "refused", outcome: .answered)
@@ -335,10 +340,9 @@ struct SimulatedWorld {
     private var acceptedBefore: [Int: Int] = [:]
 
     private mutating func takeBack(_ index: Int, on id: ConnectionID, attempt: Int) {
-        let push = truths[index].push
-        guard truths[index].opened == attempt, peers[id]?.streams.contains(where: { $0 === push }) == true else {
-            return
-        }
+        guard let push = truths[index].key, truths[index].opened == attempt,
+            peers[id]?.streams.contains(push) == true
+        else { return }
         remove(push, from: id)
         breakOff(push, on: id, isUnprocessed: false)
     }
@@ -347,7 +351,7 @@ struct SimulatedWorld {
     private mutating func goAway(_ id: ConnectionID) {
         guard let peer = peers[id], peer.isConnected, !peer.isDead else { return }
         // The last stream it names is none before one that it has acted on.
-        let acted = peer.streams.lastIndex { peer.actedOn.contains(ObjectIdentifier($0)) }.map { $0 + 1 } ?? 0
+        let acted = peer.streams.lastIndex { peer.actedOn.contains($0) }.map { $0 + 1 } ?? 0
         let kept = Int.random(in: acted...peer.streams.count, using: &random)
         let data = [#"{"reason":"Shutdown"}"#, "", "garbage", #"{"reason":7}"#].randomElement(using: &random) ?? ""
         noteFailure(of: peer)
@@ -374,33 +378,32 @@ struct SimulatedWorld {
         if !peer.hasAnswered, !peer.isExhausted, !peer.hasGoneAway { lastFailure = now }
     }
 
-    private mutating func breakOff(_ push: PendingPush, on id: ConnectionID, isUnprocessed: Bool) {
+    private mutating func breakOff(_ push: PushKey, on id: ConnectionID, isUnprocessed: Bool) {
         let failure = StreamFailure(isUnprocessed: isUnprocessed, cause: WireError(.closedByPeer, "broken"))
         machine.broken(push, on: id, failure, at: now)
     }
 
-    private mutating func remove(_ push: PendingPush, from id: ConnectionID) {
-        peers[id]?.streams.removeAll { $0 === push }
+    private mutating func remove(_ push: PushKey, from id: ConnectionID) {
+        peers[id]?.streams.removeAll { $0 == push }
     }
 
     // MARK: Judgement
 
-    private mutating func settle(_ push: PendingPush) throws(Violation) {
-        guard let index = places[ObjectIdentifier(push)] else { return }
-        truths[index].failures.append(push.failure)
+    private mutating func settle(_ push: PushKey) throws(Violation) {
+        let result = machine.takeResult(of: push)
+        guard let index = indices[push] else { return }
+        truths[index].failures.append(result.failure)
+        tell?("    result of push \(index): " + (result.failure.map { "\($0.outcome), \($0)" } ?? "accepted"))
         let truth = truths[index]
         guard truth.failures.count == 1 else { throw Violation(description: "push \(index) was settled twice") }
-        // A push that was never accepted has no deadline.
-        let deadline = push.progress.deadline
-        let slack = PoolMachine.sweepInterval + jumped
-        if deadline != .zero, now > deadline.advanced(by: slack) {
-            throw Violation(description: "push \(index) was settled \(now.duration(since: deadline)) too late")
+        if now > truth.deadline.advanced(by: PoolMachine.sweepInterval + jumped) {
+            throw Violation(description: "push \(index) was settled \(now.duration(since: truth.deadline)) too late")
         }
-        let mayResend = push.limits.retry.unknownOutcome == .resend
+        let mayResend = truth.limits.retry.unknownOutcome == .resend
         if truth.processed > 1, !mayResend { throw Violation(description: "push \(index) was acted on twice") }
-        guard let failure = push.failure else {
+        guard let failure = result.failure else {
             guard truth.processed > 0 else { throw Violation(description: "push \(index) was not acted on") }
-            if truth.processed > 1, push.progress.unknownTries == 0 {
+            if truth.processed > 1, result.unknownTries == 0 {
                 throw Violation(description: "push \(index) was acted on twice and does not say so")
             }
             return
@@ -420,10 +423,11 @@ struct SimulatedWorld {
     }
 
     private func judge() throws(Violation) {
-        for (index, truth) in truths.enumerated() where truth.isSubmitted && truth.failures.isEmpty {
+        for (index, truth) in truths.enumerated() where truth.key != nil && truth.failures.isEmpty {
             throw Violation(description: "push \(index) never ended")
         }
         if machine.waitingCount != 0 { throw Violation(description: "\(machine.waitingCount) pushes still wait") }
+        if !machine.pushes.isEmpty { throw Violation(description: "there are results that were not taken") }
         if isClosing, !machine.isFinished { throw Violation(description: "closing never ended") }
     }
 
@@ -437,7 +441,7 @@ struct SimulatedWorld {
         weather.latency * Double.random(in: 0..<2, using: &random)
     }
 
-    private mutating func schedule(_ event: Event, after delay: Duration) {
+    private mutating func schedule(_ event: SimulatedEvent, after delay: Duration) {
         events.insert(event, due: now.advanced(by: max(.zero, delay)))
     }
 }

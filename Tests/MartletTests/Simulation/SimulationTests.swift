@@ -11,6 +11,14 @@ import Testing
         #expect(violations == [])
     }
 
+    @Test func `provider tokens are neither too old nor replaced too often`() async {
+        let violations = await SeededWorlds("worlds of provider tokens", count: 5_000).violations { seed, _ in
+            var tokens = SimulatedTokens(seed: seed)
+            try tokens.run()
+        }
+        #expect(violations == [])
+    }
+
     @Test func `sending to many keeps its bounds and loses nobody`() async {
         let violations = await SeededWorlds("worlds of bulk sends", count: 3_000).violations { seed, _ in
             var bulk = SimulatedBulk(seed: seed)

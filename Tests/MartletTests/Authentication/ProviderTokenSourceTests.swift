@@ -8,7 +8,7 @@ import Testing
 @testable import Martlet
 
 /// Where a client gets its provider tokens from, and what happens when they change.
-@Suite(.timeLimit(.minutes(1))) struct ProviderTokenMintTests {
+@Suite(.timeLimit(.minutes(1))) struct ProviderTokenSourceTests {
     private let token: DeviceToken
     private let topic: Topic = "com.example.app"
 
@@ -16,19 +16,19 @@ import Testing
         token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     }
 
-    /// A mint that counts how often it is asked, and can have none.
-    private final class CountingMint: ProviderTokenMint {
+    /// A source that counts how often it is asked, and can have none.
+    private final class CountingSource: ProviderTokenSource {
         let state = Mutex((asked: 0, expired: [Date](), isEmpty: false, validity: Duration.seconds(3_000)))
 
-        func token() async throws(APNsError) -> MintedToken {
+        func token() async throws(APNsError) -> SignedProviderToken {
             await Task.yield()
             let (number, isEmpty) = state.withLock { state in
                 state.asked += 1
                 return (state.asked, state.isEmpty)
             }
-            if isEmpty { throw APNsError(.badCredentials, description: "the mint is out of tokens") }
+            if isEmpty { throw APNsError(.badCredentials, description: "the source is out of tokens") }
             let validity = state.withLock { $0.validity }
-            return MintedToken(
+            return SignedProviderToken(
                 text: Array("token-\(number)".utf8),
                 issuedAt: Date(timeIntervalSince1970: Double(number)),
                 validity: validity
@@ -40,15 +40,15 @@ import Testing
         }
     }
 
-    @Test func `a mint is asked once for many pushes`() async throws {
+    @Test func `a source is asked once for many pushes`() async throws {
         let server = try await ScriptedServer.start()
-        let mint = CountingMint()
-        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        let source = CountingSource()
+        let client = try PushClient(await server.endpoint, authentication: .tokens(from: source))
         try await withThrowingTaskGroup { group in
             for _ in 0..<100 { group.addTask { try await client.send(.alert("Hi"), to: token, topic: topic) } }
             try await group.waitForAll()
         }
-        #expect(mint.state.withLock { $0.asked } == 1)
+        #expect(source.state.withLock { $0.asked } == 1)
         #expect(await Set(server.authorizations) == ["bearer token-1"])
         await client.close()
         await server.stop()
@@ -56,37 +56,37 @@ import Testing
 
     @Test func `a token that APNs calls expired is handed back, and the push goes out with the next`() async throws {
         let server = try await ScriptedServer.start([.answer(403, body: #"{"reason":"ExpiredProviderToken"}"#)])
-        let mint = CountingMint()
-        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        let source = CountingSource()
+        let client = try PushClient(await server.endpoint, authentication: .tokens(from: source))
         try await client.send(.alert("Hi"), to: token, topic: topic)
-        #expect(mint.state.withLock { $0.expired } == [Date(timeIntervalSince1970: 1)])
+        #expect(source.state.withLock { $0.expired } == [Date(timeIntervalSince1970: 1)])
         #expect(await server.authorizations == ["bearer token-1", "bearer token-2"])
         await client.close()
         await server.stop()
     }
 
-    @Test func `a mint without a token fails the pushes that wait, and is asked again for the next`() async throws {
+    @Test func `a source without a token fails the pushes that wait, and is asked again for the next`() async throws {
         let server = try await ScriptedServer.start()
-        let mint = CountingMint()
-        mint.state.withLock { $0.isEmpty = true }
-        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        let source = CountingSource()
+        source.state.withLock { $0.isEmpty = true }
+        let client = try PushClient(await server.endpoint, authentication: .tokens(from: source))
         let error = await #expect(throws: APNsError.self) {
             try await client.send(.alert("Hi"), to: token, topic: topic)
         }
         #expect(error?.description.contains("out of tokens") == true)
         #expect(error?.outcome == .neverSent)
-        mint.state.withLock { $0.isEmpty = false }
+        source.state.withLock { $0.isEmpty = false }
         try await client.send(.alert("Hi"), to: token, topic: topic)
         #expect(await server.requests == 1)
         await client.close()
         await server.stop()
     }
 
-    @Test func `all that wait for a token fail with the mint's own error`() async throws {
+    @Test func `all that wait for a token fail with the source's own error`() async throws {
         let server = try await ScriptedServer.start()
-        let mint = CountingMint()
-        mint.state.withLock { $0.isEmpty = true }
-        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        let source = CountingSource()
+        source.state.withLock { $0.isEmpty = true }
+        let client = try PushClient(await server.endpoint, authentication: .tokens(from: source))
         let errors = await withTaskGroup(of: APNsError?.self) { group in
             for _ in 0..<10 {
                 group.addTask {
@@ -105,11 +105,11 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a mint that wants to be asked each time still has its pushes sent`() async throws {
+    @Test func `a source that wants to be asked each time still has its pushes sent`() async throws {
         let server = try await ScriptedServer.start()
-        let mint = CountingMint()
-        mint.state.withLock { $0.validity = .zero }
-        let client = try PushClient(await server.endpoint, authentication: .mint(mint))
+        let source = CountingSource()
+        source.state.withLock { $0.validity = .zero }
+        let client = try PushClient(await server.endpoint, authentication: .tokens(from: source))
         for _ in 0..<3 { try await client.send(.alert("Hi"), to: token, topic: topic) }
         #expect(await server.requests == 3)
         await client.close()
@@ -117,9 +117,9 @@ import Testing
     }
 
     @Test func `a push that waits for its token was never sent`() async throws {
-        struct StalledMint: ProviderTokenMint {
+        struct StalledSource: ProviderTokenSource {
             let gate: Gate
-            func token() async throws(APNsError) -> MintedToken {
+            func token() async throws(APNsError) -> SignedProviderToken {
                 await gate.wait()
                 throw APNsError(.badCredentials, description: "too late")
             }
@@ -127,7 +127,7 @@ import Testing
         }
         let server = try await ScriptedServer.start()
         let gate = Gate()
-        let client = try PushClient(await server.endpoint, authentication: .mint(StalledMint(gate: gate)))
+        let client = try PushClient(await server.endpoint, authentication: .tokens(from: StalledSource(gate: gate)))
         let error = await #expect(throws: APNsError.self) {
             let options = SendOptions(timeout: .milliseconds(100))
             try await client.send(.alert("Hi"), to: token, topic: topic, options: options)
@@ -162,12 +162,12 @@ import Testing
         await server.stop()
     }
 
-    @Test func `two clients that share a mint send with one token`() async throws {
+    @Test func `two clients that share a source send with one token`() async throws {
         let server = try await ScriptedServer.start()
-        let mint = InMemoryMint(try .ephemeral())
+        let source = LocalProviderTokenSource(try .ephemeral())
         let endpoint = await server.endpoint
         for _ in 0..<2 {
-            let client = try PushClient(endpoint, authentication: .mint(mint))
+            let client = try PushClient(endpoint, authentication: .tokens(from: source))
             try await client.send(.alert("Hi"), to: token, topic: topic)
             await client.close()
         }
@@ -223,7 +223,7 @@ import Testing
         let error = await #expect(throws: APNsError.self) { try await client.replaceKey(with: other) }
         #expect(error?.code == .badCredentials)
         #expect(error?.description.contains("TEAM000002") == true)
-        let foreign = try PushClient(.production, authentication: .mint(CountingMint()))
+        let foreign = try PushClient(.production, authentication: .tokens(from: CountingSource()))
         await #expect(throws: APNsError.self) { try await foreign.replaceKey(with: other) }
         await client.close()
         await foreign.close()
@@ -232,21 +232,21 @@ import Testing
     @Test(arguments: [Double.nan, .infinity, 1e300]) func `a token can be printed whatever its time of issue`(
         seconds: Double
     ) {
-        let token = MintedToken(text: [], issuedAt: Date(timeIntervalSince1970: seconds), validity: .zero)
-        #expect("\(token)".hasPrefix("MintedToken(issued at "))
+        let token = SignedProviderToken(text: [], issuedAt: Date(timeIntervalSince1970: seconds), validity: .zero)
+        #expect("\(token)".hasPrefix("SignedProviderToken(issued at "))
     }
 
-    @Test func `a closed client refuses another key, and a mint that others share keeps its own`() async throws {
+    @Test func `a closed client refuses another key, and a source that others share keeps its own`() async throws {
         let key = try SigningKey.ephemeral(keyID: "OLDKEY0000")
-        let mint = InMemoryMint(key)
-        let client = try PushClient(.production, authentication: .mint(mint))
-        let before = try mint.token().text
+        let source = LocalProviderTokenSource(key)
+        let client = try PushClient(.production, authentication: .tokens(from: source))
+        let before = try source.token().text
         await client.close()
         let error = await #expect(throws: APNsError.self) {
             try await client.replaceKey(with: .ephemeral(keyID: "NEWKEY0000"))
         }
         #expect(error?.code == .closed && error?.outcome == .neverSent)
-        #expect(try mint.token().text == before)
+        #expect(try source.token().text == before)
     }
 
     @Test func `several loops share the pushes, each with a connection of its own`() async throws {

@@ -7,26 +7,26 @@
 /// A source of the provider tokens that one or more clients send in their requests.
 ///
 /// APNs rejects tokens that change more often than every 20 minutes ("Establishing a token-based connection to APNs"),
-/// so all clients that send with one key should share one source. ``InMemoryMint`` serves a process; another
-/// implementation can serve several by storing the token where all of them find it.
-public protocol ProviderTokenMint: Sendable {
+/// so all clients that send with one key should share one source. ``LocalProviderTokenSource`` serves one process;
+/// another implementation can serve several by storing the token where all of them find it.
+public protocol ProviderTokenSource: Sendable {
     /// Returns the current token.
     ///
-    /// A client calls this with its first push and whenever the token's ``MintedToken/validity`` has passed, separately
-    /// for each of its event loops; all calls have to return the same token.
+    /// A client calls this with its first push and whenever the token's ``SignedProviderToken/validity`` has passed,
+    /// separately for each of its event loops; all calls have to return the same token.
     ///
     /// - Returns: The token.
     /// - Throws: ``APNsError`` when no token is available; pushes that wait for the token fail with this error.
-    func token() async throws(APNsError) -> MintedToken
+    func token() async throws(APNsError) -> SignedProviderToken
 
     /// Replaces the token, unless it was already replaced, because APNs answered `ExpiredProviderToken`.
     ///
-    /// - Parameter issuedAt: The ``MintedToken/issuedAt`` of the rejected token.
+    /// - Parameter issuedAt: The ``SignedProviderToken/issuedAt`` of the rejected token.
     func expired(tokenIssuedAt issuedAt: Date) async
 }
 
 /// A signed provider token.
-public struct MintedToken: Sendable, CustomStringConvertible, CustomReflectable {
+public struct SignedProviderToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// The token's text, a JSON Web Token.
     public let text: [UInt8]
     /// The time of issue.
@@ -47,7 +47,7 @@ public struct MintedToken: Sendable, CustomStringConvertible, CustomReflectable 
     }
 
     /// The time of issue in seconds since 1970, without the token's text.
-    public var description: String { "MintedToken(issued at \(issuedAt.secondsSince1970))" }
+    public var description: String { "SignedProviderToken(issued at \(issuedAt.secondsSince1970))" }
 
     /// A mirror without children, which shows only ``description``.
     public var customMirror: Mirror { Mirror(self, children: []) }

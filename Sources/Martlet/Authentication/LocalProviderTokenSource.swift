@@ -12,10 +12,10 @@ internal import Synchronization
 ///
 /// A token is replaced after 50 minutes, or when APNs rejects it as expired, but for the latter reason at most every 20
 /// minutes. A lock is held during the signing, so that two tokens are never created at the same time.
-public final class InMemoryMint: ProviderTokenMint {
+public final class LocalProviderTokenSource: ProviderTokenSource {
     private struct State {
         var key: SigningKey
-        var schedule = ProviderTokenSchedule()
+        var machine = ProviderTokenMachine(.local)
         var text: [UInt8] = []
         var issuedAt: Int64 = 0
     }
@@ -39,23 +39,25 @@ public final class InMemoryMint: ProviderTokenMint {
     ///
     /// - Returns: The token.
     /// - Throws: ``APNsError`` with the code `badCredentials` when the key cannot sign.
-    public func token() throws(APNsError) -> MintedToken {
+    public func token() throws(APNsError) -> SignedProviderToken {
         let now = clock.secondsSince1970()
-        let result: Result<MintedToken, APNsError> = state.withLock { state in
-            // The changed schedule is stored only when the token has been created.
-            var schedule = state.schedule
-            if case .mint(let issuedAt) = schedule.tokenNeeded(at: now) {
+        let result: Result<SignedProviderToken, APNsError> = state.withLock { state in
+            if case .issue(let issuedAt) = state.machine.action(at: now) {
                 do throws(APNsError) {
                     state.text = try state.key.token(issuedAt: Date(secondsSince1970: issuedAt))
-                    state.issuedAt = issuedAt
                 } catch {
                     return .failure(error)
                 }
+                state.issuedAt = issuedAt
+                state.machine.began(using: issuedAt, at: now)
             }
-            state.schedule = schedule
-            let validity = Duration.seconds(schedule.secondsUntilRefresh(at: now))
+            let validity = Duration.seconds(state.machine.secondsUntilRenewal(at: now))
             return .success(
-                MintedToken(text: state.text, issuedAt: Date(secondsSince1970: state.issuedAt), validity: validity)
+                SignedProviderToken(
+                    text: state.text,
+                    issuedAt: Date(secondsSince1970: state.issuedAt),
+                    validity: validity
+                )
             )
         }
         return try result.get()
@@ -64,7 +66,7 @@ public final class InMemoryMint: ProviderTokenMint {
     /// Records that APNs rejected the token with this time of issue as expired.
     public func expired(tokenIssuedAt issuedAt: Date) {
         let now = clock.secondsSince1970()
-        state.withLock { $0.schedule.expired(tokenIssuedAt: issuedAt.secondsSince1970, at: now) }
+        state.withLock { $0.machine.rejected(tokenIssuedAt: issuedAt.secondsSince1970, at: now) }
     }
 
     /// Signs with this key from the next token on; see ``PushClient/replaceKey(with:)``.
@@ -74,7 +76,7 @@ public final class InMemoryMint: ProviderTokenMint {
     func replaceKey(with key: SigningKey) throws(APNsError) {
         let otherTeam: String? = state.withLock { state in
             guard state.key.teamID == key.teamID else { return state.key.teamID }
-            if !state.key.isSame(as: key) { state.schedule = ProviderTokenSchedule() }
+            if !state.key.isSame(as: key) { state.machine = ProviderTokenMachine(.local) }
             state.key = key
             return nil
         }
@@ -82,7 +84,8 @@ public final class InMemoryMint: ProviderTokenMint {
         throw APNsError(
             .badCredentials,
             description:
-                "the key \(key.keyID) is of team \(key.teamID), this client of \(otherTeam): make another client"
+                "the key \(key.keyID) must be of this client's team \(otherTeam) (found team \(key.teamID)): "
+                + "create another client"
         )
     }
 }

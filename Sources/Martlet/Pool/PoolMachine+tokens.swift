@@ -1,0 +1,65 @@
+internal import MartletCore
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The events of provider tokens.
+extension PoolMachine {
+    /// Handles a token from the source.
+    ///
+    /// - Returns: Whether pushes are sent with the token from now on; false when its key has been replaced.
+    mutating func tokenReceived(issuedAt: Date, validity: Duration, at now: MonotonicTime) -> Bool {
+        switch tokens.received(tokenIssuedAt: issuedAt, validity: validity, at: now) {
+        case .current(let ready):
+            for (push, id) in ready {
+                if pushes.isSettled(push) { notWanted(push, on: id, at: now) } else { open(push, on: id) }
+            }
+            return true
+        case .outdated(let request):
+            actions.append(.requestToken(request))
+            return false
+        }
+    }
+
+    /// Handles the source's answer that it has no token: the pushes that wait for it fail, and those that wait for a
+    /// stream, because they would only request it again.
+    mutating func tokenFailed(_ error: APNsError, at now: MonotonicTime) {
+        switch tokens.failed() {
+        case .current(let unsendable):
+            for (push, id) in unsendable {
+                if let index = index(of: id) { connections[index].remove(at: now) }
+                if !pushes.isSettled(push) {
+                    pushes[push].attempts -= 1
+                    settle(push, becauseOf: error, at: now)
+                }
+                closeIfDrained(id, at: now)
+            }
+            for push in waiting.all where !pushes.isSettled(push) {
+                settledInQueue += 1
+                settle(push, becauseOf: error, at: now)
+            }
+            serve(at: now)
+        case .outdated(let request):
+            actions.append(.requestToken(request))
+        }
+    }
+
+    /// Discards the token because the key was replaced, and sends again if everything was rejected because of the
+    /// former key.
+    mutating func keyReplaced(at now: MonotonicTime) {
+        circuit = CircuitBreaker()
+        tokenReplaced(at: now)
+    }
+
+    /// Discards the token: pushes in flight complete on their connections, and later ones use new connections.
+    mutating func tokenReplaced(at now: MonotonicTime) {
+        let pushes = tokens.replaced()
+        renewConnections(at: now)
+        // Their connections are draining, and the new token has to be sent on others.
+        for (push, id) in pushes { notOpened(push, on: id, at: now) }
+    }
+}

@@ -1,0 +1,111 @@
+internal import MartletCore
+internal import MartletTransport
+
+/// The key of a push in a ``PushTable``; a key is never used again.
+struct PushKey: Hashable {
+    fileprivate let slot: UInt32
+    fileprivate let serial: UInt32
+
+    /// The index of the push among those in the table, which a later push gets after the result has been taken.
+    var index: Int { Int(slot) }
+}
+
+/// The pushes of a pool, from their submission until their results have been taken.
+///
+/// Queues may keep the key of a settled push: ``isSettled(_:)`` is true for it forever.
+struct PushTable {
+    /// The number of slots that are kept when the table is empty.
+    static let spareSlots = 1_024
+
+    private var slots: [(serial: UInt32, push: PushState)] = []
+    private var freeSlots: [UInt32] = []
+    private var lastSerial: UInt32 = 0
+    /// The failures of the last attempts of pushes, and of settled pushes; separate from the state, which thereby has
+    /// no reference-counted property that changes.
+    private var failures: [PushKey: APNsError] = [:]
+    /// The number of pushes that are not settled.
+    private(set) var unsettledCount = 0
+
+    /// Whether there is neither a push nor a result.
+    var isEmpty: Bool { freeSlots.count == slots.count }
+
+    /// The keys of the pushes that are not settled.
+    var unsettled: [PushKey] {
+        slots.indices.compactMap { index in
+            guard slots[index].serial != 0, !slots[index].push.isSettled else { return nil }
+            return PushKey(slot: UInt32(index), serial: slots[index].serial)
+        }
+    }
+
+    /// Adds a push.
+    mutating func insert(_ push: PushState) -> PushKey {
+        unsettledCount += 1
+        lastSerial &+= 1
+        if lastSerial == 0 { lastSerial = 1 }
+        guard let slot = freeSlots.popLast() else {
+            slots.append((lastSerial, push))
+            return PushKey(slot: UInt32(slots.count - 1), serial: lastSerial)
+        }
+        slots[Int(slot)] = (lastSerial, push)
+        return PushKey(slot: slot, serial: lastSerial)
+    }
+
+    /// Returns whether a push has its result, which may have been taken.
+    func isSettled(_ key: PushKey) -> Bool {
+        guard key.index < slots.count, slots[key.index].serial == key.serial else { return true }
+        return slots[key.index].push.isSettled
+    }
+
+    /// The state of a push whose result has not been taken.
+    subscript(key: PushKey) -> PushState {
+        get { slots[key.index].push }
+        _modify { yield &slots[key.index].push }
+    }
+
+    /// Returns the failure of the last attempt of a push; nil when there was none.
+    func lastFailure(of key: PushKey) -> APNsError? {
+        failures.isEmpty ? nil : failures[key]
+    }
+
+    /// Records the failure of an attempt, or the failure with which the push was settled.
+    mutating func failed(_ key: PushKey, _ failure: APNsError) {
+        failures[key] = failure
+    }
+
+    /// Settles a push as accepted, unless ``failed(_:_:)`` follows.
+    mutating func settle(_ key: PushKey, at now: MonotonicTime) {
+        slots[key.index].push.move(to: .settled, at: now)
+        unsettledCount -= 1
+        if !failures.isEmpty { failures[key] = nil }
+    }
+
+    /// Removes a settled push, and returns its result.
+    mutating func takeResult(of key: PushKey) -> PushResult {
+        let push = slots[key.index].push
+        let failure = failures.isEmpty ? nil : failures.removeValue(forKey: key)
+        slots[key.index].serial = 0
+        freeSlots.append(key.slot)
+        if isEmpty, slots.count > PushTable.spareSlots {
+            slots = []
+            freeSlots = []
+        }
+        return PushResult(
+            attempts: push.attempts,
+            unknownTries: push.unknownTries,
+            timing: push.timing,
+            failure: failure
+        )
+    }
+}
+
+/// The result of a push.
+struct PushResult {
+    /// The number of times the push was sent on a connection.
+    var attempts: Int
+    /// The number of earlier attempts that were sent and not answered.
+    var unknownTries: Int
+    /// The time spent in each phase.
+    var timing: SendTiming
+    /// The reason why the push was not accepted; nil when it was accepted.
+    var failure: APNsError?
+}
