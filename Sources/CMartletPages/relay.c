@@ -1,6 +1,6 @@
 #include "CMartletPages.h"
 
-// The relay's page has the look of the inbox.
+// The relay's page shares the styles and the DOM functions of the inbox.
 static const unsigned char style_css[] = {
 #embed "inbox/style.css"
 };

@@ -1,16 +1,16 @@
-// The address behind the #: `#/push/42?query=is:refused` has the parts push and 42.
+// The fragment of the URL: `#/push/42?query=is:refused` has the parts `push` and `42`, and a search query.
 
 export class Address {
   parts
   query
 
-  /** An address from its parts, and what is looked for. */
+  /** Creates an address from its parts and a search query. */
   constructor(parts, query = "") {
     this.parts = parts
     this.query = query
   }
 
-  /** Where the page is now. */
+  /** The address of the current URL. */
   static get current() {
     const [path, parameters] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s)
     return new Address(path.split("/").map(decoded), new URLSearchParams(parameters).get("query") ?? "")
@@ -21,8 +21,8 @@ export class Address {
     return `#/${this.parts.map(encodeURIComponent).join("/")}${query}`
   }
 
-  /** Says where the page is without having it go there; the browser's back button comes back here when `isNew`. */
-  note(isNew) {
+  /** Updates the URL without navigation; `isNew` adds an entry to the browser's history instead of replacing it. */
+  replaceURL(isNew) {
     if (Address.current.text === this.text) return
     if (isNew) history.pushState(null, "", this.text)
     else history.replaceState(null, "", this.text)

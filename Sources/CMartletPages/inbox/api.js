@@ -1,56 +1,57 @@
-// Asks the simulator, and listens to it.
+// Requests to the simulator, and the events that it sends.
 
-/** The answer to a request; an error with what the simulator says is wrong. */
-export async function ask(path, method = "GET", body = undefined, signal = undefined) {
-  const answer = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body), signal })
-  const text = await answer.text()
+/** Sends a request and returns the JSON of the response; throws an error with the simulator's `detail`. */
+export async function request(path, method = "GET", body = undefined, signal = undefined) {
+  const response = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body), signal })
+  const text = await response.text()
   const value = text ? JSON.parse(text) : null
-  if (!answer.ok) throw new Error(value?.detail ?? `the simulator answered ${answer.status}`)
+  if (!response.ok) throw new Error(value?.detail ?? `The simulator returned status ${response.status}.`)
   return value
 }
 
-/** The payload as it came: a browser's own JSON would change long numbers and forget names that come twice. */
+/** The payload as it was received. Parsing it would round long numbers and drop duplicate members. */
 export async function payload(number, signal) {
-  const answer = await fetch(`/api/v1/pushes/${number}/payload`, { signal })
-  if (!answer.ok) throw new Error(answer.status === 404 ? `Push ${number} is no longer stored.` : `The simulator answered ${answer.status}.`)
-  return answer.text()
+  const response = await fetch(`/api/v1/pushes/${number}/payload`, { signal })
+  if (response.status === 404) throw new Error(`Push ${number} is no longer stored.`)
+  if (!response.ok) throw new Error(`The simulator returned status ${response.status}.`)
+  return response.text()
 }
-/** Where this simulator answers as APNs. */
-export const info = () => ask("/api/v1/info")
-/** What a phone knows besides a push. */
-export const context = (number, signal) => ask(`/api/v1/pushes/${number}/context`, "GET", undefined, signal)
-/** The languages that apps have strings in, and the strings of one. */
-export const strings = () => ask("/api/v1/strings")
-export const table = (app, language) => ask(`/api/v1/strings/${app}/${language}`)
-/** So many pushes with lower numbers than one. */
+/** The addresses and the environment of the simulator. */
+export const info = () => request("/api/v1/info")
+/** The data that a device combines with a push: its thread, stored surfaces, attributes and template. */
+export const context = (number, signal) => request(`/api/v1/pushes/${number}/context`, "GET", undefined, signal)
+/** The languages of the apps' strings, and the strings of one language. */
+export const strings = () => request("/api/v1/strings")
+export const stringTable = (app, language) => request(`/api/v1/strings/${app}/${language}`)
+/** Up to `limit` pushes that match a query and have numbers below `before`, newest first. */
 export const pushes = (query, limit, before = Number.MAX_SAFE_INTEGER) =>
-  ask(`/api/v1/pushes?${new URLSearchParams({ query, limit, before })}`)
-/** The numbers of all pushes that a query is true of. */
+  request(`/api/v1/pushes?${new URLSearchParams({ query, limit, before })}`)
+/** The numbers of all pushes that match a query. */
 export const numbers = async (query) =>
-  (await ask(`/api/v1/pushes/numbers?${new URLSearchParams({ query })}`)).numbers
-/** Pushes as lines of an export, byte by byte. */
+  (await request(`/api/v1/pushes/numbers?${new URLSearchParams({ query })}`)).numbers
+/** The pushes that match a query as lines of an export file. */
 export const exported = async (query) =>
   (await fetch(`/api/v1/export.jsonl?${new URLSearchParams({ query })}`)).text()
 export const removePush = (number) => remove(`/api/v1/pushes/${number}`, (each) => each === number)
-/** Removes the pushes that a query is true of; `isAffected` tells of a number whether its push may be one of them. */
+/** Deletes the pushes that match a query; `isAffected` returns whether the push with a number may be among them. */
 export const removePushes = (query, isAffected = () => true) =>
   remove(`/api/v1/pushes?${new URLSearchParams({ query })}`, isAffected)
 
 function remove(path, isAffected) {
-  happenings.dispatchEvent(new CustomEvent("removing", { detail: isAffected }))
-  return ask(path, "DELETE")
+  simulatorEvents.dispatchEvent(new CustomEvent("removing", { detail: isAffected }))
+  return request(path, "DELETE")
 }
 
 /**
- * Tells of `open` when the simulator is there, or there again, of `chaos` when what goes wrong was changed, of
- * `previews` when what they are made of besides pushes was, and of `removing` before pushes are removed.
+ * Dispatches `open` when the connection to the simulator is established, `chaos` when the faults change, `previews` when
+ * the strings, surfaces or templates of previews change, and `removing` before this page deletes pushes.
  */
-export const happenings = new EventTarget()
+export const simulatorEvents = new EventTarget()
 
 /**
- * Calls the handlers `open`, `lost`, `push`, `changed` and `forgotten` as things happen; returns what ends it.
+ * Subscribes to the simulator's events with the handlers `open`, `lost`, `push`, `changed` and `forgotten`.
  *
- * The browser comes back by itself when the simulator was away.
+ * The browser reconnects after a lost connection. Returns a function that ends the subscription.
  */
 export function follow(query, handlers) {
   const source = new EventSource(`/api/v1/events?${new URLSearchParams({ query })}`)
@@ -60,7 +61,7 @@ export function follow(query, handlers) {
     source.addEventListener(name, (event) => handlers[name](JSON.parse(event.data)))
   }
   for (const name of ["open", "chaos", "previews"]) {
-    source.addEventListener(name, () => happenings.dispatchEvent(new Event(name)))
+    source.addEventListener(name, () => simulatorEvents.dispatchEvent(new Event(name)))
   }
   return () => source.close()
 }

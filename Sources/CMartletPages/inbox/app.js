@@ -1,6 +1,6 @@
-// Puts the page together: which part of it an address shows, and what the header says on all of them.
+// Shows the page of the current address, and the header that all pages share.
 
-import { ask, happenings } from "./api.js"
+import { request, simulatorEvents } from "./api.js"
 import { Address } from "./address.js"
 import { element } from "./dom.js"
 import { InboxPage } from "./inbox-page.js"
@@ -9,22 +9,23 @@ import { showKeys } from "./keys.js"
 const byID = (id) => document.getElementById(id)
 const inbox = new InboxPage()
 
-/** The pages besides the inbox: each has `open(place, rest)`, which returns what ends it. */
+/** The pages other than the inbox: each has `open(container, parts)`, which returns a function that closes the page. */
 const pages = {
   activities: () => import("./activities.js"), devices: () => import("./devices.js"),
   channels: () => import("./channels.js"), connections: () => import("./connections.js"),
   faults: () => import("./faults.js"), connect: () => import("./connect.js"),
 }
-const letters = {
+/** The keys after `g`, with the pages they open. */
+const pageKeys = {
   i: "", a: "activities", d: "devices", c: "channels", n: "connections", f: "faults", o: "connect",
 }
 
 let close = () => {}
-/** Counts the pages that were shown. */
-let turn = 0
+/** The number of pages that were shown so far. */
+let navigation = 0
 
 async function show() {
-  const own = ++turn
+  const thisNavigation = ++navigation
   const address = Address.current
   const name = address.parts[0]
   const load = Object.hasOwn(pages, name) ? pages[name] : null
@@ -46,13 +47,13 @@ async function show() {
   byID("page").dataset.name = name
   byID("page").replaceChildren()
   const [page] = await Promise.all([load(), pageStyle()])
-  // Somebody may have gone on meanwhile.
-  if (own === turn) close = page.open(byID("page"), address.parts.slice(1)) ?? close
+  // The address may have changed while the page was loaded.
+  if (thisNavigation === navigation) close = page.open(byID("page"), address.parts.slice(1)) ?? close
 }
 
 let style = null
 
-/** The style of the pages besides the inbox, once one is shown. */
+/** Loads the style sheet of the pages other than the inbox when the first of them is shown. */
 function pageStyle() {
   style ??= new Promise((loaded) => {
     const link = element("link", { rel: "stylesheet", href: "/page/pages.css", onload: loaded, onerror: loaded })
@@ -62,19 +63,19 @@ function pageStyle() {
 }
 
 async function showFaults() {
-  const { rules } = await ask("/api/v1/chaos").catch(() => ({ rules: [] }))
+  const { rules } = await request("/api/v1/chaos").catch(() => ({ rules: [] }))
   byID("faults-on").hidden = rules.length === 0
-  byID("faults-on").textContent = rules.length === 1 ? "1 fault is on" : `${rules.length} faults are on`
+  byID("faults-on").textContent = rules.length === 1 ? "1 fault active" : `${rules.length} faults active`
 }
 
 inbox.addEventListener("state", ({ detail }) => {
   byID("live").dataset.state = detail
-  byID("live").textContent = detail === "live" ? "live" : "the simulator is away"
+  byID("live").textContent = detail === "live" ? "Live" : "Connection lost. Retrying…"
 })
-for (const event of ["open", "chaos"]) happenings.addEventListener(event, showFaults)
+for (const event of ["open", "chaos"]) simulatorEvents.addEventListener(event, showFaults)
 byID("help").addEventListener("click", showKeys)
 
-let isGoing = false
+let isPageKeyNext = false
 addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return
   const isTyping = event.target.matches("input:not([type=range], [type=checkbox]), textarea, select")
@@ -82,11 +83,11 @@ addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur()
     return
   }
-  const wasGoing = isGoing
-  isGoing = event.key === "g" && !wasGoing
-  if (wasGoing && Object.hasOwn(letters, event.key)) location.hash = `#/${letters[event.key]}`
+  const isPageKey = isPageKeyNext
+  isPageKeyNext = event.key === "g" && !isPageKey
+  if (isPageKey && Object.hasOwn(pageKeys, event.key)) location.hash = `#/${pageKeys[event.key]}`
   else if (event.key === "?") showKeys()
-  else if (isGoing || (!byID("inbox").hidden && inbox.press(event.key))) { /* that was all */ }
+  else if (isPageKeyNext || (!byID("inbox").hidden && inbox.press(event.key))) { /* The key has been handled. */ }
   else return
   event.preventDefault()
 })
@@ -94,10 +95,10 @@ addEventListener("keydown", (event) => {
 addEventListener("hashchange", async () => {
   const wasInbox = !byID("inbox").hidden
   await show()
-  // Whoever goes on with the keyboard begins with what is new.
+  // Keyboard navigation continues in the new page.
   if (!byID("page").hidden) byID("page").focus({ preventScroll: true })
   else if (!wasInbox) byID("list").focus({ preventScroll: true })
 })
-// What the header says, it says from the start: the inbox follows the simulator whatever is shown.
+// The header shows the state of the inbox's event connection, so the inbox starts on every page.
 if (Object.hasOwn(pages, Address.current.parts[0])) inbox.show(new Address([""]))
 show()

@@ -1,6 +1,6 @@
-// How many pushes an activity gets each hour, of those that count towards Apple's budget and of those that do not.
+// A chart of the pushes to a Live Activity per hour: those that count toward Apple's budget, and the others.
 
-import { element } from "./dom.js"
+import { element, svgElement } from "./dom.js"
 
 const hour = 3600
 const hoursShown = 24
@@ -12,18 +12,18 @@ export function budget(pushes) {
   const most = Math.max(...hours.map(({ high, low }) => high + low), 1)
   const high = hours.reduce((sum, each) => sum + each.high, 0)
   const low = hours.reduce((sum, each) => sum + each.low, 0)
-  const words = `${high} of priority 10 and ${low} of priority 5, at most ${most} in one hour`
+  const summary = `${high} with priority 10, ${low} with priority 5, up to ${most} in one hour`
   return [
     element("h3", {}, "Pushes per hour"),
-    chart(hours, most, words),
-    element("p", {}, swatch("high"), " priority 10 ", swatch("low"), ` priority 5: ${words}.`),
-    element("p", { class: "faint" }, `Apple gives each app a budget of Live Activity pushes per hour. Pushes of priority 10
-      count, and so do those that name none; pushes of priority 5 do not. Over the budget, updates are throttled; an app
-      that declares NSSupportsLiveActivitiesFrequentUpdates gets more.`),
+    chart(hours, most, summary),
+    element("p", {}, swatch("high"), " priority 10 ", swatch("low"), ` priority 5: ${summary}.`),
+    element("p", { class: "faint" }, `Apple limits the Live Activity pushes of each app per hour. Pushes with priority 10
+      and pushes without a priority count toward this budget; pushes with priority 5 do not. Apple throttles updates that
+      exceed the budget. Apps that declare NSSupportsLiveActivitiesFrequentUpdates have a higher budget.`),
   ]
 }
 
-/** Accepted pushes by the hour, the last hours at most, with the hours between. */
+/** The accepted pushes per hour, without gaps, for at most the last `hoursShown` hours. */
 function perHour(pushes) {
   const counts = new Map()
   for (const { time, headers, status } of pushes) {
@@ -41,29 +41,23 @@ function perHour(pushes) {
   return hours
 }
 
-function chart(hours, most, words) {
-  const svg = drawn("svg", {
-    class: "budget", role: "img", "aria-label": words, viewBox: `0 0 ${hours.length * width + 4} ${height + 18}`,
+function chart(hours, most, summary) {
+  const svg = svgElement("svg", {
+    class: "budget", role: "img", "aria-label": summary, viewBox: `0 0 ${hours.length * width + 4} ${height + 18}`,
     width: hours.length * width + 4, height: height + 18,
   })
   for (const [index, { start, high, low }] of hours.entries()) {
     const x = index * width + 2
     const scale = (count) => (count / most) * height
     svg.append(
-      drawn("rect", { class: "high", x, y: height - scale(high), width: width - 4, height: scale(high) }),
-      drawn("rect", { class: "low", x, y: height - scale(high + low), width: width - 4, height: scale(low) }))
-    const label = drawn("text", { x: x + (width - 4) / 2, y: height + 14, "text-anchor": "middle" })
+      svgElement("rect", { class: "high", x, y: height - scale(high), width: width - 4, height: scale(high) }),
+      svgElement("rect", { class: "low", x, y: height - scale(high + low), width: width - 4, height: scale(low) }))
+    const label = svgElement("text", { x: x + (width - 4) / 2, y: height + 14, "text-anchor": "middle" })
     label.textContent = String(new Date(start * 1000).getHours())
     svg.append(label)
   }
-  svg.append(drawn("line", { x1: 0, x2: hours.length * width + 4, y1: height, y2: height }))
+  svg.append(svgElement("line", { x1: 0, x2: hours.length * width + 4, y1: height, y2: height }))
   return svg
 }
 
 const swatch = (name) => element("span", { class: `swatch ${name}` })
-
-function drawn(name, attributes) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name)
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
-  return made
-}

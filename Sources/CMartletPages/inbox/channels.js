@@ -1,41 +1,43 @@
-// The broadcast channels of every app: who listens, and what was sent last.
+// The broadcast channels of all apps, with their subscribers and latest broadcasts.
 
-import { ask, pushes as fetchPushes } from "./api.js"
+import { request, pushes as fetchPushes } from "./api.js"
+import { copyButton, facts } from "./components.js"
 import { element } from "./dom.js"
 import {
-  activity, button, copyButton, facts, field, heading, listed, notice, pill, push, refreshed, renew, search,
+  activity, button, copyAttributes, field, heading, listed, notice, pill, push, refreshed, replaceKeepingFocus, search,
 } from "./pages.js"
 
-const policies = ["stores nothing", "stores the newest broadcast"]
-const lastShown = 5
+/** The names of the message storage policies 0 and 1. */
+const policies = ["no message stored", "most recent message stored"]
+const broadcastsShown = 5
 
-export function open(place) {
-  const { place: noticePlace, attempt } = notice()
+export function open(container) {
+  const { element: noticeElement, attempt } = notice()
   const list = element("div", { class: "cards" })
   const act = (path, method, body) => attempt(async () => {
-    await ask(path, method, body)
+    await request(path, method, body)
     await refresh.again()
   })
-  place.replaceChildren(
-    heading("Channels", `A broadcast reaches every Live Activity that listens on its channel. These are the channels that
-      clients manage at the port for that, too.`),
-    newChannel(act), noticePlace, list)
+  container.replaceChildren(
+    heading("Channels", `A broadcast is delivered to every Live Activity that is subscribed to its channel. Clients manage the
+      same channels with channel management requests.`),
+    newChannel(act), noticeElement, list)
   const refresh = refreshed(async () => {
-    const [{ channels }, { pushes }] = await Promise.all([ask("/api/v1/channels"), fetchPushes("is:broadcast", 50)])
-    const told = pushes.map(({ number, channel, app }) => ({ number, channel, app }))
-    return { channels, told }
+    const [{ channels }, { pushes }] = await Promise.all([request("/api/v1/channels"), fetchPushes("is:broadcast", 50)])
+    const broadcasts = pushes.map(({ number, channel, app }) => ({ number, channel, app }))
+    return { channels, broadcasts }
   }, (value) => {
     const channels = value?.channels ?? []
-    renew(list, channels.length
-      ? channels.map((channel) => card(channel, value.told, act))
-      : element("p", { class: "empty" }, "No app has a channel yet."))
+    replaceKeepingFocus(list, channels.length
+      ? channels.map((channel) => card(channel, value.broadcasts, act))
+      : element("p", { class: "empty" }, "No channels yet."))
   })
   return refresh.end
 }
 
 function newChannel(act) {
   return element("form", {
-    class: "tools", "aria-label": "Make a channel",
+    class: "tools", "aria-label": "Create a channel",
     onsubmit: (event) => {
       event.preventDefault()
       const { app, policy } = Object.fromEntries(new FormData(event.target))
@@ -45,40 +47,40 @@ function newChannel(act) {
     field("App", { name: "app", required: true, placeholder: "com.example.app" }),
     element("label", { class: "field" }, element("span", {}, "Storage"),
       element("select", { name: "policy" }, policies.map((text, value) => element("option", { value }, text)))),
-    element("button", {}, "Make a channel"))
+    element("button", {}, "Create channel"))
 }
 
-function card({ app, channel, "message-storage-policy": policy, subscribers, "subscriber-count": count }, told, act) {
-  const own = told.filter((each) => each.channel === channel && each.app === app)
+function card({ app, channel, "message-storage-policy": policy, subscribers, "subscriber-count": count }, broadcasts, act) {
+  const latest = broadcasts.filter((each) => each.channel === channel && each.app === app)
   const address = `/api/v1/channels?${new URLSearchParams({ app, channel })}`
   return element("article", { class: "card", "data-key": `${app} ${channel}`, "aria-label": `Channel ${channel}` },
-    element("h3", { class: "token" }, channel), copyButton(channel, `the channel ${channel}`),
-    element("p", { class: "pills" }, pill(policies[policy], policy ? "accent" : ""), pill(`${count} listening`)),
+    element("h3", { class: "token" }, channel), copyButton("Copy", channel, copyAttributes(`channel ID ${channel}`)),
+    element("p", { class: "pills" }, pill(policies[policy], policy ? "accent" : ""), pill(`${count} subscribed`)),
     facts({
       app,
-      listeners: listed(subscribers.slice(0, 10).map(activity)),
-      broadcasts: listed(own.slice(0, lastShown).map(({ number }) => push(number))),
+      subscribers: listed(subscribers.slice(0, 10).map(activity)),
+      broadcasts: listed(latest.slice(0, broadcastsShown).map(({ number }) => push(number))),
     }),
     element("form", {
-      class: "inline", "aria-label": `Have an activity listen on ${channel}`,
+      class: "inline", "aria-label": `Subscribe an activity to ${channel}`,
       onsubmit: (event) => {
         event.preventDefault()
         const token = new FormData(event.target).get("token").trim()
-        listen(token, channel, act)
+        subscribe(token, channel, act)
       },
     },
       element("input", {
-        name: "token", required: true, class: "token", placeholder: "token of an activity", autocomplete: "off",
-        "aria-label": "Token of an activity",
+        name: "token", required: true, class: "token", placeholder: "activity token", autocomplete: "off",
+        "aria-label": "Activity token",
       }),
-      element("button", {}, "Have it listen")),
+      element("button", {}, "Subscribe")),
     element("div", { class: "actions" },
-      button("Delete", () => act(address, "DELETE")), search(`channel:${channel}`, "Its broadcasts")))
+      button("Delete", () => act(address, "DELETE")), search(`channel:${channel}`, "Show broadcasts")))
 }
 
-/** Has a token listen on one more channel. */
-async function listen(token, channel, act) {
-  const { devices } = await ask("/api/v1/devices")
-  const { channels } = devices.includes(token.toLowerCase()) ? await ask(`/api/v1/devices/${token}`) : {}
+/** Subscribes a device token to one more channel. */
+async function subscribe(token, channel, act) {
+  const { devices } = await request("/api/v1/devices")
+  const { channels } = devices.includes(token.toLowerCase()) ? await request(`/api/v1/devices/${token}`) : {}
   act(`/api/v1/devices/${token}`, "PUT", { channels: [...new Set([...(channels ?? []), channel])] })
 }

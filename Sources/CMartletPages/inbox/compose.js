@@ -1,19 +1,19 @@
-// Composing a push: where it goes, its headers, its payload, and what the rules say of it while it is written.
+// The dialog that composes a push: its destination, headers and payload, with findings as it is edited.
 
-import { ask } from "./api.js"
+import { request } from "./api.js"
 import { element } from "./dom.js"
 import { byteLimit, examples, topic, types } from "./examples.js"
-import { app } from "./inbox.js"
+import { app } from "./push.js"
 import { findingsList, sizeBar } from "./payload.js"
 
 const dialog = document.getElementById("composer")
-const priorities = { "": "none", 10: "10, at once", 5: "5, saves power", 1: "1, wakes nobody" }
-/** What was written last, for the next time. */
+const priorities = { "": "none", 10: "10 (immediate)", 5: "5 (saves power)", 1: "1 (does not wake)" }
+/** The destination of the last push, as the default of the next. */
 let last = { token: "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d6e5f40312213243546576879808a9bac", app: "com.example.app", channel: "" }
 
-/** Opens the dialog with a push to start from; `pushes` are those that tokens and topics are offered of. */
+/** Opens the dialog, filled in from `start` if it is given; the fields suggest tokens and topics from `pushes`. */
 export async function compose(pushes, start) {
-  const [{ devices }, { channels }] = await Promise.all([ask("/api/v1/devices"), ask("/api/v1/channels")])
+  const [{ devices }, { channels }] = await Promise.all([request("/api/v1/devices"), request("/api/v1/channels")])
   if (dialog.open) return
   const newest = pushes.find((push) => push["device-token"])
   last.channel ||= channels[0]?.channel ?? ""
@@ -26,8 +26,8 @@ class Composer {
   #timer = 0
   #byteCount = element("div")
   #findings = element("div", { class: "found", role: "status" })
-  #answer = element("output", { class: "answer" })
-  #isPayloadRight = false
+  #result = element("output", { class: "result" })
+  #isPayloadValid = false
 
   constructor(pushes, devices, channels) {
     const field = (name, made) => (this.#fields[name] = made)
@@ -41,7 +41,7 @@ class Composer {
     dialog.replaceChildren(element("form", { method: "dialog", onsubmit: (event) => event.preventDefault() },
       element("h2", { id: "composer-title" }, "Compose a push"),
       element("div", { class: "examples", role: "group", "aria-label": "Start from" }, Object.entries(examples).map(
-        ([name, example]) => element("button", { type: "button", onclick: () => this.#take(example) }, name))),
+        ([name, example]) => element("button", { type: "button", onclick: () => this.#useExample(example) }, name))),
       element("div", { class: "fields" },
         choice("target", "To", { device: "a device", channel: "a channel" }),
         input("token", "Device token", [...devices.slice(0, 30), ...known((push) => push["device-token"])]),
@@ -49,12 +49,12 @@ class Composer {
         choice("type", "Push type", { "": "none", ...Object.fromEntries(types.map((type) => [type, type])) }),
         input("topic", "Topic", known((push) => push.headers["apns-topic"])),
         choice("priority", "Priority", priorities),
-        input("expiration", "Expiration", null, { inputmode: "numeric", placeholder: "seconds since 1970, or 0" }),
+        input("expiration", "Expiration", null, { inputmode: "numeric", placeholder: "Unix time in seconds, or 0" }),
         input("collapse", "Collapse ID")),
       element("label", { class: "payload" }, "Payload",
         field("text", element("textarea", { spellcheck: "false", rows: 10, "aria-describedby": "composer-findings" }))),
       element("div", { class: "state" }, this.#byteCount), this.#findings,
-      element("div", { class: "actions" }, this.#answer,
+      element("div", { class: "actions" }, this.#result,
         element("button", { type: "button", onclick: () => dialog.close() }, "Close"),
         element("button", { type: "button", class: "primary", onclick: () => this.#send() }, "Send"))))
     this.#findings.id = "composer-findings"
@@ -67,13 +67,13 @@ class Composer {
 
   open(start) {
     if (start) this.#fill(start)
-    else this.#take(Object.values(examples)[0])
+    else this.#useExample(Object.values(examples)[0])
     dialog.showModal()
     this.#fields.text.focus()
   }
 
-  /** Takes an example, for the device or app that is there. */
-  #take(example) {
+  /** Fills in an example, for the device or app of the form. */
+  #useExample(example) {
     const { token, app, channel } = this.#fields.app.value ? this.#values : last
     this.#fill({
       token, app, channel, topic: topic(app, example.type), text: JSON.stringify(example.payload(), null, 2),
@@ -85,14 +85,14 @@ class Composer {
     const values = { ...last, ...start, target: start.isBroadcast ? "channel" : "device" }
     for (const [name, field] of Object.entries(this.#fields)) {
       const value = values[name] ?? ""
-      // A push may have what nobody would choose.
+      // A received push may have a value that is not among the options.
       if (field.tagName === "SELECT" && ![...field.options].some((option) => option.value === value)) {
         field.append(element("option", { value }, value))
       }
       field.value = value
     }
     if (start.topic && !start.app) this.#fields.app.value = appOf(start.topic)
-    this.#answer.textContent = ""
+    this.#result.textContent = ""
     this.#show()
   }
 
@@ -107,7 +107,7 @@ class Composer {
     this.#show()
   }
 
-  /** The push as the simulator wants it. */
+  /** The push as the simulator's API expects it. */
   get #push() {
     const { target, token, app, channel, type, topic, priority, expiration, collapse, text } = this.#values
     const isBroadcast = target === "channel"
@@ -126,21 +126,21 @@ class Composer {
     dialog.dataset.target = target
     this.#byteCount.replaceChildren(
       sizeBar(new TextEncoder().encode(text).length, byteLimit(type, target === "channel")))
-    const mistake = jsonMistake(text)
-    this.#isPayloadRight = mistake === null
-    this.#fields.text.setAttribute("aria-invalid", String(mistake !== null))
+    const error = jsonError(text)
+    this.#isPayloadValid = error === null
+    this.#fields.text.setAttribute("aria-invalid", String(error !== null))
     clearTimeout(this.#timer)
-    if (mistake) this.#findings.replaceChildren(element("p", { class: "mistake" }, `No JSON: ${mistake}`))
+    if (error) this.#findings.replaceChildren(element("p", { class: "error" }, `Invalid JSON: ${error}`))
     else this.#timer = setTimeout(() => this.#lint(), 150)
   }
 
   async #lint() {
-    const asked = JSON.stringify(this.#push)
+    const checked = JSON.stringify(this.#push)
     try {
-      const { findings } = await ask("/api/v1/lint", "POST", this.#push)
-      if (asked === JSON.stringify(this.#push) && this.#isPayloadRight) this.#findings.replaceChildren(findingsList(findings))
+      const { findings } = await request("/api/v1/lint", "POST", this.#push)
+      if (checked === JSON.stringify(this.#push) && this.#isPayloadValid) this.#findings.replaceChildren(findingsList(findings))
     } catch (error) {
-      this.#findings.replaceChildren(element("p", { class: "mistake" }, error.message))
+      this.#findings.replaceChildren(element("p", { class: "error" }, error.message))
     }
   }
 
@@ -148,21 +148,21 @@ class Composer {
     const { token, app, channel } = this.#values
     last = { token, app, channel }
     try {
-      const { status, reason, number } = await ask("/api/v1/pushes", "POST", this.#push)
-      this.#answer.dataset.accepted = String(status === 200)
-      this.#answer.replaceChildren(element("strong", {}, `${status} ${reason ?? ""}`),
+      const { status, reason, number } = await request("/api/v1/pushes", "POST", this.#push)
+      this.#result.dataset.accepted = String(status === 200)
+      this.#result.replaceChildren(element("strong", {}, `${status} ${reason ?? ""}`),
         element("a", { href: `#/push/${number}`, onclick: () => dialog.close() }, ` push ${number}`))
     } catch (error) {
-      this.#answer.dataset.accepted = "false"
-      this.#answer.textContent = error.message
+      this.#result.dataset.accepted = "false"
+      this.#result.textContent = error.message
     }
   }
 }
 
 const appOf = (topic) => app({ headers: { "apns-topic": topic } })
 
-/** Why a text is no JSON, as the browser says it; null when it is. */
-function jsonMistake(text) {
+/** The browser's error message for invalid JSON; null if the text is valid. */
+function jsonError(text) {
   try {
     JSON.parse(text)
     return null

@@ -1,12 +1,13 @@
-// One push, from all sides.
+// The selected push: its preview, payload, headers, findings and timeline.
 
-import { happenings, info, payload, removePush } from "./api.js"
-import * as copies from "./copies.js"
+import { info, payload, removePush, simulatorEvents } from "./api.js"
+import { copyButton, definitionList, facts } from "./components.js"
 import { element, time } from "./dom.js"
-import { app, headline, kind } from "./inbox.js"
+import { byteLimit, fromPush } from "./examples.js"
+import * as formats from "./formats.js"
 import { findingsList, payloadTree, sizeBar } from "./payload.js"
 import { previews } from "./preview.js"
-import { byteLimit, fromPush } from "./examples.js"
+import { app, headline, kind } from "./push.js"
 import { releaseButton } from "./release.js"
 
 const tabs = {
@@ -15,27 +16,27 @@ const tabs = {
     sizeBar(new TextEncoder().encode(text).length, byteLimit(push.headers["apns-push-type"], kind(push) === "broadcast")),
     push.payload === undefined ? element("pre", {}, text) : payloadTree(push.payload, push.findings),
   ],
-  Headers: (push) => facts(push.headers),
+  Headers: (push) => definitionList(push.headers),
   Findings: (push) => findingsList(push.findings),
   Timeline: (push) => timeline(push),
   Raw: (push, text) => element("pre", {}, text),
 }
 
 export class Detail {
-  #place
+  #container
   #tab = "Preview"
   #push = null
   #text = ""
-  /** Ends the requests about the push that is shown when another is selected, or before it is removed. */
+  /** Cancels the requests for the shown push when another is selected, or before it is deleted. */
   #requests = new AbortController()
   #replay
 
-  /** `replay` is called with a push to start another one from. */
-  constructor(place, inbox, replay) {
-    this.#place = place
+  /** `replay` opens the composer with the values of a push. */
+  constructor(container, inbox, replay) {
+    this.#container = container
     this.#replay = replay
     inbox.addEventListener("select", ({ detail }) => this.show(detail))
-    happenings.addEventListener("removing", ({ detail: isAffected }) => {
+    simulatorEvents.addEventListener("removing", ({ detail: isAffected }) => {
       if (this.#push && isAffected(this.#push.number)) this.#requests.abort()
     })
     this.show(null)
@@ -49,7 +50,7 @@ export class Detail {
     try {
       this.#text = push ? await payload(push.number, signal) : ""
     } catch (error) {
-      if (!signal.aborted) this.#place.replaceChildren(element("p", { class: "empty" }, error.message))
+      if (!signal.aborted) this.#container.replaceChildren(element("p", { class: "empty" }, error.message))
       return
     }
     if (!signal.aborted) this.#render()
@@ -59,25 +60,25 @@ export class Detail {
     const push = this.#push
     document.body.toggleAttribute("data-detail", push !== null)
     if (!push) {
-      this.#place.replaceChildren(element("p", { class: "empty" }, "Choose a push to see it as the phone would."))
+      this.#container.replaceChildren(element("p", { class: "empty" }, "Select a push to preview it."))
       return
     }
-    this.#place.replaceChildren(
+    this.#container.replaceChildren(
       element("h2", {}, headline(push)),
       facts({
         app: app(push), to: push.channel === undefined ? push["device-token"] : `channel ${push.channel}`,
-        answer: `${push.status || "none"} ${push.reason ?? ""}`, kind: kind(push), "apns-id": push["apns-id"],
+        response: `${push.status || "none"} ${push.reason ?? ""}`, kind: kind(push), "apns-id": push["apns-id"],
         received: `${time(push.time)}, push ${push.number}, ${push.connection ? `connection ${push.connection}` : "sent from this page"}`,
       }),
       element("div", { class: "tabs", role: "tablist" }, Object.keys(tabs).map((name) => this.#tabButton(name))),
       element("div", { class: "panel", role: "tabpanel", "aria-label": this.#tab }, tabs[this.#tab](push, this.#text, this.#requests.signal)),
       element("div", { class: "actions" },
-        copyButton("Copy as curl", async () => copies.curl(push, this.#text, (await info()).apns)),
-        copyButton("Copy as Swift", () => copies.swift(push, this.#text)),
-        copyButton("Copy as .apns", () => copies.simulatorFile(push)),
+        copyButton("Copy as curl", async () => formats.curl(push, this.#text, (await info()).apns)),
+        copyButton("Copy as Swift", () => formats.swift(push, this.#text)),
+        copyButton("Copy as .apns", () => formats.simulatorFile(push)),
         element("button", { type: "button", onclick: () => this.#replay(fromPush(push, this.#text)) }, "Edit and replay"),
         element("button", { type: "button", onclick: () => removePush(push.number) }, "Delete")))
-    const actions = this.#place.lastElementChild
+    const actions = this.#container.lastElementChild
     releaseButton(push).then((button) => { if (button) actions.lastElementChild.before(button) })
   }
 
@@ -93,27 +94,11 @@ export class Detail {
   }
 }
 
-function facts(values) {
-  return element("dl", {}, Object.entries(values).flatMap(([name, value]) =>
-    [element("dt", {}, name), element("dd", {}, value)]))
-}
-
 function timeline(push) {
   const events = [
-    { time: push.time, kind: `answered ${push.status || "nothing"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
+    { time: push.time, kind: `response ${push.status || "none"} ${push.reason ?? ""}`, note: push.fault ? `fault ${push.fault}` : "" },
     ...push.deliveries,
   ]
   return element("ol", { class: "timeline" }, events.map((event) =>
     element("li", {}, element("time", {}, time(event.time)), " ", event.kind, event.note ? ` (${event.note})` : "")))
-}
-
-function copyButton(name, text) {
-  return element("button", {
-    type: "button",
-    onclick: async ({ target }) => {
-      await navigator.clipboard.writeText(await text())
-      target.textContent = "Copied"
-      setTimeout(() => { target.textContent = name }, 1500)
-    },
-  }, name)
 }

@@ -1,37 +1,39 @@
-// The devices there are: what state they are in, what waits for them, and what they show.
+// The devices, with their state, the pushes stored for them and the pushes they show.
 
-import { ask } from "./api.js"
+import { request } from "./api.js"
+import { copyButton, facts } from "./components.js"
 import { element } from "./dom.js"
 import {
-  activity, button, clock, copyButton, facts, field, heading, listed, notice, pill, push, refreshed, renew, search, short,
+  activity, button, clock, copyAttributes, field, heading, listed, notice, pill, push, refreshed, replaceKeepingFocus,
+  search, short,
 } from "./pages.js"
 
-const shownCards = 200
+const cardsShown = 200
 const numbersShown = 8
 
-export function open(place, [token]) {
-  const { place: noticePlace, attempt } = notice()
+export function open(container, [token]) {
+  const { element: noticeElement, attempt } = notice()
   const list = element("div", { class: "cards" })
   const filter = field("Filter", { type: "search", value: token ?? "", oninput: () => show() })
   const count = element("span", { class: "faint" })
   let devices = []
   const change = (token, body, method = "PUT") => attempt(async () => {
-    await ask(`/api/v1/devices/${token}`, method, body)
+    await request(`/api/v1/devices/${token}`, method, body)
     await refresh.again()
   })
   const show = () => {
     const wanted = filter.querySelector("input").value.trim().toLowerCase()
     const found = devices.filter((device) => JSON.stringify(device).toLowerCase().includes(wanted))
     count.textContent = `${found.length} of ${devices.length}`
-    renew(list, found.length
-      ? found.slice(0, shownCards).map((device) => card(device, change))
-      : element("p", { class: "empty" }, devices.length ? "None of them." : "Nothing is known of any device yet."))
+    replaceKeepingFocus(list, found.length
+      ? found.slice(0, cardsShown).map((device) => card(device, change))
+      : element("p", { class: "empty" }, devices.length ? "No matching devices." : "No devices yet."))
   }
-  place.replaceChildren(
-    heading("Devices", `Any token is taken as it comes. Make one known to hold it to its topics, take it offline to see
-      what APNs keeps for it, or have its app removed to get 410.`),
-    newDevice(change), noticePlace, element("div", { class: "bar" }, filter, count), list)
-  const refresh = refreshed(() => ask("/api/v1/devices?details=true"), (value) => {
+  container.replaceChildren(
+    heading("Devices", `The simulator accepts any device token. Register a device to accept only its topics, take it
+      offline to see what APNs stores for it, or remove its app to get 410 Unregistered.`),
+    newDevice(change), noticeElement, element("div", { class: "bar" }, filter, count), list)
+  const refresh = refreshed(() => request("/api/v1/devices?details=true"), (value) => {
     devices = value?.devices ?? []
     show()
   })
@@ -40,7 +42,7 @@ export function open(place, [token]) {
 
 function newDevice(change) {
   return element("form", {
-    class: "tools", "aria-label": "Make a device known",
+    class: "tools", "aria-label": "Register a device",
     onsubmit: (event) => {
       event.preventDefault()
       const { token, topics } = Object.fromEntries(new FormData(event.target))
@@ -49,44 +51,45 @@ function newDevice(change) {
   },
     field("Device token", { name: "token", required: true, placeholder: "5d3a6a1c8f9a42d6", class: "token" }),
     field("Topics", { name: "topics", required: true, placeholder: "com.example.app" }),
-    element("button", {}, "Make known"))
+    element("button", {}, "Register"))
 }
 
 function card(device, change) {
   const { token } = device
-  const isGone = device["unregistered-since"] !== undefined
+  const isUnregistered = device["unregistered-since"] !== undefined
   const started = device["started-activities"] ?? []
   return element("article", { class: "card", "data-key": token, "aria-label": `Device ${short(token)}` },
-    element("h3", { class: "token", title: token }, short(token)), copyButton(token, `the token ${short(token)}`),
+    element("h3", { class: "token", title: token }, short(token)), copyButton("Copy", token, copyAttributes(`token ${short(token)}`)),
     element("p", { class: "pills" },
-      isGone ? pill(`gone since ${clock(device["unregistered-since"] / 1000)}`, "bad") : null,
-      device.online ? pill("online", "good") : pill("away", "warning"),
-      pill(device.environment), device.activity ? pill("a Live Activity", "accent") : null),
+      isUnregistered ? pill(`unregistered since ${clock(device["unregistered-since"] / 1000)}`, "bad") : null,
+      device.online ? pill("online", "good") : pill("offline", "warning"),
+      pill(device.environment), device.activity ? pill("Live Activity", "accent") : null),
     facts({
       topics: device.topics?.join(", ") ?? "any",
-      waiting: listed(Object.entries(device.stored).map(([topic, number]) =>
+      stored: listed(Object.entries(device.stored).map(([topic, number]) =>
         element("span", {}, `${topic}: `, push(number)))),
-      shows: numbers(device.shown),
+      showing: pushLinks(device.shown),
       activity: device.activity ? [activity(token), device.activity.ended ? " (ended)" : ""] : null,
-      started: listed(started.slice(-numbersShown).map((each) =>
+      "started activities": listed(started.slice(-numbersShown).map((each) =>
         element("span", {}, `${each["attributes-type"]} `, activity(each.id)))),
-      "listens on": device.channels?.join(", "),
+      channels: device.channels?.join(", "),
     }),
     element("div", { class: "actions" },
       device.online
         ? button("Take offline", () => change(token, { online: false }))
         : button("Bring online", () => change(token, { online: true })),
-      isGone
-        ? button("Install again", () => change(token, { topics: device.topics ?? [] }), {
-          disabled: !device.topics, title: device.topics ? "" : "It has no topics: make it known above",
+      isUnregistered
+        ? button("Reinstall app", () => change(token, { topics: device.topics ?? [] }), {
+          disabled: !device.topics, title: device.topics ? "" : "The device has no topics: register it above",
         })
-        : button("Remove the app", () => change(token, { "unregistered-since": Date.now() }), {
-          title: "Pushes to it get 410 Unregistered from now on",
+        : button("Remove app", () => change(token, { "unregistered-since": Date.now() }), {
+          title: "Pushes to this device return 410 Unregistered",
         }),
-      button("Forget", () => change(token, undefined, "DELETE")), search(`device:${token}`, "Its pushes")))
+      button("Delete", () => change(token, undefined, "DELETE")), search(`device:${token}`, "Show pushes")))
 }
 
-function numbers(all) {
+/** Links to the latest of the pushes, and the number of the others. */
+function pushLinks(all) {
   const last = all.slice(-numbersShown).reverse()
   return [...listed(last.map(push)), all.length > last.length ? ` and ${all.length - last.length} more` : ""]
     .filter(Boolean)

@@ -1,6 +1,6 @@
-// Makes elements. What came in only ever becomes text: there is no way here to make markup of it.
+// Creates elements. Content becomes text nodes or attributes and is never parsed as markup.
 
-/** An element with attributes, event handlers (`onclick`) and children; children that are no elements are text. */
+/** Creates an element with attributes, event handlers (`onclick`) and children; a string becomes a text node. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name)
   for (const [key, value] of Object.entries(attributes)) {
@@ -12,7 +12,14 @@ export function element(name, attributes = {}, ...children) {
   return made
 }
 
-/** The time of day of a push, or its day when that was another. */
+/** Creates an SVG element with attributes. */
+export function svgElement(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  return made
+}
+
+/** The time of a push that was received today, and otherwise its date. */
 export function time(seconds) {
   const date = new Date(seconds * 1000)
   const isToday = date.toDateString() === new Date().toDateString()

@@ -1,11 +1,12 @@
-// Pushes to start from when one is composed.
+// Example pushes for the composer.
 
-import { kind } from "./inbox.js"
 import { broadcastByteLimit, payloadByteLimit, pushTypes } from "./push-types.js"
+import { kind } from "./push.js"
 
+/** The names of the push types. */
 export const types = Object.keys(pushTypes)
 
-/** The topic that an app's pushes of a type have. */
+/** The topic of an app's pushes of a type. */
 export const topic = (app, type) => app + (pushTypes[type]?.topicSuffix ?? "")
 
 /** The maximum number of bytes in the payload of a push of a type, or of a broadcast. */
@@ -25,12 +26,12 @@ export const examples = {
   "Time-sensitive": { type: "alert", priority: "10", payload: () => ({
     aps: { alert: { title: "Your courier is here" }, "interruption-level": "time-sensitive", "relevance-score": 1 },
   }) },
-  "Activity starts": activity({
+  "Start activity": activity({
     event: "start", "attributes-type": "OrderAttributes", attributes: { order: 42 }, ...state("In the kitchen", 20, 0.1),
     alert: { title: "Order 42", body: "It is in the kitchen." },
   }),
-  "Activity changes": { ...activity({ event: "update", ...state("On its way", 8, 0.6) }), priority: "5" },
-  "Activity ends": { ...activity({ event: "end", "dismissal-date": now() + 600, ...state("Delivered", 0, 1) }), priority: "5" },
+  "Update activity": { ...activity({ event: "update", ...state("On its way", 8, 0.6) }), priority: "5" },
+  "End activity": { ...activity({ event: "end", "dismissal-date": now() + 600, ...state("Delivered", 0, 1) }), priority: "5" },
   "Broadcast": { ...activity({ event: "update", ...state("The kitchen is busy", 25, 0.1) }), isBroadcast: true, priority: "5",
     expiration: "0" },
   "Widget": { type: "widgets", payload: () => ({ aps: { "content-changed": true } }) },
@@ -38,7 +39,7 @@ export const examples = {
   "Call": { type: "voip", priority: "10", payload: () => ({ aps: {}, caller: "Ada" }) },
 }
 
-/** A push that came in, to start from. */
+/** The values of a received push, for the composer. */
 export function fromPush(push, text) {
   const { headers } = push
   return {

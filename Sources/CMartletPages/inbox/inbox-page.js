@@ -1,6 +1,6 @@
-// The page with the pushes: search, filters, list and one push, kept in step with the address.
+// The inbox: search, filters, list and selected push, synchronized with the URL.
 
-import { ask, removePushes } from "./api.js"
+import { request, removePushes } from "./api.js"
 import { Address } from "./address.js"
 import { Detail } from "./detail.js"
 import { Inbox } from "./inbox.js"
@@ -11,11 +11,11 @@ import { Tools } from "./tools.js"
 const byID = (id) => document.getElementById(id)
 const steps = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 }
 
-/** Tells of `state` as the simulator comes and goes. */
+/** Dispatches `state` when the connection to the simulator is established or lost. */
 export class InboxPage extends EventTarget {
   #inbox = new Inbox()
   #search = byID("search")
-  #typing = 0
+  #searchTimer = 0
   #isSearching = false
   #list
   #tools
@@ -27,7 +27,7 @@ export class InboxPage extends EventTarget {
     const inbox = this.#inbox
     const list = this.#list = new List(byID("list"), inbox)
     const tools = this.#tools = new Tools(byID("tools"), inbox, list)
-    this.#sidebar = new Sidebar(byID("filters"), inbox, (query) => this.#look(query))
+    this.#sidebar = new Sidebar(byID("filters"), inbox, (query) => this.#searchFor(query))
     new Detail(byID("detail"), inbox, (start) => this.#compose(start))
     byID("compose").addEventListener("click", () => this.#compose())
     this.#keys = {
@@ -36,29 +36,29 @@ export class InboxPage extends EventTarget {
       Escape: () => (inbox.marked.size ? inbox.mark([]) : inbox.select(null)),
     }
     this.#search.addEventListener("input", () => {
-      clearTimeout(this.#typing)
-      this.#typing = setTimeout(() => this.#look(this.#search.value), 200)
+      clearTimeout(this.#searchTimer)
+      this.#searchTimer = setTimeout(() => this.#searchFor(this.#search.value), 200)
     })
     this.#search.form.addEventListener("submit", (event) => event.preventDefault())
     byID("clear").addEventListener("click", () => removePushes(this.#inbox.query))
     this.#inbox.addEventListener("state", ({ detail }) => this.dispatchEvent(new CustomEvent("state", { detail })))
-    this.#inbox.addEventListener("mistake", ({ detail }) => { byID("mistake").textContent = detail })
-    this.#inbox.addEventListener("change", () => this.#title())
-    this.#inbox.addEventListener("select", ({ detail }) => this.#note(detail))
+    this.#inbox.addEventListener("error", ({ detail }) => { byID("search-error").textContent = detail })
+    this.#inbox.addEventListener("change", () => this.#updateTitle())
+    this.#inbox.addEventListener("select", ({ detail }) => this.#updateURL(detail))
   }
 
-  /** Shows what an address asks for: `#/`, or `#/push/42`, either with a query. */
+  /** Shows an address: `#/` or `#/push/42`, with or without a query. */
   async show(address) {
     const query = address.query
-    if (!this.#isSearching || query !== this.#inbox.query) await this.#look(query)
+    if (!this.#isSearching || query !== this.#inbox.query) await this.#searchFor(query)
     const number = address.parts[0] === "push" ? Number(address.parts[1]) : null
     if (number === (this.#inbox.selected?.number ?? null)) return
     const known = this.#inbox.all.find((push) => push.number === number)
-    const push = number === null ? null : known ?? await ask(`/api/v1/pushes/${number}`).catch(() => null)
+    const push = number === null ? null : known ?? await request(`/api/v1/pushes/${number}`).catch(() => null)
     if (Address.current.text === address.text) this.#inbox.select(push)
   }
 
-  /** Does what a key is for; false when it is for nothing here. */
+  /** Handles a key; returns false if the key has no meaning here. */
   press(key) {
     if (Object.hasOwn(steps, key)) this.#list.move(steps[key])
     else if (Object.hasOwn(this.#keys, key)) this.#keys[key]()
@@ -66,12 +66,12 @@ export class InboxPage extends EventTarget {
     return true
   }
 
-  async #look(query) {
+  async #searchFor(query) {
     this.#isSearching = true
     if (this.#search.value !== query) this.#search.value = query
     this.#inbox.query = query
     this.#sidebar.show()
-    // Where the address asks for a push with this query, that one is selected next.
+    // If the address names a push and this query, `show` selects the push next.
     if (Address.current.query !== query) this.#inbox.select(null)
     await this.#inbox.search(query)
   }
@@ -81,13 +81,13 @@ export class InboxPage extends EventTarget {
     compose(this.#inbox.all, start)
   }
 
-  #note(push) {
+  #updateURL(push) {
     if (byID("inbox").hidden) return
     const wasPush = Address.current.parts[0] === "push"
-    new Address(push ? ["push", String(push.number)] : [""], this.#inbox.query).note(Boolean(push) !== wasPush)
+    new Address(push ? ["push", String(push.number)] : [""], this.#inbox.query).replaceURL(Boolean(push) !== wasPush)
   }
 
-  #title() {
+  #updateTitle() {
     const count = this.#inbox.unread.size
     if (!byID("inbox").hidden) document.title = count ? `(${count}) Martlet inbox` : "Martlet inbox"
   }

@@ -1,41 +1,41 @@
-// What the page knows of the pushes that came in: kept in step with the simulator, told to whoever shows it.
+// The received pushes, synchronized with the simulator, and their selection.
 
 import { follow, numbers, pushes as fetchPushes } from "./api.js"
-import { pushTypes } from "./push-types.js"
-import { onWords, wording } from "./strings.js"
+import { onStringsChange } from "./strings.js"
 import { Unread } from "./unread.js"
 
-/** Pushes that one look at the simulator brings, and that the page holds. */
+/** The number of pushes per request, and the maximum number of pushes in memory. */
 const pageSize = 1000
 const limit = 10_000
 
+/** Dispatches `change`, `select`, `state` and `error`. */
 export class Inbox extends EventTarget {
   /** All pushes, newest first. */
   all = []
-  /** Those that the query is true of, newest first. */
+  /** The pushes that match the query, newest first. */
   pushes = []
   unread = new Unread()
   query = ""
   selected = null
-  /** The numbers of those that something is to be done with at once. */
+  /** The numbers of the pushes that are marked for a common action. */
   marked = new Set()
-  /** The numbers of those that the query is true of; null for all. */
+  /** The numbers of the pushes that match the query; null for all. */
   #matching = null
   #isFollowing = false
-  #isDirty = false
-  /** Grows with each look at everything, of which only the newest counts. */
-  #round = 0
-  /** What came in since the last such look began. */
-  #early = []
-  /** The lowest number of those that the simulator is still to be asked of. */
-  #unasked = Infinity
+  #isChangeScheduled = false
+  /** The number of the latest reload; earlier ones stop when they notice a later one. */
+  #reloadNumber = 0
+  /** The pushes that arrived since the latest reload began. */
+  #arrivedDuringReload = []
+  /** The lowest number of the arrived pushes that the query has not been evaluated for. */
+  #firstUnmatched = Infinity
 
   constructor() {
     super()
-    onWords(() => this.#show())
+    onStringsChange(() => this.#scheduleChange())
   }
 
-  /** Shows the pushes that a query is true of, from now on. */
+  /** Sets the query, and subscribes to the simulator's events on the first call. */
   async search(query) {
     this.query = query
     this.marked.clear()
@@ -43,7 +43,7 @@ export class Inbox extends EventTarget {
       this.#isFollowing = true
       follow("", {
         open: () => this.#reload(),
-        lost: () => this.#tell("state", "lost"),
+        lost: () => this.#notify("state", "lost"),
         push: (push) => this.#arrived(push),
         changed: (push) => this.#changed(push),
         forgotten: ({ from, through }) => this.#forgotten(from, through),
@@ -55,101 +55,100 @@ export class Inbox extends EventTarget {
   }
 
   async #reload() {
-    const round = ++this.#round
-    this.#early = []
+    const reloadNumber = ++this.#reloadNumber
+    this.#arrivedDuringReload = []
     let before
     try {
       do {
         const { pushes, cursor } = await fetchPushes("", pageSize, before)
-        if (round !== this.#round) return
+        if (reloadNumber !== this.#reloadNumber) return
         if (before === undefined) this.#begin(pushes, cursor)
         else this.all = [...this.all, ...pushes]
         this.unread.found(pushes)
         if (before === undefined) await this.#match()
-        this.#show()
+        this.#scheduleChange()
         before = pushes.length === pageSize ? pushes.at(-1).number : undefined
       } while (before !== undefined && this.all.length < limit)
-      // Everything has been looked at.
-      this.#drop((number) => this.#place(number) < 0)
+      // The reload is complete: pushes that it did not return no longer exist.
+      this.#removeState((number) => this.#index(number) < 0)
     } catch (error) {
-      this.#tell("mistake", error.message)
+      this.#notify("error", error.message)
     }
   }
 
-  /** Begins anew with the newest pushes. */
+  /** Replaces all pushes with the newest ones. */
   #begin(pushes, cursor) {
     this.unread.begin(pushes, cursor)
-    // What came meanwhile is there already.
     const newest = pushes[0]?.number ?? 0
-    this.all = [...this.#early.filter((push) => push.number > newest).reverse(), ...pushes]
-    this.#tell("state", "live")
+    this.all = [...this.#arrivedDuringReload.filter((push) => push.number > newest).reverse(), ...pushes]
+    this.#notify("state", "live")
   }
 
-  /** Asks which pushes the query is true of. */
+  /** Requests the numbers of the pushes that match the query. */
   async #match() {
     const query = this.query
     try {
       const matching = query.trim() ? new Set(await numbers(query)) : null
       if (query !== this.query) return
       this.#matching = matching
-      this.#tell("mistake", "")
+      this.#notify("error", "")
     } catch (error) {
-      if (query === this.query) this.#tell("mistake", error.message)
+      if (query === this.query) this.#notify("error", error.message)
     }
     this.#filter()
-    this.#tell("change")
+    this.#notify("change")
   }
 
-  /** Lets go of what is not there any more. */
-  #drop(isGone) {
+  /** Removes the unread, marked and selected state of deleted pushes. */
+  #removeState(isDeleted) {
     for (const numbers of [this.unread, this.marked]) {
-      for (const number of numbers) if (isGone(number)) numbers.delete(number)
+      for (const number of numbers) if (isDeleted(number)) numbers.delete(number)
     }
-    if (this.selected && isGone(this.selected.number)) this.select(null)
-    this.#show()
+    if (this.selected && isDeleted(this.selected.number)) this.select(null)
+    this.#scheduleChange()
   }
 
   #arrived(push) {
     if (this.all[0]?.number >= push.number) return
     this.all.unshift(push)
-    this.#early.push(push)
+    this.#arrivedDuringReload.push(push)
     if (this.all.length > limit) this.all.pop()
     this.unread.arrived(push)
-    if (this.#matching) this.#askOf(push.number)
-    this.#show()
+    if (this.#matching) this.#matchSoon(push.number)
+    this.#scheduleChange()
   }
 
-  /** Asks, soon and of many at once, whether the query is true of what came in. */
-  #askOf(number) {
-    const isAsking = this.#unasked < Infinity
-    this.#unasked = Math.min(this.#unasked, number)
-    if (isAsking) return
+  /** Evaluates the query for arrived pushes, with one request for those of 50 ms. */
+  #matchSoon(number) {
+    const isScheduled = this.#firstUnmatched < Infinity
+    this.#firstUnmatched = Math.min(this.#firstUnmatched, number)
+    if (isScheduled) return
     setTimeout(async () => {
-      const [query, first] = [this.query, this.#unasked]
-      this.#unasked = Infinity
+      const [query, first] = [this.query, this.#firstUnmatched]
+      this.#firstUnmatched = Infinity
       const found = await numbers(`${query} number:${first}-`).catch(() => [])
       if (query !== this.query) return
       for (const number of found) this.#matching?.add(number)
-      this.#show()
+      this.#scheduleChange()
     }, 50)
   }
 
   #changed(push) {
-    const place = this.#place(push.number)
-    if (place < 0) return
-    this.all[place] = push
+    const index = this.#index(push.number)
+    if (index < 0) return
+    this.all[index] = push
     if (this.selected?.number === push.number) this.select(push)
-    this.#show()
+    this.#scheduleChange()
   }
 
   #forgotten(from, through) {
-    const isGone = (number) => number >= from && number <= through
-    this.all = this.all.filter((push) => !isGone(push.number))
-    this.#drop(isGone)
+    const isDeleted = (number) => number >= from && number <= through
+    this.all = this.all.filter((push) => !isDeleted(push.number))
+    this.#removeState(isDeleted)
   }
 
-  /** Where the push of a number is among all; -1 when it is not there. */
-  #place(number) {
+  /** The index of the push with a number; -1 if there is none. */
+  #index(number) {
     let [low, high] = [0, this.all.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -162,79 +161,42 @@ export class Inbox extends EventTarget {
   select(push) {
     this.selected = push
     if (push) this.unread.delete(push.number)
-    this.#tell("select", push)
-    this.#show()
+    this.#notify("select", push)
+    this.#scheduleChange()
   }
 
-  /** Has exactly these be marked. */
+  /** Marks these pushes and no others. */
   mark(numbers) {
     this.marked = new Set(numbers)
-    this.#show()
+    this.#scheduleChange()
   }
 
-  /** What is to be done is done with these: the marked ones, or else the one that is looked at. */
+  /** The numbers of the pushes that an action applies to: the marked ones, or the selected one if none is marked. */
   get chosen() {
     return this.marked.size ? [...this.marked] : this.selected ? [this.selected.number] : []
   }
 
   markRead(numbers) {
     for (const number of numbers) this.unread.delete(number)
-    this.#show()
+    this.#scheduleChange()
   }
 
   #filter() {
     this.pushes = this.#matching ? this.all.filter((push) => this.#matching.has(push.number)) : this.all
   }
 
-  /** Shows what is new once a frame, however much that is. */
-  #show() {
-    if (this.#isDirty) return
-    this.#isDirty = true
+  /** Dispatches `change` at most once per frame. */
+  #scheduleChange() {
+    if (this.#isChangeScheduled) return
+    this.#isChangeScheduled = true
     requestAnimationFrame(() => {
-      this.#isDirty = false
+      this.#isChangeScheduled = false
       this.#filter()
-      this.#tell("change")
+      this.#notify("change")
     })
   }
 
-  #tell(name, detail) {
+  #notify(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }))
   }
-}
-
-/** What kind of push it is, in one word that people know. */
-export function kind(push) {
-  if (push.channel !== undefined) return "broadcast"
-  const type = push.headers["apns-push-type"] ?? "alert"
-  if (type === "liveactivity") return "activity"
-  if (type !== "alert") return type
-  return push.payload?.aps?.alert === undefined ? "silent" : "alert"
-}
-
-/** The line that a person would know the push by. */
-export function headline(push) {
-  const aps = push.payload?.aps
-  const alert = aps?.alert
-  if (typeof alert === "string" && alert) return alert
-  const words = alert && typeof alert === "object" && (wording(alert, "title", app(push)) ?? wording(alert, "body", app(push)))
-  if (words?.text) return words.missing ? `⟨${words.text}⟩` : words.text
-  const snapshot = push.payload?.surfaceSnapshot
-  const shown = snapshot?.[snapshot.kind]?.title ?? snapshot?.[snapshot.kind]?.label
-  if (typeof shown === "string" && shown) return `${shown} (${snapshot.kind})`
-  const state = aps?.["content-state"]
-  const word = state && (state.headline ?? state.title ?? state.status)
-  if (typeof word === "string" && word) return word
-  if (typeof aps?.event === "string") return `${aps.event} ${push.payload.aps["attributes-type"] ?? "activity"}`
-  return kind(push)
-}
-
-/** The suffixes of topics, the longest first. */
-const suffixes = Object.values(pushTypes).map(({ topicSuffix }) => topicSuffix).filter(Boolean)
-  .sort((left, right) => right.length - left.length)
-
-/** The app's bundle identifier. */
-export function app(push) {
-  const topic = push.app ?? push.headers["apns-topic"] ?? "no topic"
-  const suffix = suffixes.find((suffix) => topic.endsWith(suffix)) ?? ""
-  return topic.slice(0, topic.length - suffix.length)
 }

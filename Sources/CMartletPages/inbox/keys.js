@@ -1,26 +1,26 @@
-// The keys there are, for the dialog that lists them.
+// The dialog that lists the keyboard shortcuts.
 
 import { element } from "./dom.js"
 
 const groups = {
   "Everywhere": [
-    ["?", "these keys"], ["g i", "inbox"], ["g a", "activities"], ["g d", "devices"], ["g c", "channels"],
+    ["?", "keyboard shortcuts"], ["g i", "inbox"], ["g a", "activities"], ["g d", "devices"], ["g c", "channels"],
     ["g n", "connections"], ["g f", "faults"], ["g o", "connect"],
   ],
   "Inbox": [
-    ["/", "search"], ["j or ↓", "next push"], ["k or ↑", "push before"], ["PageDown, PageUp", "ten at once"],
-    ["x or space", "mark it, or a whole group"], ["J and K, Shift-↓ and Shift-↑", "mark on from there"],
-    ["a", "mark all"], ["r", "marked ones are read"], ["e", "export them"], ["Delete", "delete them"],
-    ["← and →", "close and open a group"], ["c", "compose a push"],
-    ["Escape", "mark none, back to the list, or out of a field"],
+    ["/", "search"], ["j or ↓", "next push"], ["k or ↑", "previous push"], ["PageDown, PageUp", "ten pushes down or up"],
+    ["x or space", "select or deselect a push or group"], ["J and K, Shift-↓ and Shift-↑", "extend the selection"],
+    ["a", "select all"], ["r", "mark selected pushes as read"], ["e", "export selected pushes"], ["Delete", "delete selected pushes"],
+    ["← and →", "collapse and expand a group"], ["c", "compose a push"],
+    ["Escape", "clear the selection, close the push, or leave a field"],
   ],
-  "Activity": [["← and →", "one push back or on, in the timeline"], ["Home, End", "first and last"]],
+  "Activity": [["← and →", "previous and next push in the timeline"], ["Home, End", "first and last push"]],
 }
 
 export function showKeys() {
   const dialog = document.getElementById("keys")
   dialog.replaceChildren(
-    element("h2", { id: "keys-title" }, "Keys"),
+    element("h2", { id: "keys-title" }, "Keyboard shortcuts"),
     ...Object.entries(groups).map(([name, keys]) => element("section", {},
       element("h3", {}, name),
       element("dl", {}, keys.flatMap(([key, meaning]) =>

@@ -1,8 +1,8 @@
-// The lines of the list: pushes, or groups with their pushes.
+// The lines of the list: pushes, or groups followed by their pushes.
 
-import { app, kind } from "./inbox.js"
+import { app, kind } from "./push.js"
 
-/** What pushes may be grouped by: what they have in common, and what is said of those that have nothing. */
+/** The groupings: the value that the pushes of a group share, and the label of the pushes without one. */
 export const groupings = {
   app: { name: "App", of: app, none: "no app" },
   device: { name: "Device", of: (push) => push["device-token"], none: "no device" },
@@ -14,13 +14,13 @@ export const groupings = {
   collapse: { name: "Collapse ID", of: (push) => push.headers["apns-collapse-id"], none: "no collapse ID" },
 }
 
-/** How high a line is. */
+/** The height of a line, in pixels. */
 export const height = (line) => (line.push ? 60 : 36)
 
-/** The lines in order; a group stands where its newest push does, and those that have nothing in common at the end. */
+/** The lines in order. Groups are ordered by their newest push; the pushes without a value are last. */
 export function lines(pushes, grouping, collapsed) {
   const { of, none } = groupings[grouping] ?? {}
-  if (!of) return pushes.map((push, index) => ({ push, place: index + 1, count: pushes.length }))
+  if (!of) return pushes.map((push, index) => ({ push, position: index + 1, count: pushes.length }))
   const groups = new Map()
   for (const push of pushes) {
     const value = of(push)
@@ -31,10 +31,10 @@ export function lines(pushes, grouping, collapsed) {
   const rest = groups.get("")
   groups.delete("")
   if (rest) groups.set("", rest)
-  let place = 0
+  let position = 0
   return [...groups].flatMap(([key, members]) => {
-    const group = { key, label: key || none, pushes: members, isOpen: !collapsed.has(key), place: ++place, count: groups.size }
+    const group = { key, label: key || none, pushes: members, isOpen: !collapsed.has(key), position: ++position, count: groups.size }
     const shown = group.isOpen ? members : []
-    return [{ group }, ...shown.map((push, index) => ({ push, of: group, place: index + 1, count: members.length }))]
+    return [{ group }, ...shown.map((push, index) => ({ push, of: group, position: index + 1, count: members.length }))]
   })
 }

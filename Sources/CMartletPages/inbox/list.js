@@ -1,4 +1,4 @@
-// The list: only the rows that are in sight are there, so that thousands scroll as a few do.
+// The list of pushes. Only the visible rows are in the document, so that scrolling is as fast with thousands.
 
 import { element } from "./dom.js"
 import { groupings, height, lines } from "./lines.js"
@@ -9,13 +9,13 @@ export class List {
   #scroller
   #rows
   #lines = []
-  /** Where each line begins, and where the last ends. */
+  /** The top of each line, and the bottom of the last, in pixels. */
   #tops = [0]
   #collapsed = new Set()
   #grouping = ""
-  /** The group that the keys are at; null when they are at the push that is selected. */
+  /** The group with the keyboard cursor; null if the cursor is at the selected push. */
   #group = null
-  /** The number of the push that stretches begin at. */
+  /** The number of the push at which a range selection begins. */
   #anchor = null
 
   constructor(scroller, inbox) {
@@ -33,7 +33,7 @@ export class List {
     })
   }
 
-  /** What the pushes are grouped by; an empty text for nothing. */
+  /** The grouping; empty for none. */
   get grouping() { return this.#grouping }
   set grouping(name) {
     this.#grouping = Object.hasOwn(groupings, name) ? name : ""
@@ -43,7 +43,7 @@ export class List {
     this.#reveal()
   }
 
-  /** Lays out what there is now. */
+  /** Lays out the current pushes. */
   show() {
     const { scrollTop } = this.#scroller
     const index = this.#lineAt(scrollTop)
@@ -58,12 +58,12 @@ export class List {
     this.#tops[this.#lines.length] = top
     this.#rows.style.height = `${top}px`
     this.#scroller.setAttribute("role", this.#grouping ? "tree" : "listbox")
-    if (seen && scrollTop > 0) this.#keep(seen, offset)
+    if (seen && scrollTop > 0) this.#restorePosition(seen, offset)
     this.#draw()
   }
 
-  /** Has a line that somebody looks at stay where it was, whatever has come in above it. */
-  #keep(seen, offset) {
+  /** Keeps a visible line at its position when lines are added above it. */
+  #restorePosition(seen, offset) {
     const index = this.#lines.findIndex(({ push, group }) =>
       (push ? push.number === seen.push?.number : group.key === seen.group?.key))
     if (index >= 0) this.#scroller.scrollTop = this.#tops[index] + offset
@@ -75,18 +75,18 @@ export class List {
     const first = Math.max(0, this.#lineAt(scrollTop) - 5)
     const last = Math.min(this.#lines.length, this.#lineAt(scrollTop + clientHeight) + 6)
     const state = {
-      unread, marked, isTree: this.#grouping !== "", isHere: (line) => this.#isHere(line),
-      isChosen: ({ number }) => (marked.size ? marked.has(number) : number === selected?.number),
+      unread, marked, isTree: this.#grouping !== "", isCurrent: (line) => this.#isCurrent(line),
+      isSelected: ({ number }) => (marked.size ? marked.has(number) : number === selected?.number),
     }
     const handlers = { click: (event, line) => this.#click(event, line) }
     this.#rows.replaceChildren(...this.#lines.slice(first, last).map((line, index) =>
       row(line, this.#tops[first + index], state, handlers)))
-    if (this.#lines.length === 0) this.#rows.append(element("p", { class: "empty" }, this.#inbox.query ? "Nothing is like that." : "Nothing has come in."))
-    const here = this.#lines[this.#here]
-    this.#scroller.setAttribute("aria-activedescendant", here ? rowID(here) : "")
+    if (this.#lines.length === 0) this.#rows.append(element("p", { class: "empty" }, this.#inbox.query ? "No matching pushes." : "No pushes yet."))
+    const current = this.#lines[this.#currentIndex]
+    this.#scroller.setAttribute("aria-activedescendant", current ? rowID(current) : "")
   }
 
-  /** The line at a height. */
+  /** The index of the line at a height. */
   #lineAt(top) {
     let [low, high] = [0, this.#lines.length]
     while (low < high) {
@@ -97,18 +97,18 @@ export class List {
     return low
   }
 
-  // Where the keys are.
+  // The keyboard cursor.
 
-  #isHere({ push, group }) {
+  #isCurrent({ push, group }) {
     if (this.#group !== null) return group?.key === this.#group
     return push !== undefined && push.number === this.#inbox.selected?.number
   }
 
-  get #here() { return this.#lines.findIndex((line) => this.#isHere(line)) }
+  get #currentIndex() { return this.#lines.findIndex((line) => this.#isCurrent(line)) }
 
-  /** Goes to the line so many places further down. */
-  move(places) {
-    const line = this.#lines[Math.min(Math.max(this.#here + places, 0), this.#lines.length - 1)]
+  /** Moves the cursor down by a number of lines. */
+  move(count) {
+    const line = this.#lines[Math.min(Math.max(this.#currentIndex + count, 0), this.#lines.length - 1)]
     if (line) this.#goTo(line)
   }
 
@@ -123,12 +123,12 @@ export class List {
     this.#reveal()
   }
 
-  /** Scrolls as little as is needed for the line to be seen. */
+  /** Scrolls by the least distance that makes the current line visible. */
   #reveal() {
-    const here = this.#here
-    if (here < 0) return
+    const current = this.#currentIndex
+    if (current < 0) return
     const { scrollTop, clientHeight } = this.#scroller
-    const [top, end] = [this.#tops[here], this.#tops[here + 1]]
+    const [top, end] = [this.#tops[current], this.#tops[current + 1]]
     if (top < scrollTop) this.#scroller.scrollTop = top
     else if (end > scrollTop + clientHeight) this.#scroller.scrollTop = end - clientHeight
   }
@@ -143,9 +143,9 @@ export class List {
 
   // Marks.
 
-  /** Marks the line that the keys are at, or no longer: of a group all its pushes. */
+  /** Marks or unmarks the current push, or all pushes of the current group. */
   toggleMark() {
-    const line = this.#lines[this.#here]
+    const line = this.#lines[this.#currentIndex]
     if (line) this.#mark(line)
   }
 
@@ -162,11 +162,11 @@ export class List {
     this.#inbox.mark(this.#inbox.pushes.map((push) => push.number))
   }
 
-  /** Marks on from where the stretch began, up to the push so many places further down. */
-  extend(places) {
+  /** Marks the range from the anchor to the push a number of pushes below the current one. */
+  extend(count) {
     const pushes = this.#lines.filter((line) => line.push)
-    const here = pushes.findIndex((line) => line.push.number === this.#inbox.selected?.number)
-    const line = pushes[Math.min(Math.max(here + places, 0), pushes.length - 1)]
+    const current = pushes.findIndex((line) => line.push.number === this.#inbox.selected?.number)
+    const line = pushes[Math.min(Math.max(current + count, 0), pushes.length - 1)]
     if (line) this.#markUpTo(line.push)
   }
 
@@ -179,7 +179,7 @@ export class List {
     this.#inbox.select(push)
   }
 
-  // Hands.
+  // Input.
 
   #click(event, line) {
     const isMark = event.target.classList.contains("mark")
@@ -194,7 +194,7 @@ export class List {
     }
     if (isMark || event.ctrlKey || event.metaKey) {
       const { marked, selected } = this.#inbox
-      // Who adds to what they look at means both.
+      // Adding a push to the selected one marks both.
       if (!isMark && marked.size === 0 && selected && selected.number !== line.push.number) {
         this.#inbox.mark([selected.number])
       }
@@ -206,7 +206,7 @@ export class List {
   }
 
   #press(event) {
-    const line = this.#lines[this.#here]
+    const line = this.#lines[this.#currentIndex]
     if ((event.ctrlKey || event.metaKey) && event.key === "a") this.markAll()
     else if (event.ctrlKey || event.metaKey || event.altKey) return
     else if (event.key === "ArrowDown" && event.shiftKey) this.extend(1)

@@ -1,10 +1,10 @@
-// Many numbers in few words, as queries have them: 3,7-9.
+// Lists of numbers as ranges, in the syntax of queries: 3,7-9.
 
-/** Characters of one query: addresses have an end. */
+/** The maximum length of a query, because the length of URLs is limited. */
 const limit = 4000
 
-/** The stretches that numbers lie in, in order. */
-export function stretches(numbers) {
+/** The ranges of consecutive numbers, in order. */
+export function ranges(numbers) {
   const found = []
   for (const number of [...numbers].sort((one, other) => one - other)) {
     const last = found.at(-1)
@@ -14,20 +14,20 @@ export function stretches(numbers) {
   return found.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
 }
 
-/** The numbers that stretches stand for. */
-export function numbersIn(stretches) {
-  return stretches.flatMap((stretch) => {
-    const [first, last = first] = stretch.split("-").map(Number)
+/** The numbers in ranges. */
+export function numbersIn(ranges) {
+  return ranges.flatMap((range) => {
+    const [first, last = first] = range.split("-").map(Number)
     return Array.from({ length: last - first + 1 }, (_, index) => first + index)
   })
 }
 
-/** Queries that together are true of pushes with these numbers: mostly one. */
+/** The queries, usually one, that together match the pushes with these numbers. */
 export function queries(numbers) {
   const found = []
-  for (const stretch of stretches(numbers)) {
-    if (found.length && found.at(-1).length + stretch.length < limit) found.push(`${found.pop()},${stretch}`)
-    else found.push(`number:${stretch}`)
+  for (const range of ranges(numbers)) {
+    if (found.length && found.at(-1).length + range.length < limit) found.push(`${found.pop()},${range}`)
+    else found.push(`number:${range}`)
   }
   return found
 }

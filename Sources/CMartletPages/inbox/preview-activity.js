@@ -1,4 +1,4 @@
-// Live Activities on the Lock Screen and in StandBy, and what a template makes of them elsewhere.
+// Previews of Live Activities on the Lock Screen and in StandBy, and of the other surfaces of a template.
 
 import { element } from "./dom.js"
 import { bannerFigure } from "./preview-card.js"
@@ -8,16 +8,16 @@ import { figure } from "./preview-screen.js"
 import { fraction, slots } from "./preview-template.js"
 import { accessory, widget } from "./preview-widget.js"
 
-/** The previews of a push to a Live Activity; `context` is what the phone knows besides. */
+/** The previews of a push to a Live Activity; `context` has the device's other data, such as the template. */
 export function activityFigures(push, settings, device, context) {
   const found = slots(push, context)
   const aps = push.payload?.aps ?? {}
   const hasEnded = aps.event === "end"
-  const notes = [`Laid out ${found.by}.`]
-  if (found.missing?.length) notes.push(`The state has no ${found.missing.join(", ")}.`)
+  const notes = [`Layout: ${found.by}.`]
+  if (found.missing?.length) notes.push(`The content state has no ${found.missing.join(", ")}.`)
   const lock = found.lock ?? {}
   const figures = [figure("Lock Screen", "lock", settings, [clock(), card(push, lock, hasEnded)], [
-    ...notes, ...(hasEnded ? ["Ended: it leaves the Island at once, and the Lock Screen after four hours at the latest."] : []),
+    ...notes, ...(hasEnded ? ["Ended: removed from the Dynamic Island now, and from the Lock Screen within four hours."] : []),
   ])]
   if (device.hasIsland && !hasEnded) figures.push(...islandFigures(push, settings, found.island ?? {}))
   if (!device.hasIsland && aps.alert !== undefined) figures.push(bannerFigure(push, settings))
@@ -38,10 +38,10 @@ const templated = ({ title, subtitle, trailing, progress }) =>
   ({ headline: title ?? "", subhead: subtitle ?? "", state: trailing ?? "", progress: fraction(progress) })
 
 function card(push, lock, hasEnded) {
-  return element("div", { class: "activity", "data-crowds": "It is higher than 160 points: the phone cuts the rest off." },
+  return element("div", { class: "activity", "data-overflow": "Taller than 160 points. The device cuts off the rest." },
     icon(push),
     element("div", { class: "text" },
-      part("title", "The title", lock.title), part("subtitle", "The subtitle", lock.subtitle, 2), bar(lock.progress),
-      part("foot", "The bottom", lock.bottom)),
-    part("trailing", "The trailing text", hasEnded ? "ended" : lock.trailing))
+      part("title", "Title", lock.title), part("subtitle", "Subtitle", lock.subtitle, 2), bar(lock.progress),
+      part("foot", "Bottom", lock.bottom)),
+    part("trailing", "Trailing text", hasEnded ? "ended" : lock.trailing))
 }

@@ -1,43 +1,43 @@
-// What the previews are looked at with: phone, light, size of text and language, remembered by the browser.
+// The settings of previews: device, appearance, text size and language, stored by the browser.
 
 import { element } from "./dom.js"
 import { devices } from "./preview-screen.js"
-import { choose, knownLanguages } from "./strings.js"
+import { selectLanguage, knownLanguages } from "./strings.js"
 
-const memory = "martlet.previews"
-const looks = {
+const storageKey = "martlet.previews"
+const choices = {
   device: Object.entries(devices).map(([value, { name }]) => [value, name]),
   scheme: [["light", "Light"], ["dark", "Dark"]],
   text: [["small", "Small"], ["default", "Default"], ["large", "Large"], ["accessibility", "Accessibility"]],
 }
 const names = { device: "Phone", scheme: "Appearance", text: "Text size", language: "Language" }
 
-/** What is chosen now. */
+/** The current settings. */
 export const settings = {
   device: "393x852", scheme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", text: "default",
-  language: "", ...remembered(),
+  language: "", ...storedSettings(),
 }
-choose(settings.language)
+selectLanguage(settings.language)
 
-function remembered() {
+function storedSettings() {
   let found
-  try { found = JSON.parse(localStorage.getItem(memory)) } catch { found = null }
+  try { found = JSON.parse(localStorage.getItem(storageKey)) } catch { found = null }
   const isKnown = ([name, value]) => (name === "language" ? typeof value === "string"
-    : looks[name]?.some(([known]) => known === value))
+    : choices[name]?.some(([known]) => known === value))
   return Object.fromEntries(Object.entries(found ?? {}).filter(isKnown))
 }
 
-/** The bar; calls back after something else was chosen. */
+/** The settings bar; calls `changed` after a setting has changed. */
 export function bar(changed) {
-  return element("div", { class: "preview-bar", role: "group", "aria-label": "How the previews are shown" },
-    Object.entries(looks).map(([name, options]) => picker(name, options, changed)),
-    picker("language", languageOptions(), () => choose(settings.language)))
+  return element("div", { class: "preview-bar", role: "group", "aria-label": "Preview settings" },
+    Object.entries(choices).map(([name, options]) => picker(name, options, changed)),
+    picker("language", languageOptions(), () => selectLanguage(settings.language)))
 }
 
 function languageOptions() {
   const known = knownLanguages()
   const all = settings.language && !known.includes(settings.language) ? [...known, settings.language] : known
-  return [["", known.length ? "The app's first" : "No strings given"], ...all.map((language) => [language, language])]
+  return [["", known.length ? "Default" : "No strings"], ...all.map((language) => [language, language])]
 }
 
 function picker(name, options, changed) {
@@ -45,7 +45,7 @@ function picker(name, options, changed) {
     "aria-label": names[name],
     onchange: () => {
       settings[name] = select.value
-      try { localStorage.setItem(memory, JSON.stringify(settings)) } catch { /* Some browsers keep nothing. */ }
+      try { localStorage.setItem(storageKey, JSON.stringify(settings)) } catch { /* Storage is not available. */ }
       changed()
     },
   }, options.map(([value, text]) => element("option", { value, selected: value === settings[name] }, text)))

@@ -1,58 +1,58 @@
-// Phones to preview on, and screens of theirs: frames that run no scripts and ask for nothing.
+// The devices of previews, and their screens: sandboxed frames that run no scripts and load only a style sheet.
 
 import { element } from "./dom.js"
 
-/** Apple's sizes in points; each has its rules in preview.css. */
+/** The devices, with Apple's sizes in points; preview.css has the rules of each. */
 export const devices = {
   "393x852": { name: "393 × 852", width: 393, height: 852, hasIsland: true },
   "430x932": { name: "430 × 932", width: 430, height: 932, hasIsland: true },
   "375x667": { name: "375 × 667", width: 375, height: 667, hasIsland: false },
 }
 
-/** What a screen's looks are chosen by. */
-function screen(settings, place, content) {
+/** A screen of a kind, such as `lock` or `standby`, with the settings as attributes for preview.css. */
+function screen(settings, kind, content) {
   return element("div", {
-    class: `screen ${place}`, "data-device": settings.device, "data-scheme": settings.scheme, "data-text": settings.text,
+    class: `screen ${kind}`, "data-device": settings.device, "data-scheme": settings.scheme, "data-text": settings.text,
   }, content)
 }
 
-/** The screen once more, laid out out of sight, to see what the phone would cut. */
-const workshop = element("div", { class: "workshop", "aria-hidden": "true" })
-const bench = workshop.attachShadow({ mode: "open" })
+/** An invisible copy of the screen, laid out to measure which text does not fit. */
+const measuringHost = element("div", { class: "measuring", "aria-hidden": "true" })
+const measuringRoot = measuringHost.attachShadow({ mode: "open" })
 const styles = element("link", { rel: "stylesheet", href: "/page/preview.css" })
 const ready = new Promise((resolve) => { styles.onload = styles.onerror = resolve })
-const table = element("div")
-bench.append(styles, table)
-document.body.append(workshop)
+const measured = element("div")
+measuringRoot.append(styles, measured)
+document.body.append(measuringHost)
 
-/** A piece of a text that is no less than a letter. */
-const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" })
-/** Letters that are laid out; no surface has room for more. */
-const mostLetters = 4000
+/** Splits text into user-perceived characters. */
+const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+/** The maximum number of characters that are laid out; no surface shows more. */
+const maximumCharacters = 4000
 
 /**
- * A figure of a screen, with what the phone cuts off told below it.
+ * A figure of a screen, with the truncated text listed below it.
  *
- * Elements of the content with `data-lines` are cut to so many lines.
+ * Elements of the content with `data-lines` are truncated to that number of lines.
  */
-export async function figure(title, place, settings, content, notes = []) {
+export async function figure(title, kind, settings, content, notes = []) {
   await ready
-  const made = screen(settings, place, content)
-  table.replaceChildren(made)
-  const cuts = [...made.querySelectorAll("[data-lines]")].map(cut).filter((each) => each?.name)
+  const made = screen(settings, kind, content)
+  measured.replaceChildren(made)
+  const truncated = [...made.querySelectorAll("[data-lines]")].map(truncate).filter((each) => each?.name)
   const { width, height } = made.getBoundingClientRect()
-  // A phone on its side is as wide as others are upright; none is wider than there is room.
-  const scale = Math.min(place === "standby" ? 0.46 : 1, settings.room / width)
-  const crowded = [...made.querySelectorAll("[data-crowds]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
-  table.replaceChildren()
+  // A landscape screen is scaled to about the width of a portrait one, and every screen to the available width.
+  const scale = Math.min(kind === "standby" ? 0.46 : 1, settings.room / width)
+  const overflowing = [...made.querySelectorAll("[data-overflow]")].filter((part) => part.scrollHeight > part.clientHeight + 1)
+  measured.replaceChildren()
   return element("figure", { class: "shown" },
     element("figcaption", {}, title),
     frame(title, made, Math.ceil(width), Math.ceil(height), scale),
-    cuts.map(({ name, rest }) => element("p", { class: "cut-off" },
-      element("span", { class: "scissors", "aria-hidden": "true" }, "✂"), ` ${name} is cut, not seen: `,
+    truncated.map(({ name, rest }) => element("p", { class: "cut-off" },
+      element("span", { class: "scissors", "aria-hidden": "true" }, "✂"), ` ${name} is truncated. Not shown: `,
       element("q", {}, rest))),
-    crowded.map((part) => element("p", { class: "cut-off" },
-      element("span", { class: "scissors", "aria-hidden": "true" }, "✂"), ` ${part.dataset.crowds}`)),
+    overflowing.map((part) => element("p", { class: "cut-off" },
+      element("span", { class: "scissors", "aria-hidden": "true" }, "✂"), ` ${part.dataset.overflow}`)),
     notes.map((note) => element("p", { class: "note-below" }, note)))
 }
 
@@ -74,23 +74,23 @@ function frame(title, made, width, height, scale) {
   return box
 }
 
-/** Cuts an element's text to its lines as the phone does, with a mark; undefined when there is nothing to cut. */
-function cut(part) {
+/** Truncates the text of an element to its lines and marks the end; returns undefined if all of it fits. */
+function truncate(part) {
   const whole = part.textContent
-  const parts = [...letters.segment(whole)].map(({ segment }) => segment)
+  const parts = [...characters.segment(whole)].map(({ segment }) => segment)
   const limit = Number(part.dataset.lines) * parseFloat(getComputedStyle(part).lineHeight) + 1
   const mark = element("span", { class: "cut" }, "…")
   const fits = (count) => {
     part.replaceChildren(parts.slice(0, count).join("").trimEnd(), mark)
     return part.offsetHeight <= limit
   }
-  if (parts.length <= mostLetters && part.offsetHeight <= limit) return undefined
-  let [low, high] = [0, Math.min(parts.length, mostLetters)]
+  if (parts.length <= maximumCharacters && part.offsetHeight <= limit) return undefined
+  let [low, high] = [0, Math.min(parts.length, maximumCharacters)]
   while (low < high) {
     const middle = (low + high + 1) >> 1
     if (fits(middle)) low = middle
     else high = middle - 1
   }
   fits(low)
-  return { name: part.dataset.name, rest: parts.slice(low, low + mostLetters).join("").trim() }
+  return { name: part.dataset.name, rest: parts.slice(low, low + maximumCharacters).join("").trim() }
 }

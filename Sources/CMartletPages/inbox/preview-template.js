@@ -1,16 +1,16 @@
-// Which values of a Live Activity stand where: by the user's template, by LiveSurfaces, or by what their names suggest.
+// The layout of a Live Activity's values: by the user's template, by LiveSurfaces, or guessed from their names.
 
-/** The slots of an activity, and how they were found. */
+/** The values of each slot, and the source of the layout. */
 export function slots(push, context) {
   const aps = push.payload?.aps ?? {}
   const state = object(aps["content-state"])
   const attributes = object(context.attributes ?? aps.attributes)
-  if (context.template) return { by: "by the template for its type", ...filled(context.template, state, attributes) }
+  if (context.template) return { by: "template for this activity type", ...filled(context.template, state, attributes) }
   const isLiveSurface = typeof state.headline === "string" && typeof state.subhead === "string" && "stage" in state
   if (isLiveSurface) {
-    return { by: "by LiveSurfaces", ...projection(state, { ...context.surfaces?.liveActivity?.attributes, ...attributes }) }
+    return { by: "LiveSurfaces", ...projection(state, { ...context.surfaces?.liveActivity?.attributes, ...attributes }) }
   }
-  return { by: "by what its values are called: a template says it better", ...guessed(state, attributes, context) }
+  return { by: "guessed from the names of the values; upload a template to define it", ...guessed(state, attributes, context) }
 }
 
 const object = (value) => (value && typeof value === "object" ? value : {})
@@ -18,10 +18,10 @@ const stages = { prompted: "Ready", inProgress: "Live", completing: "Wrap" }
 
 /** The content state of a LiveSurfaces snapshot. */
 function projection(state, attributes) {
-  const stage = stages[state.stage] ?? text(state.stage)
+  const stage = stages[state.stage] ?? textOf(state.stage)
   const percent = percentage(state.progress)
   return {
-    lock: { title: state.headline, subtitle: state.subhead, trailing: text(attributes.modeLabel) ?? stage, progress: state.progress },
+    lock: { title: state.headline, subtitle: state.subhead, trailing: textOf(attributes.modeLabel) ?? stage, progress: state.progress },
     island: {
       leading: stage, trailing: percent, center: state.headline, bottom: state.subhead, progress: state.progress,
       "compact-leading": stage, "compact-trailing": percent, minimal: percent?.replace(" %", ""), ring: state.progress,
@@ -29,7 +29,7 @@ function projection(state, attributes) {
   }
 }
 
-/** Likely names find likely places. */
+/** A layout that is guessed from the names and types of the values. */
 function guessed(state, attributes, context) {
   const entries = Object.entries(state).filter(([, value]) => value !== null && typeof value !== "object")
   const all = [...entries, ...Object.entries(attributes).filter(([, value]) => typeof value === "string")]
@@ -43,22 +43,22 @@ function guessed(state, attributes, context) {
   const rest = entries.filter((each) => !used.includes(each))
   const eta = when ? moment(...when) : undefined
   const percent = progress ? percentage(progress[1]) : undefined
-  const first = text(numbers[0]?.[1])
-  const name = text(title?.[1]) ?? context["attributes-type"] ?? "Live Activity"
+  const first = textOf(numbers[0]?.[1])
+  const name = textOf(title?.[1]) ?? context["attributes-type"] ?? "Live Activity"
   return {
     lock: {
-      title: name, subtitle: text(subtitle?.[1]), trailing: eta ?? percent ?? first, progress: progress?.[1],
+      title: name, subtitle: textOf(subtitle?.[1]), trailing: eta ?? percent ?? first, progress: progress?.[1],
       bottom: rest.slice(0, 4).map(([key, value]) => `${key} ${value}`).join("  ") || undefined,
     },
     island: {
-      trailing: eta ?? percent ?? first, center: name, bottom: text(subtitle?.[1]), progress: progress?.[1],
+      trailing: eta ?? percent ?? first, center: name, bottom: textOf(subtitle?.[1]), progress: progress?.[1],
       "compact-trailing": eta ?? percent ?? first, minimal: eta ?? percent?.replace(" %", "") ?? first,
       ring: progress?.[1],
     },
   }
 }
 
-/** A template with its paths followed. */
+/** A template with its paths replaced by values. */
 function filled(template, state, attributes) {
   const value = (path) => {
     const names = path.split(".")
@@ -67,18 +67,18 @@ function filled(template, state, attributes) {
       (found && typeof found === "object" && Object.hasOwn(found, name) ? found[name] : undefined), root)
   }
   const missing = []
-  const fill = (words) => words.replace(/\{\{([^{}]*)\}\}/g, (place, path) => {
+  const fill = (text) => text.replace(/\{\{([^{}]*)\}\}/g, (placeholder, path) => {
     const found = value(path)
     if (found === undefined || found === null) missing.push(path)
-    return text(found) ?? "–"
+    return textOf(found) ?? "–"
   })
-  const places = Object.fromEntries(Object.entries(template).map(([surface, texts]) =>
-    [surface, Object.fromEntries(Object.entries(texts).map(([name, words]) => [name, fill(words)]))]))
-  if (places.island) places.island.ring ??= places.island.progress
-  return { ...places, missing: [...new Set(missing)] }
+  const surfaces = Object.fromEntries(Object.entries(template).map(([surface, texts]) =>
+    [surface, Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]))]))
+  if (surfaces.island) surfaces.island.ring ??= surfaces.island.progress
+  return { ...surfaces, missing: [...new Set(missing)] }
 }
 
-/** A number from 0 to 1, of a fraction, of a percentage, or of a/b; undefined for anything else. */
+/** A number from 0 to 1 from a fraction, a percentage or a text such as 4/5; undefined for anything else. */
 export function fraction(value) {
   const parts = typeof value === "string" && value.includes("/") ? value.split("/").map(Number) : null
   const number = parts ? parts[0] / parts[1] : Number.parseFloat(value)
@@ -90,14 +90,14 @@ export function fraction(value) {
 
 const percentage = (value) => (fraction(value) === undefined ? undefined : `${Math.round(fraction(value) * 100)} %`)
 
-/** A date in seconds since 1970, or since 2001 as Swift encodes it, as a time of day; minutes as such; else as it is. */
+/** A date in seconds since 1970, or since 2001 as Swift encodes it, as a time; minutes with a unit; else the value. */
 function moment(name, value) {
   if (typeof value === "number" && /min/i.test(name)) return `${value} min`
   const seconds = typeof value === "number" && value > 3e8 && value < 4e9 ? (value < 1e9 ? value + 978307200 : value) : null
-  return seconds ? new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : text(value)
+  return seconds ? new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : textOf(value)
 }
 
-function text(value) {
+function textOf(value) {
   if (value === undefined || value === null || value === "") return undefined
   return typeof value === "object" ? JSON.stringify(value) : String(value)
 }

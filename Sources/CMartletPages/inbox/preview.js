@@ -1,59 +1,59 @@
-// A push as phones would show it: an approximation, in frames that run no scripts and ask for nothing.
+// Approximate previews of a push, in sandboxed frames that run no scripts.
 
 import { context } from "./api.js"
 import { element } from "./dom.js"
-import { kind } from "./inbox.js"
 import { activityFigures } from "./preview-activity.js"
 import { bar, settings } from "./preview-bar.js"
 import { notificationFigures } from "./preview-card.js"
 import { devices } from "./preview-screen.js"
 import { reloadFigures } from "./preview-widget.js"
-import { onWords } from "./strings.js"
+import { kind } from "./push.js"
+import { onStringsChange } from "./strings.js"
 
-/** What each kind of push is shown as. */
-const shows = {
-  alert: (push, looks, device, { thread = [] }) => [...notificationFigures(push, looks, thread), sidecar(push)],
+/** The figures of each kind of push. */
+const figuresByKind = {
+  alert: (push, look, device, { thread = [] }) => [...notificationFigures(push, look, thread), surfaceNote(push)],
   activity: activityFigures,
   broadcast: activityFigures,
-  widgets: (push, looks, device, { surfaces = {} }) =>
-    reloadFigures(push, looks, device, surfaces, ["widget", "lockAccessory", "standby"]),
-  controls: (push, looks, device, { surfaces = {} }) => reloadFigures(push, looks, device, surfaces, ["control"]),
+  widgets: (push, look, device, { surfaces = {} }) =>
+    reloadFigures(push, look, device, surfaces, ["widget", "lockAccessory", "standby"]),
+  controls: (push, look, device, { surfaces = {} }) => reloadFigures(push, look, device, surfaces, ["control"]),
 }
 
-/** The push that is shown, and where. */
+/** The shown push and its container. */
 let shown = null
 
-/** Previews of a push, or a sentence where a person sees nothing; `signal` ends what they ask for. */
+/** The previews of a push, or a sentence if it is not shown to the user; `signal` cancels their requests. */
 export function previews(push, signal) {
   if (push.status !== 200 && !push.deliveries.length) {
-    return element("p", {}, `It was ${push.status ? "refused" : "not answered"}: no phone shows it.`)
+    return element("p", {}, `No preview: the push was ${push.status ? "refused" : "not answered"}.`)
   }
-  if (!shows[kind(push)]) return element("p", {}, "A person sees nothing of it: it is for the app.")
-  shown = { push, signal, place: element("div", { class: "previews", "data-number": push.number }) }
+  if (!figuresByKind[kind(push)]) return element("p", {}, "No preview: only the app receives this push.")
+  shown = { push, signal, container: element("div", { class: "previews", "data-number": push.number }) }
   show(shown)
-  return shown.place
+  return shown.container
 }
 
-onWords(() => { if (shown?.place.isConnected) show(shown) })
+onStringsChange(() => { if (shown?.container.isConnected) show(shown) })
 
-async function show(what) {
-  const { push, signal, place } = what
-  const version = what.version = (what.version ?? 0) + 1
-  place.setAttribute("aria-busy", "true")
-  const around = await context(push.number, signal).catch(() => ({}))
-  const looks = { ...settings, room: place.clientWidth || Infinity }
-  const figures = await Promise.all(shows[kind(push)](push, looks, devices[settings.device], around))
-  // Somebody may have chosen something else meanwhile.
-  if (what.version !== version) return
-  place.replaceChildren(bar(() => show(what)), ...figures.filter(Boolean),
-    element("p", { class: "apology" }, "An approximation: Apple's sizes, other fonts, and margins taken from looking at phones."))
-  place.setAttribute("aria-busy", "false")
+async function show(target) {
+  const { push, signal, container } = target
+  const version = target.version = (target.version ?? 0) + 1
+  container.setAttribute("aria-busy", "true")
+  const data = await context(push.number, signal).catch(() => ({}))
+  const look = { ...settings, room: container.clientWidth || Infinity }
+  const figures = await Promise.all(figuresByKind[kind(push)](push, look, devices[settings.device], data))
+  // The settings may have changed in the meantime.
+  if (target.version !== version) return
+  container.replaceChildren(bar(() => show(target)), ...figures.filter(Boolean),
+    element("p", { class: "disclaimer" }, "Approximation: Apple's documented sizes, other fonts, and margins based on observation."))
+  container.setAttribute("aria-busy", "false")
 }
 
-/** What a LiveSurfaces notification tells the app. */
-function sidecar(push) {
-  const side = push.payload?.liveSurface
-  if (side?.kind !== "surface_snapshot") return null
+/** The content of a LiveSurfaces notification for the app. */
+function surfaceNote(push) {
+  const surface = push.payload?.liveSurface
+  if (surface?.kind !== "surface_snapshot") return null
   return element("p", { class: "note-below" },
-    `LiveSurfaces: ${side.surfaceId} is ${side.state}, revision ${side.snapshotId}; a tap opens ${side.deepLink}.`)
+    `LiveSurfaces: ${surface.surfaceId} is ${surface.state}, revision ${surface.snapshotId}; a tap opens ${surface.deepLink}.`)
 }

@@ -1,8 +1,8 @@
-// What each push did to a Live Activity: a calculation, without a page.
+// The effect of each push on a Live Activity.
 
 /**
- * The pushes in their order, each with `event`, `priority`, `timestamp`, `outcome`, the content state `before` and
- * `after` it, and the push that is `shown` after it.
+ * The pushes in the order of their numbers, each with `event`, `priority`, `timestamp`, `outcome`, the content state
+ * `before` and `after` it, and the push that is `shown` after it.
  */
 export function steps(pushes, token) {
   let state = undefined
@@ -23,27 +23,27 @@ export function steps(pushes, token) {
   })
 }
 
-/** What became of a push at the device with this token. */
+/** The outcome of a push at the device with this token. */
 function outcomeOf(push, token) {
   if (push.status !== 200 && !push.deliveries.length) {
-    return { kind: "refused", words: push.status ? `refused: ${push.reason ?? push.status}` : "no answer", note: null }
+    return { kind: "refused", label: push.status ? `refused: ${push.reason ?? push.status}` : "no response", note: null }
   }
-  const sign = `at ${token.slice(0, 8)}…`
+  const prefix = `at ${token.slice(0, 8)}…`
   const isBroadcast = push.channel !== undefined
-  const events = push.deliveries.filter(({ note }) => !isBroadcast || note?.startsWith(sign))
+  const events = push.deliveries.filter(({ note }) => !isBroadcast || note?.startsWith(prefix))
   const last = events.at(-1)
-  const note = last?.note?.replace(sign, "").replace(/^: /, "") || null
+  const note = last?.note?.replace(prefix, "").replace(/^: /, "") || null
   switch (last?.kind) {
-    case "delivered": return { kind: "delivered", words: "delivered", note }
-    case "delivered-from-storage": return { kind: "delivered", words: "delivered from storage", note }
-    case "ignored": return { kind: "ignored", words: "ignored", note }
-    case "stored-device-offline": return { kind: "waiting", words: "waits: the device is away", note }
-    case undefined: return { kind: "waiting", words: "not delivered here", note }
-    default: return { kind: "ignored", words: last.kind.replaceAll("-", " "), note }
+    case "delivered": return { kind: "delivered", label: "delivered", note }
+    case "delivered-from-storage": return { kind: "delivered", label: "delivered from storage", note }
+    case "ignored": return { kind: "ignored", label: "ignored", note }
+    case "stored-device-offline": return { kind: "waiting", label: "stored: device offline", note }
+    case undefined: return { kind: "waiting", label: "not delivered", note }
+    default: return { kind: "ignored", label: last.kind.replaceAll("-", " "), note }
   }
 }
 
-/** The leaves of two values side by side: `path`, `was` and `is` as JSON, and the kind of change. */
+/** The leaves of two values, each with its `path`, its JSON before (`was`) and after (`is`), and the kind of change. */
 export function changes(before, after) {
   const old = new Map(leaves(before, ""))
   const fresh = new Map(leaves(after, ""))

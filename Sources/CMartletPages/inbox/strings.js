@@ -1,59 +1,67 @@
-// The words of apps: keys in pushes are told as the phone would tell them, in the language that was chosen.
+// The localized strings of apps: resolves the localization keys of pushes in the selected language.
 
-import { happenings, strings, table } from "./api.js"
+import { simulatorEvents, strings, stringTable } from "./api.js"
 
-/** Languages by app, as far as the simulator has strings. */
+/** The languages of each app that has strings. */
 let languages = {}
-/** Tables by app and language. */
+/** The string table of each app, in the language that `languageOf` returns. */
 let tables = {}
-let chosen = ""
+let selectedLanguage = ""
 const listeners = []
 
-/** Calls back when words may have changed. */
-export const onWords = (listener) => { listeners.push(listener) }
+/** Calls the listener when strings may have changed. */
+export const onStringsChange = (listener) => { listeners.push(listener) }
 
-/** Every language there is. */
+/** The languages of all apps. */
 export const knownLanguages = () => [...new Set(Object.values(languages).flat())].sort()
 
-/** Chooses a language; an empty one for the first that an app has. */
-export function choose(language) {
-  chosen = language
+/** Selects a language; empty for each app's default. */
+export function selectLanguage(language) {
+  selectedLanguage = language
   load().catch(() => {})
 }
 
-/** Asks the simulator for all there is now. */
+/** Loads the languages and string tables from the simulator. */
 async function load() {
   const { strings: list } = await strings()
   languages = Object.groupBy(list, ({ app }) => app)
   for (const app of Object.keys(languages)) languages[app] = languages[app].map(({ language }) => language)
   const found = await Promise.all(Object.keys(languages).map(async (app) => {
     const language = languageOf(app)
-    return [app, language ? await table(app, language).catch(() => ({})) : {}]
+    return [app, language ? await stringTable(app, language).catch(() => ({})) : {}]
   }))
   tables = Object.fromEntries(found)
   for (const listener of listeners) listener()
 }
 
-for (const name of ["open", "previews"]) happenings.addEventListener(name, () => load().catch(() => {}))
+for (const name of ["open", "previews"]) simulatorEvents.addEventListener(name, () => load().catch(() => {}))
 
-/** The language that an app would speak: the chosen one, or without its region, or English, or any. */
+/** The language of an app: the selected one, the same without its region, English, or the app's first. */
 function languageOf(app) {
-  const own = languages[app] ?? []
-  const wanted = chosen && (own.find((each) => each === chosen) ?? own.find((each) => each === chosen.split("-")[0]))
-  return wanted || own.find((each) => each === "en") || own[0]
+  const available = languages[app] ?? []
+  const preferred = selectedLanguage ? [selectedLanguage, selectedLanguage.split("-")[0], "en"] : ["en"]
+  return preferred.find((language) => available.includes(language)) ?? available[0]
 }
 
-/** A text of an alert, `title`, `subtitle` or `body`: {text}, and {missing} for a key without words; null for none. */
-export function wording(alert, name, app) {
+/**
+ * A text of an alert, `title`, `subtitle` or `body`, as {text}; null if the alert does not have it.
+ *
+ * `missing` is a message about a localization key without a string, or a placeholder without an argument.
+ */
+export function localizedText(alert, name, app) {
   const prefix = name === "body" ? "" : `${name}-`
   const key = alert[`${prefix}loc-key`]
   if (typeof key !== "string") return typeof alert[name] === "string" ? { text: alert[name] } : null
-  const words = Object.hasOwn(tables[app] ?? {}, key) ? tables[app][key] : undefined
+  const string = Object.hasOwn(tables[app] ?? {}, key) ? tables[app][key] : undefined
   const given = alert[`${prefix}loc-args`]
   const args = Array.isArray(given) ? given : []
-  if (words === undefined) return { text: [key, ...args.map(String)].join(" "), missing: `${prefix}loc-key ${key}` }
-  const filled = format(typeof words === "string" ? words : plural(words, args, languageOf(app)), args)
-  return filled.open ? { text: filled.text, missing: `${filled.open} of ${prefix}loc-args` } : { text: filled.text }
+  if (string === undefined) {
+    const missing = `No string for ${prefix}loc-key ${key}. Upload the app's strings with PUT /api/v1/strings/${app}/LANGUAGE.`
+    return { text: [key, ...args.map(String)].join(" "), missing }
+  }
+  const filled = format(typeof string === "string" ? string : plural(string, args, languageOf(app)), args)
+  return filled.open
+    ? { text: filled.text, missing: `No argument for ${filled.open} in ${prefix}loc-args.` } : { text: filled.text }
 }
 
 function plural(forms, args, language) {
@@ -62,15 +70,15 @@ function plural(forms, args, language) {
   return (number === undefined ? undefined : forms[rules.select(number)]) ?? forms.other
 }
 
-/** Puts arguments where a format has %@, %1$@, %d and the like; `open` is the first place that has none. */
+/** Replaces placeholders such as %@, %1$@ and %d by arguments; `open` is the first placeholder without one. */
 function format(text, args) {
   let next = 0
   let open
-  const filled = text.replace(/%(?:%|#@\w+@|(?:(\d+)\$)?(?:@|l{0,2}[dui]|[.\d]*l?f))/g, (place, position) => {
-    if (place === "%%") return "%"
-    const value = place.startsWith("%#") ? undefined : args[position ? position - 1 : next++]
-    if (value === undefined) open ??= place
-    return value === undefined ? `⟨${place}⟩` : String(value)
+  const filled = text.replace(/%(?:%|#@\w+@|(?:(\d+)\$)?(?:@|l{0,2}[dui]|[.\d]*l?f))/g, (placeholder, position) => {
+    if (placeholder === "%%") return "%"
+    const value = placeholder.startsWith("%#") ? undefined : args[position ? position - 1 : next++]
+    if (value === undefined) open ??= placeholder
+    return value === undefined ? `⟨${placeholder}⟩` : String(value)
   })
   return { text: filled, open }
 }

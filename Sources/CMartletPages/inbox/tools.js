@@ -1,44 +1,44 @@
-// The line above the list: how many there are, what they are grouped by, and what is done with those that are marked.
+// The toolbar above the list: the number of pushes, the grouping, and actions on the marked pushes.
 
 import { exported, removePushes } from "./api.js"
 import { element } from "./dom.js"
 import { groupings } from "./lines.js"
 import { queries } from "./numbers.js"
 
-const place = "martlet.grouping"
+const storageKey = "martlet.grouping"
 
 export class Tools {
   #inbox
   #list
   #count = element("span", { class: "shown" })
   #marked = element("strong", { role: "status" })
-  #usual
-  #doings
+  #normalBar
+  #actionBar
 
   constructor(bar, inbox, list) {
     this.#inbox = inbox
     this.#list = list
-    this.#usual = element("div", {},
+    this.#normalBar = element("div", {},
       element("button", {
         type: "button", class: "filters", "aria-controls": "filters", "aria-expanded": "false",
         onclick: ({ target }) =>
           target.setAttribute("aria-expanded", String(document.body.toggleAttribute("data-filters"))),
       }, "Filters"),
       this.#count, this.#groupingChoice())
-    this.#doings = element("div", { hidden: true, role: "toolbar", "aria-label": "Marked pushes" },
+    this.#actionBar = element("div", { hidden: true, role: "toolbar", "aria-label": "Selected pushes" },
       this.#marked,
-      button("All", "a", () => list.markAll()), button("Read", "r", () => this.markRead()),
+      button("Select all", "a", () => list.markAll()), button("Mark read", "r", () => this.markRead()),
       button("Export", "e", () => this.export()), button("Delete", "Delete", () => this.remove()),
-      element("button", { type: "button", "aria-label": "Mark none", title: "Mark none (Escape)", onclick: () => inbox.mark([]) }, "✕"))
-    bar.append(this.#usual, this.#doings)
+      element("button", { type: "button", "aria-label": "Clear selection", title: "Clear selection (Escape)", onclick: () => inbox.mark([]) }, "✕"))
+    bar.append(this.#normalBar, this.#actionBar)
     inbox.addEventListener("change", () => this.#show())
   }
 
   #groupingChoice() {
     const choice = element("select", { id: "grouping", onchange: ({ target }) => this.#group(target.value) },
-      element("option", { value: "" }, "nothing"),
+      element("option", { value: "" }, "none"),
       Object.entries(groupings).map(([value, { name }]) => element("option", { value }, name.toLowerCase())))
-    choice.value = remembered()
+    choice.value = storedGrouping()
     this.#list.grouping = choice.value
     return element("label", {}, "Group by ", choice)
   }
@@ -46,15 +46,15 @@ export class Tools {
   #group(name) {
     this.#list.grouping = name
     try {
-      localStorage.setItem(place, name)
-    } catch { /* A browser that remembers nothing does without. */ }
+      localStorage.setItem(storageKey, name)
+    } catch { /* Storage is not available. */ }
   }
 
   #show() {
     const { all, pushes, marked } = this.#inbox
-    this.#usual.hidden = marked.size > 0
-    this.#doings.hidden = marked.size === 0
-    this.#marked.textContent = marked.size ? `${marked.size} marked` : ""
+    this.#normalBar.hidden = marked.size > 0
+    this.#actionBar.hidden = marked.size === 0
+    this.#marked.textContent = marked.size ? `${marked.size} selected` : ""
     const noun = all.length === 1 ? "push" : "pushes"
     this.#count.textContent = pushes.length === all.length ? `${all.length} ${noun}` : `${pushes.length} of ${all.length} ${noun}`
   }
@@ -66,7 +66,7 @@ export class Tools {
 
   async remove() {
     const { chosen, marked, selected } = this.#inbox
-    // Who deletes one after the other goes on to the next.
+    // Select the next push, so that repeated deletions go through the list.
     if (marked.size === 0 && selected) {
       this.#list.move(1)
       if (this.#inbox.selected === selected) this.#list.move(-1)
@@ -74,7 +74,7 @@ export class Tools {
     for (const query of queries(chosen)) await removePushes(query, (number) => chosen.includes(number))
   }
 
-  /** Has the browser keep a file with a line for each. */
+  /** Downloads a file with one line of JSON for each push. */
   async export() {
     const { chosen } = this.#inbox
     if (chosen.length === 0) return
@@ -89,9 +89,9 @@ export class Tools {
 const button = (name, key, onclick) =>
   element("button", { type: "button", title: `${name} (${key})`, "aria-keyshortcuts": key, onclick }, name)
 
-function remembered() {
+function storedGrouping() {
   try {
-    return localStorage.getItem(place) ?? ""
+    return localStorage.getItem(storageKey) ?? ""
   } catch {
     return ""
   }

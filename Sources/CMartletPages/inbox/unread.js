@@ -1,15 +1,15 @@
-// What nobody has looked at yet, remembered by the browser from one visit to the next.
+// The unread pushes, stored by the browser between visits.
 
-import { numbersIn, stretches } from "./numbers.js"
+import { numbersIn, ranges } from "./numbers.js"
 
-const place = "martlet.unread"
-/** Stretches of numbers that are remembered; of more the oldest are taken for read. */
+const storageKey = "martlet.unread"
+/** The maximum number of stored ranges; with more, the oldest count as read. */
 const limit = 500
 
 export class Unread extends Set {
-  /** Number and time of the newest push that the page has known; null on a first visit. */
-  #newest = remembered()
-  /** What has a higher number came while nobody looked. */
+  /** The number and time of the newest push that the page has received; null on the first visit. */
+  #newest = storedState()
+  /** Pushes with a higher number arrived while the page was closed. */
   #since = Infinity
   #timer = 0
 
@@ -19,7 +19,7 @@ export class Unread extends Set {
     addEventListener("pagehide", () => this.#save())
   }
 
-  /** Looks at the newest pushes anew: on a first visit nothing is unread, by another simulator everything. */
+  /** Starts with the newest pushes. On the first visit none is unread; with another simulator all are. */
   begin(pushes, cursor) {
     const { number, time } = this.#newest ?? { number: Infinity }
     const same = pushes.find((push) => push.number === number)
@@ -30,12 +30,12 @@ export class Unread extends Set {
     this.#saveSoon()
   }
 
-  /** These are there; of them is unread what came while nobody looked. */
+  /** Marks those of the loaded pushes as unread that arrived while the page was closed. */
   found(pushes) {
     for (const { number } of pushes) if (number > this.#since) super.add(number)
   }
 
-  /** A push comes in. */
+  /** Marks an arriving push as unread. */
   arrived({ number, time }) {
     this.#newest = { number, time }
     this.add(number)
@@ -57,14 +57,14 @@ export class Unread extends Set {
     if (!this.#newest) return
     const { number, time } = this.#newest
     try {
-      localStorage.setItem(place, JSON.stringify({ number, time, unread: stretches(this).slice(-limit) }))
-    } catch { /* A browser that remembers nothing does without. */ }
+      localStorage.setItem(storageKey, JSON.stringify({ number, time, unread: ranges(this).slice(-limit) }))
+    } catch { /* Storage is not available. */ }
   }
 }
 
-function remembered() {
+function storedState() {
   try {
-    const value = JSON.parse(localStorage.getItem(place))
+    const value = JSON.parse(localStorage.getItem(storageKey))
     return Number.isInteger(value?.number) && Array.isArray(value.unread) ? value : null
   } catch {
     return null

@@ -1,23 +1,23 @@
-// The files of the pages that a browser is shown, built into the program.
+// The files of the web pages, embedded in the program.
 #ifndef MARTLET_CPAGES_H
 #define MARTLET_CPAGES_H
 
 #include <stddef.h>
 
-/// One file that a browser can ask for.
+/// A file of a web page.
 typedef struct {
-    /// The path it is asked for by.
+    /// The path of the file in requests.
     const char *path;
-    /// Its media type.
+    /// The media type.
     const char *type;
     const unsigned char *bytes;
     size_t count;
 } martlet_page_file;
 
-/// The file of the inbox with this index; its path is NULL behind the last.
+/// Returns the file of the inbox with this index; past the last file, its path is NULL.
 martlet_page_file martlet_inbox_file_at(size_t index);
 
-/// The file of the relay's page with this index; its path is NULL behind the last.
+/// Returns the file of the relay's page with this index; past the last file, its path is NULL.
 martlet_page_file martlet_relay_file_at(size_t index);
 
 #endif

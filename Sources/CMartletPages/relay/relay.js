@@ -1,20 +1,22 @@
-// Asks the relay, with the key that somebody has given for this tab.
+// Requests to the relay, with the API key of this tab.
 
-const place = "martlet relay key"
+const storageKey = "martlet relay key"
 
-export const key = () => sessionStorage.getItem(place)
-export const rememberKey = (text) => sessionStorage.setItem(place, text)
-export const forgetKey = () => sessionStorage.removeItem(place)
+export const key = () => sessionStorage.getItem(storageKey)
+export const storeKey = (text) => sessionStorage.setItem(storageKey, text)
+export const removeKey = () => sessionStorage.removeItem(storageKey)
 
-/** The relay does not take the key. */
-export class Refused extends Error {}
+/** The relay rejects the key, or the key may not read. */
+export class Unauthorized extends Error {}
 
-/** The answer to a request; an error with what the relay says is wrong. */
-export async function ask(path, method = "GET") {
-  const answer = await fetch(path, { method, headers: { authorization: `Bearer ${key()}` } })
-  const text = await answer.text()
+/** Sends a request and returns the JSON of the response; throws an error with the relay's `detail`. */
+export async function request(path, method = "GET") {
+  const response = await fetch(path, { method, headers: { authorization: `Bearer ${key()}` } })
+  const text = await response.text()
   const body = text ? JSON.parse(text) : null
-  if (answer.ok) return body
-  if (answer.status === 401 || answer.status === 403 && method === "GET") throw new Refused(body?.detail ?? "refused")
-  throw new Error(body?.detail ?? `the relay answered ${answer.status}`)
+  if (response.ok) return body
+  if (response.status === 401 || response.status === 403 && method === "GET") {
+    throw new Unauthorized(body?.detail ?? "The relay rejected the key.")
+  }
+  throw new Error(body?.detail ?? `The relay returned status ${response.status}.`)
 }

@@ -1,84 +1,85 @@
-// The relay at a glance: what waits, how fast it goes, what holds it up, and how it was in the last hour.
+// The relay's status: waiting pushes, rates, lanes, relays, dead letters, and plots of the last hour.
 
-import { ask, forgetKey, key, rememberKey, Refused } from "./relay.js"
-import { plot } from "./plot.js"
 import { element } from "./dom.js"
+import { plot } from "./plot.js"
+import { key, removeKey, request, storeKey, Unauthorized } from "./relay.js"
 
 const byID = (id) => document.getElementById(id)
 const number = new Intl.NumberFormat("en")
-/** Rates below ten have a decimal, so that a slow lane is not shown as one that sends nothing. */
+/** Rates below ten have one decimal, so that a slow lane does not show as 0. */
 const rate = (value = 0) => number.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
 const states = ["delivered", "refused", "expired", "cancelled", "dead"]
-/** How long a look at the last hour is good for: the relay adds to it every ten seconds. */
-const historyTime = 10_000
+/** The interval between requests for the history, in milliseconds. The relay adds a sample every ten seconds. */
+const historyInterval = 10_000
 let timer = 0
 let history = null
 let historyAt = 0
 
-/** Asks every two seconds, as long as somebody looks. */
+/** Requests the status every two seconds while the document is visible. */
 async function refresh() {
   clearTimeout(timer)
   if (!document.hidden) {
     try {
-      const status = await ask("/v1/status")
-      if (Date.now() - historyAt >= historyTime) {
-        history = await ask("/v1/status/history")
+      const status = await request("/v1/status")
+      if (Date.now() - historyAt >= historyInterval) {
+        history = await request("/v1/status/history")
         historyAt = Date.now()
       }
       show(status)
-      live("live", "live")
+      showConnection("live", "Live")
     } catch (error) {
-      if (error instanceof Refused) return close(error.message)
-      live("lost", "the relay is away")
+      if (error instanceof Unauthorized) return showSignIn(error.message)
+      showConnection("lost", "Connection lost. Retrying…")
     }
   }
   timer = setTimeout(refresh, 2000)
 }
 
-function live(state, text) {
+function showConnection(state, text) {
   byID("live").dataset.state = state
   byID("live").textContent = text
 }
 
-function close(mistake) {
+function showSignIn(error) {
   clearTimeout(timer)
-  byID("door").hidden = false
-  byID("status").hidden = byID("leave").hidden = true
-  byID("mistake").textContent = mistake
-  live("waiting", "")
+  byID("sign-in").hidden = false
+  byID("status").hidden = byID("sign-out").hidden = true
+  byID("key-error").textContent = error
+  showConnection("waiting", "")
   byID("key").focus()
 }
 
-function open() {
-  byID("door").hidden = true
-  byID("status").hidden = byID("leave").hidden = false
+function showStatus() {
+  byID("sign-in").hidden = true
+  byID("status").hidden = byID("sign-out").hidden = false
   refresh()
 }
 
 function show(status) {
-  const words = { ok: "takes pushes", draining: "is coming to its end", "not-keeping": "cannot keep pushes" }
+  const texts = { ok: "Accepting pushes", draining: "Shutting down", "not-keeping": "Cannot store pushes" }
   byID("state").dataset.state = status.state
-  byID("state").textContent = words[status.state] ?? status.state
+  byID("state").textContent = texts[status.state] ?? status.state
   document.querySelector("h1").title = `version ${status.version}`
   byID("figures").replaceChildren(...figures(status))
   byID("plots").replaceChildren(
-    plot("Waiting", history, "backlog"), plot("Sent a second", history, "sent-per-second"),
-    plot("Oldest, in seconds", history, "oldest-seconds"))
+    plot("Waiting", history, "backlog"), plot("Sent per second", history, "sent-per-second"),
+    plot("Oldest (seconds)", history, "oldest-seconds"))
   byID("lanes").replaceChildren(lanes(status))
   byID("fleet").hidden = !status.nodes?.length
   byID("nodes").replaceChildren(nodes(status))
-  byID("dead").replaceChildren(...dead(status))
+  byID("dead").replaceChildren(...deadLetters(status))
 }
 
 function figures({ lanes, connections, storage }) {
   const sum = (pick) => lanes.reduce((total, lane) => total + (pick(lane) ?? 0), 0)
   const oldest = Math.max(0, ...lanes.map((lane) => lane["oldest-seconds"] ?? 0))
   const facts = [
-    ["waiting", waiting(lanes.every((lane) => "waiting" in lane) ? sum((lane) => lane.waiting) : undefined)], ["oldest", duration(oldest)],
-    ["sent a second", rate(sum((lane) => lane["sent-per-second"]))],
-    ["on their way", number.format(sum((lane) => lane["in-flight"]))],
+    ["waiting", waiting(lanes.every((lane) => "waiting" in lane) ? sum((lane) => lane.waiting) : undefined)],
+    ["oldest", duration(oldest)],
+    ["sent per second", rate(sum((lane) => lane["sent-per-second"]))],
+    ["in flight", number.format(sum((lane) => lane["in-flight"]))],
     ...states.map((state) => [state, number.format(sum((lane) => lane.outcomes[state]))]),
-    ["callers' connections", number.format(connections)],
+    ["client connections", number.format(connections)],
   ]
   const made = facts.map(([name, value]) =>
     element("div", { class: "figure" }, element("dt", {}, name), element("dd", {}, value)))
@@ -87,11 +88,11 @@ function figures({ lanes, connections, storage }) {
   return figures
 }
 
-/** A count of pushes, which the relay does not know while its outbox cannot be read. */
+/** A count of waiting pushes, which is unknown while the relay cannot read its outbox. */
 const waiting = (count) => count === undefined ? "unknown" : number.format(count)
 
 function lanes({ lanes, now }) {
-  const names = ["app", "environment", "waiting", "oldest", "on their way", "sent a second", "state", "outcomes"]
+  const names = ["app", "environment", "waiting", "oldest", "in flight", "sent per second", "state", "outcomes"]
   return element("table", {},
     element("thead", {}, element("tr", {}, names.map((name, index) =>
       element("th", { scope: "col", class: index >= 2 && index < 6 ? "number" : null }, name)))),
@@ -114,24 +115,24 @@ function lanes({ lanes, now }) {
     })))
 }
 
-/** The relays that share a database; the one that answers is marked. */
+/** The relays that share the database; the one that serves this page is marked. */
 function nodes({ nodes = [], now }) {
-  const names = ["relay", "name", "version", "up", "last heard of", "on their way", "sent a second", "state", "outcomes"]
-  const words = { leads: "sends, and keeps house", ok: "sends", draining: "comes to its end" }
+  const names = ["relay", "name", "version", "uptime", "last seen", "in flight", "sent per second", "state", "outcomes"]
+  const texts = { leads: "Running, leader", ok: "Running", draining: "Shutting down" }
   return element("table", {},
     element("thead", {}, element("tr", {}, names.map((name, index) =>
       element("th", { scope: "col", class: index >= 3 && index < 7 ? "number" : null }, name)))),
     element("tbody", {}, nodes.map((node) => element("tr", {},
-      element("th", { scope: "row" }, `${node.number}${node.own ? " (this one)" : ""}`),
+      element("th", { scope: "row" }, `${node.number}${node.own ? " (this relay)" : ""}`),
       element("td", {}, node.name), element("td", {}, node.version),
       element("td", { class: "number" }, duration((now - node["started-at"]) / 1000)),
       element("td", { class: "number" }, duration(node["silent-ms"] / 1000)),
       element("td", { class: "number" }, number.format(node["in-flight"])),
       element("td", { class: "number" }, rate(node["sent-per-second"])),
-      element("td", {}, words[node.state] ?? node.state), element("td", {}, outcomes(node))))))
+      element("td", {}, texts[node.state] ?? node.state), element("td", {}, outcomes(node))))))
 }
 
-/** How pushes ended, as a bar with its numbers for whoever cannot see it. */
+/** The outcomes of pushes as a bar; the numbers are its accessibility label. */
 function outcomes({ outcomes }) {
   const total = states.reduce((sum, state) => sum + outcomes[state], 0)
   const text = states.filter((state) => outcomes[state]).map((state) => `${number.format(outcomes[state])} ${state}`)
@@ -144,17 +145,17 @@ function outcomes({ outcomes }) {
   return bar
 }
 
-function dead({ lanes }) {
+function deadLetters({ lanes }) {
   const apps = [...new Set(lanes.filter((lane) => lane.outcomes.dead).map((lane) => lane.app))]
-  if (apps.length === 0) return [element("p", { class: "empty" }, "No push has been given up since the start.")]
-  return apps.map((app) => element("p", {}, `Pushes of ${app} were given up after many tries. `,
-    element("button", { type: "button", onclick: ({ target }) => requeue(app, target) }, "Try all of them again")))
+  if (apps.length === 0) return [element("p", { class: "empty" }, "No dead letters since the relay started.")]
+  return apps.map((app) => element("p", {}, `The relay abandoned pushes of ${app} after repeated attempts. `,
+    element("button", { type: "button", onclick: ({ target }) => requeue(app, target) }, "Requeue all")))
 }
 
 async function requeue(app, button) {
   try {
-    const { requeued } = await ask(`/v1/apps/${encodeURIComponent(app)}/dead-letters:requeue`, "POST")
-    button.textContent = `${number.format(requeued)} are tried again`
+    const { requeued } = await request(`/v1/apps/${encodeURIComponent(app)}/dead-letters:requeue`, "POST")
+    button.textContent = `${number.format(requeued)} requeued`
     button.disabled = true
   } catch (error) {
     button.after(` ${error.message}`)
@@ -166,18 +167,18 @@ function duration(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
 }
 
-byID("door").querySelector("form").addEventListener("submit", (event) => {
+byID("sign-in").querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault()
-  byID("mistake").textContent = ""
-  rememberKey(byID("key").value.trim())
+  byID("key-error").textContent = ""
+  storeKey(byID("key").value.trim())
   byID("key").value = ""
-  open()
+  showStatus()
 })
-byID("leave").addEventListener("click", () => {
-  forgetKey()
-  close("")
+byID("sign-out").addEventListener("click", () => {
+  removeKey()
+  showSignIn("")
 })
 document.addEventListener("visibilitychange", () => { if (!document.hidden && key()) refresh() })
 
-if (key()) open()
-else close("")
+if (key()) showStatus()
+else showSignIn("")

@@ -153,7 +153,7 @@ import Testing
             ["Tests/Peers/relay/read_lanes.py", url, RelayBench.callerKey]
         )
         let page = try JSONReader.read(run.output)
-        #expect(page["sent a second"]?.stringValue == expected.rate, "\(run.text)")
+        #expect(page["sent per second"]?.stringValue == expected.rate, "\(run.text)")
         let cells = page["lanes"]?.elements?.first?.elements?.compactMap(\.stringValue) ?? []
         #expect(cells.count == 8, "\(run.text)\(run.complaint)")
         guard cells.count == 8 else { return }

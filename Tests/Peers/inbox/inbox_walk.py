@@ -1,6 +1,6 @@
-"""What every look at the inbox's page needs: a simulator of its own, Chromium, and a person's hands.
+"""The base class of the inbox tests: starts a simulator and a page in Chromium for each test.
 
-The program is given as MARTLET_PROGRAM; each of the walks beside this file is run by itself with unittest.
+The environment variable MARTLET_PROGRAM is the path of the program. Each `walk_*.py` is a separate unittest program.
 """
 
 import json
@@ -39,7 +39,7 @@ class Simulator:
                 break
         self.url = f"http://127.0.0.1:{self.port}"
 
-    def take_in(self, *pushes):
+    def import_pushes(self, *pushes):
         lines = "\n".join(json.dumps(each) for each in pushes).encode()
         urllib.request.urlopen(urllib.request.Request(self.url + "/api/v1/import", lines, method="POST")).read()
 
@@ -70,10 +70,10 @@ class InboxWalk(unittest.TestCase):
         self.simulator = Simulator()
         self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
         self.page = self.context.new_page()
-        self.requests, self.complaints = [], []
+        self.requests, self.errors = [], []
         self.page.on("request", lambda request: self.requests.append(request))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
 
     def tearDown(self):
         self.context.close()
@@ -81,9 +81,9 @@ class InboxWalk(unittest.TestCase):
 
     def open(self, *pushes):
         if pushes:
-            self.simulator.take_in(*pushes)
+            self.simulator.import_pushes(*pushes)
         self.page.goto(self.simulator.url)
-        expect(self.page.locator("#live")).to_have_text("live")
+        expect(self.page.locator("#live")).to_have_text("Live")
 
     def rows(self):
         return self.page.locator(".row")

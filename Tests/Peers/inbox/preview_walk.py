@@ -1,4 +1,4 @@
-"""What every look at previews needs: their sizes, pushes of every type, and what apps have stored."""
+"""The base class of the preview tests, with Apple's sizes, pushes of every type and stored surfaces."""
 
 import json
 import urllib.request
@@ -7,8 +7,8 @@ from inbox_walk import InboxWalk, push
 from playwright.sync_api import expect
 
 APP = "com.example.app"
-# Widths and heights in points of Apple's Human Interface Guidelines, a range as (least, most). The 375 points of phones
-# without an Island, notifications and controls have no size there: for these it is what phones show.
+# Widths and heights in points from Apple's Human Interface Guidelines; a tuple is a range. The guidelines have no sizes for
+# Live Activities on devices 375 points wide, notifications and controls: their sizes are based on observation.
 ACTIVITY = (84, 160)
 SIZES = {
     "393x852": {
@@ -32,9 +32,9 @@ SIZES = {
 
 BASE = {"schemaVersion": "5", "id": "order-17@3", "surfaceId": "order-17", "updatedAt": "2026-05-12T18:31:00Z", "state": "active"}
 LINK = {"deepLink": "shop://orders/17"}
-TOLD = {"title": "On its way", "body": "Two stops before you", "progress": 0.5, **LINK}
+CONTENT = {"title": "On its way", "body": "Two stops before you", "progress": 0.5, **LINK}
 SLICES = {
-    "widget": {**TOLD, "family": "systemMedium"}, "standby": TOLD,
+    "widget": {**CONTENT, "family": "systemMedium"}, "standby": CONTENT,
     "lockAccessory": {"title": "On its way", "family": "accessoryCircular", "gaugeValue": 0.5, "shortText": "2 stops", **LINK},
     "control": {"label": "Ring the bell", "controlKind": "toggle", "state": True, **LINK},
 }
@@ -73,7 +73,7 @@ class PreviewWalk(InboxWalk):
 
     def show(self, number):
         row = self.page.locator(f"#push-{number}")
-        # Chosen once more, it would be shown anew while somebody measures.
+        # Selecting the push again would render the previews again during the measurement.
         if row.get_attribute("aria-selected") != "true":
             row.click()
         expect(self.page.locator(f".previews[data-number='{number}'][aria-busy=false]")).to_be_visible()
@@ -90,12 +90,12 @@ class PreviewWalk(InboxWalk):
             "part => { const { width, height } = part.getBoundingClientRect(); return [width, height] }")
 
     def assert_size(self, device, title, selector, row):
-        for measured, meant in zip(self.box(title, selector), SIZES[device][row]):
-            if meant is None:
+        for measured, expected in zip(self.box(title, selector), SIZES[device][row]):
+            if expected is None:
                 continue
-            least, most = meant if isinstance(meant, tuple) else (meant, meant)
-            self.assertGreaterEqual(measured, least - 0.02, f"{title} {selector} on {device}")
-            self.assertLessEqual(measured, most + 0.02, f"{title} {selector} on {device}")
+            minimum, maximum = expected if isinstance(expected, tuple) else (expected, expected)
+            self.assertGreaterEqual(measured, minimum - 0.02, f"{title} {selector} on {device}")
+            self.assertLessEqual(measured, maximum + 0.02, f"{title} {selector} on {device}")
 
     def titles(self):
         expect(self.page.locator(".previews iframe").first).to_be_attached()

@@ -1,4 +1,4 @@
-"""The list, one push from all sides, and what must never happen to either."""
+"""The list of pushes and the details of one push."""
 
 import json
 import re
@@ -10,18 +10,18 @@ from playwright.sync_api import expect
 
 
 class InboxPage(InboxWalk):
-    def test_pushes_are_there_and_come_in(self):
+    def test_stored_and_arriving_pushes_are_listed(self):
         self.open(push(1), push(2))
         expect(self.rows()).to_have_count(2)
         expect(self.rows().first.locator(".headline")).to_have_text("Order 2")
-        self.simulator.take_in(push(3))
+        self.simulator.import_pushes(push(3))
         expect(self.rows().first.locator(".headline")).to_have_text("Order 3")
         expect(self.page).to_have_title("(1) Martlet inbox")
         self.rows().first.click()
         expect(self.page).to_have_title("Martlet inbox")
-        self.assertEqual(self.complaints, [])
+        self.assertEqual(self.errors, [])
 
-    def test_a_push_from_all_sides(self):
+    def test_push_details(self):
         wrong = push(1)
         wrong["payload"]["aps"]["badge"] = "3"
         wrong["payload"]["order"] = 12345678901234567890
@@ -57,9 +57,9 @@ class InboxPage(InboxWalk):
         expect(detail.locator("pre")).to_contain_text('"order":12345678901234567890')
         detail.get_by_role("button", name="Delete").click()
         expect(self.rows()).to_have_count(0)
-        self.assertEqual(self.complaints, [])
+        self.assertEqual(self.errors, [])
 
-    def test_search_filters_and_keys(self):
+    def test_search_filters_and_keyboard_shortcuts(self):
         silent = push(2, payload={"aps": {"content-available": 1}})
         silent["headers"]["apns-push-type"] = "background"
         self.open(push(1), silent, push(3))
@@ -67,7 +67,7 @@ class InboxPage(InboxWalk):
         self.page.keyboard.type('title:"Order 3"')
         expect(self.rows()).to_have_count(1)
         self.page.locator("#search").fill("colour:red")
-        expect(self.page.locator("#mistake")).to_contain_text("unknown name colour:")
+        expect(self.page.locator("#search-error")).to_contain_text("unknown name colour:")
         self.page.get_by_role("button", name="Silent").click()
         expect(self.rows()).to_have_count(1)
         self.page.get_by_role("button", name="All", exact=True).click()
@@ -79,10 +79,10 @@ class InboxPage(InboxWalk):
         self.page.keyboard.press("Escape")
         expect(self.page.locator("[aria-selected=true].row")).to_have_count(0)
 
-    def test_five_thousand_arrive_while_somebody_scrolls(self):
+    def test_five_thousand_pushes_arrive_during_scrolling(self):
         self.open(push(0))
         for start in range(1, 5001, 500):
-            self.simulator.take_in(*[push(number) for number in range(start, start + 500)])
+            self.simulator.import_pushes(*[push(number) for number in range(start, start + 500)])
             self.page.mouse.move(400, 400)
             self.page.mouse.wheel(0, 3000)
         expect(self.page.locator("#list .rows")).to_have_css("height", f"{5001 * 60}px", timeout=20_000)
@@ -90,16 +90,16 @@ class InboxPage(InboxWalk):
         self.page.locator("#list").evaluate("list => { list.scrollTop = list.scrollHeight }")
         expect(self.page.locator(".row .headline", has_text=re.compile("^Order 0$"))).to_be_visible()
 
-    def test_it_comes_back_when_the_simulator_does(self):
+    def test_the_page_reconnects_to_a_restarted_simulator(self):
         self.open(push(1))
         self.simulator.stop()
         expect(self.page.locator("#live")).to_have_attribute("data-state", "lost")
         self.simulator = Simulator(self.simulator.port)
-        self.simulator.take_in(push(1), push(2, payload={"aps": {"alert": "after"}}))
-        expect(self.page.locator("#live")).to_have_text("live", timeout=20_000)
+        self.simulator.import_pushes(push(1), push(2, payload={"aps": {"alert": "after"}}))
+        expect(self.page.locator("#live")).to_have_text("Live", timeout=20_000)
         expect(self.rows().first.locator(".headline")).to_have_text("after")
 
-    def test_a_hostile_payload_stays_text(self):
+    def test_a_hostile_payload_is_shown_as_text(self):
         alert = {"title": HOSTILE, "subtitle": HOSTILE, "body": HOSTILE + "x" * 200_000}
         state = {"headline": HOSTILE, HOSTILE: HOSTILE, "progress": "</style>"}
         activity = push(2, payload={"aps": {"event": HOSTILE, "timestamp": 1, "content-state": state}})
@@ -113,29 +113,29 @@ class InboxPage(InboxWalk):
         for frame in self.page.frames[:1]:
             self.assertIsNone(frame.evaluate("window.hacked ?? null"))
         self.assertEqual(self.page.locator("img, #detail script").count(), 0)
-        self.assertEqual([line for line in self.complaints if "hacked" in line or "Refused" in line], [])
+        self.assertEqual([line for line in self.errors if "hacked" in line or "Refused" in line], [])
 
-    def test_it_is_light_and_stays_at_home(self):
+    def test_the_page_is_small_and_makes_no_external_requests(self):
         self.open(push(1))
         self.rows().first.click()
         self.page.wait_for_timeout(300)
         hosts = {request.url.split("/")[2] for request in self.requests if request.url.startswith("http")}
         self.assertEqual(hosts, {f"127.0.0.1:{self.simulator.port}"})
         files = [request for request in self.requests if "/api/" not in request.url and request.url.startswith("http")]
-        # What the browser has already, it only asks after.
-        weight = sum(len(each.response().body()) for each in files if each.response().status == 200)
-        self.assertLess(weight, 250_000)
+        # A file in the browser's cache is only revalidated.
+        size = sum(len(each.response().body()) for each in files if each.response().status == 200)
+        self.assertLess(size, 250_000)
         paint = self.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-        print(f"{weight} bytes, first paint after {paint:.0f} ms", file=sys.stderr)
+        print(f"{size} bytes, first paint after {paint:.0f} ms", file=sys.stderr)
         self.assertLess(paint, 2_000)
 
-    def test_it_is_usable_on_a_phone_and_in_the_dark(self):
+    def test_narrow_screen_in_dark_mode(self):
         self.page.set_viewport_size({"width": 390, "height": 800})
         self.page.emulate_media(color_scheme="dark")
         self.open(push(1))
         self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
-        paper = self.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        self.assertEqual(paper, "rgb(26, 27, 30)")
+        background = self.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        self.assertEqual(background, "rgb(26, 27, 30)")
         self.rows().first.click()
         expect(self.page.locator("#detail h2")).to_be_visible()
         expect(self.page.locator("#list")).to_be_hidden()

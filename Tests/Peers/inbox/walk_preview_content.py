@@ -1,4 +1,4 @@
-"""What previews say: threads, localized words, layouts of Live Activities, stored surfaces, and hostile payloads as text."""
+"""The content of previews: threads, localized strings, Live Activity layouts, stored surfaces and hostile payloads."""
 
 import unittest
 
@@ -8,7 +8,7 @@ from preview_walk import APP, BASE, LIVE_STATE, RELOAD, SLICES, PreviewWalk, act
 
 
 class PreviewContent(PreviewWalk):
-    def test_a_push_lies_among_its_thread(self):
+    def test_notification_center_shows_the_thread(self):
         other_device = alert(5, alert="elsewhere", **{"thread-id": "order-17"})
         other_device["device-token"] = "00c0ffee"
         thread = {"thread-id": "order-17"}
@@ -24,14 +24,14 @@ class PreviewContent(PreviewWalk):
         expect(center.locator(".body")).to_have_text(["apart"])
         expect(center.locator(".behind")).to_have_count(0)
 
-    def test_localized_alerts_speak_the_chosen_language(self):
+    def test_localized_alerts_use_the_selected_language(self):
         keys = {"title-loc-key": "READY", "title-loc-args": ["Anna"], "loc-key": "STOPS", "loc-args": ["1", "Zoo"]}
-        self.open(alert(1, alert=keys), alert(2, alert={"loc-key": "NOBODY", "loc-args": ["7"]}))
+        self.open(alert(1, alert=keys), alert(2, alert={"loc-key": "UNKNOWN", "loc-args": ["7"]}))
         expect(self.page.locator("#push-1 .headline")).to_have_text("⟨READY Anna⟩")
         self.show(1)
         title, body = (self.screen("Lock Screen").locator(part) for part in (".title", ".body"))
         expect(title).to_have_class("title unresolved")
-        expect(self.page.locator(".no-words").first).to_contain_text("title-loc-key READY")
+        expect(self.page.locator(".missing-string").first).to_contain_text("title-loc-key READY")
         self.put(f"strings/{APP}/en", '"READY" = "%@, your order is ready";\n"STOPS" = "%2$@: %1$@ stops, 100 %%";')
         expect(title).to_have_text("Anna, your order is ready")
         expect(body).to_have_text("Zoo: 1 stops, 100 %")
@@ -45,9 +45,9 @@ class PreviewContent(PreviewWalk):
         expect(body).to_have_text("1 Halt bis Zoo")
         expect(self.page.locator("#push-1 .headline")).to_have_text("Fertig, Anna")
         self.show(2)
-        expect(self.screen("Lock Screen").locator(".body.unresolved")).to_have_text("NOBODY 7")
+        expect(self.screen("Lock Screen").locator(".body.unresolved")).to_have_text("UNKNOWN 7")
 
-    def test_live_activities_are_laid_out(self):
+    def test_live_activity_layouts(self):
         ride = {"driver": {"name": "Anna"}, "status": "Arriving", "minutes": 5, "progress": 0.8}
         start = activity(2, ride, event="start", **{"attributes-type": "Ride", "attributes": {"line": 7}})
         self.open(activity(1, LIVE_STATE), start)
@@ -68,11 +68,11 @@ class PreviewContent(PreviewWalk):
         expect(self.screen("Dynamic Island compact").locator(".trailing")).to_have_text("5'")
         expect(self.screen("Widget").locator(".title")).to_have_text("Arriving")
         expect(self.screen("Accessory").locator(".title")).to_have_text("Arriving")
-        expect(self.page.locator(".note-below").nth(1)).to_have_text("The state has no driver.age.")
+        expect(self.page.locator(".note-below").nth(1)).to_have_text("The content state has no driver.age.")
         for title, row in {"Widget": "small", "Accessory": "rectangular"}.items():
             self.assert_size("393x852", title, f".{row}", row)
 
-    def test_reloads_say_what_is_missing_and_show_what_is_stored(self):
+    def test_reloads_show_stored_surfaces_and_report_missing_ones(self):
         self.open(of_type(1, "controls", RELOAD, ".push-type.controls"), of_type(2, "widgets", RELOAD, ".push-type.widgets"))
         self.show(1)
         expect(self.page.locator(".reload")).to_contain_text(f"PUT /api/v1/surfaces/{APP}/control")
@@ -88,7 +88,7 @@ class PreviewContent(PreviewWalk):
         night = self.screen("StandBy night").locator(".activity .title")
         self.assertEqual(night.evaluate("title => getComputedStyle(title).color"), "rgb(255, 69, 58)")
 
-    def test_a_hostile_payload_stays_a_picture(self):
+    def test_a_hostile_payload_is_shown_as_text(self):
         evil = {"title": HOSTILE, "subtitle": HOSTILE, "body": HOSTILE * 20}
         state = {"headline": HOSTILE, "subhead": HOSTILE, "progress": HOSTILE, "stage": HOSTILE, "__proto__x": HOSTILE}
         for kind, content in SLICES.items():
@@ -102,7 +102,7 @@ class PreviewContent(PreviewWalk):
             of_type(5, "widgets", RELOAD, ".push-type.widgets"), of_type(6, "controls", RELOAD, ".push-type.controls"),
             alert(7, alert=[HOSTILE]), alert(8, alert={"title": 7, "loc-key": "__proto__"}), activity(9, HOSTILE),
             alert(10, alert="x", badge=HOSTILE))
-        seen = 0
+        count = 0
         for number in range(1, 11):
             self.show(number)
             for title in self.titles():
@@ -110,11 +110,11 @@ class PreviewContent(PreviewWalk):
                 self.assertEqual(screen.locator("script, img, [onerror]").count(), 0, f"{title} of push {number}")
                 frame = self.page.locator(f"iframe[title='{title}']")
                 self.assertEqual(frame.get_attribute("sandbox"), "")
-                seen += 1
-        self.assertGreater(seen, 40)
+                count += 1
+        self.assertGreater(count, 40)
         self.assertIsNone(self.page.evaluate("window.hacked ?? null"))
         self.assertEqual(self.page.locator("#detail :is(img, script)").count(), 0)
-        self.assertEqual(self.complaints, [])
+        self.assertEqual(self.errors, [])
 
 
 if __name__ == "__main__":

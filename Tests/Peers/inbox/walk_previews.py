@@ -1,11 +1,11 @@
-"""Every preview: its size on every phone and at every size of text, what it cuts off, and its light."""
+"""The layout of previews: sizes on every device and at every text size, truncation, and appearance."""
 
 import unittest
 
 from playwright.sync_api import expect
 from preview_walk import LIVE_STATE, RELOAD, SIZES, PreviewWalk, activity, alert, of_type
 
-# What is measured in which preview: title of the frame, selector, row of the table.
+# The measured elements: title of the frame, selector, entry of SIZES.
 NOTIFICATION = [(title, ".notification", "notification")
                 for title in ("Lock Screen", "Banner", "Expanded", "Notification Center")]
 ISLAND = [
@@ -23,7 +23,7 @@ LONG = "Tap to open the order and see where to collect it from the counter. " * 
 
 
 class Previews(PreviewWalk):
-    def test_every_preview_has_apples_size(self):
+    def test_every_preview_has_the_documented_size(self):
         self.put_surfaces()
         self.open(
             alert(1, alert={"title": "Ready", "body": "Tap to open."}), activity(2, LIVE_STATE, alert={"body": "Soon"}),
@@ -39,19 +39,19 @@ class Previews(PreviewWalk):
                 3: WIDGETS + ACCESSORIES + (STANDBY_VIEW if has_island else []), 4: CONTROL,
             }.items():
                 self.show(number)
-                meant = {title for title, _, _ in previews}
-                expect(self.page.locator(".previews iframe")).to_have_count(len(meant))
-                self.assertEqual(set(self.titles()), meant, f"push {number} on {device}")
+                expected = {title for title, _, _ in previews}
+                expect(self.page.locator(".previews iframe")).to_have_count(len(expected))
+                self.assertEqual(set(self.titles()), expected, f"push {number} on {device}")
                 for preview in previews:
                     self.assert_size(device, *preview)
-        self.assertEqual(self.complaints, [])
+        self.assertEqual(self.errors, [])
 
-    def test_nothing_sticks_out_at_any_size_of_text(self):
+    def test_no_text_overflows_at_any_text_size(self):
         self.put_surfaces()
         state = {**LIVE_STATE, "headline": LONG, "subhead": LONG}
         self.open(alert(1, alert={"title": LONG, "subtitle": LONG, "body": LONG}, category="order"), activity(2, state),
                   of_type(3, "widgets", RELOAD, ".push-type.widgets"))
-        sticking = """root => [...root.querySelectorAll("[data-lines]")].filter(part => {
+        overflowing = """root => [...root.querySelectorAll("[data-lines]")].filter(part => {
             const lines = part.getBoundingClientRect().height / parseFloat(getComputedStyle(part).lineHeight)
             const scale = part.closest(".standby") ? 2 : 1
             return lines / scale > Number(part.dataset.lines) + 0.1 || part.scrollWidth > part.clientWidth + 1
@@ -64,12 +64,12 @@ class Previews(PreviewWalk):
                 for title in self.titles():
                     screen = self.screen(title).locator(".screen")
                     expect(screen).to_have_attribute("data-text", size)
-                    self.assertEqual(screen.evaluate(sticking), [], f"{title} at {size}")
+                    self.assertEqual(screen.evaluate(overflowing), [], f"{title} at {size}")
         self.show(1)
         self.assertEqual(self.screen("Banner").locator(".body").evaluate("body => getComputedStyle(body).fontSize"), "25px")
         self.assert_size("393x852", "Lock Screen", ".notification", "notification")
 
-    def test_what_is_cut_is_marked_and_told(self):
+    def test_truncated_text_is_marked_and_listed(self):
         self.open(alert(1, alert={"title": LONG, "body": LONG}), alert(2, alert={"title": "Ready", "body": "Tap to open."}))
         self.show(1)
         for title, lines in {"Lock Screen": 4, "Banner": 2, "Notification Center": 4}.items():
@@ -83,14 +83,14 @@ class Previews(PreviewWalk):
             seen = body.evaluate("body => body.firstChild.data")
             rest = figure.locator(".cut-off q").nth(1).inner_text()
             whole = "".join(LONG.split())
-            self.assertEqual("".join((seen + rest).split()), whole, f"{title}: nothing is lost between the cut and the rest")
+            self.assertEqual("".join((seen + rest).split()), whole, f"{title}: the shown and the listed text are complete")
         expect(self.screen("Expanded").locator(".cut")).to_have_count(0)
         expect(self.screen("Expanded").locator(".body")).to_have_text(LONG)
         self.show(2)
         expect(self.page.locator(".cut-off")).to_have_count(0)
         expect(self.screen("Lock Screen").locator(".cut")).to_have_count(0)
 
-    def test_they_fit_a_phone_that_looks_at_them(self):
+    def test_previews_fit_a_narrow_screen(self):
         self.page.set_viewport_size({"width": 390, "height": 800})
         self.open(alert(1, alert=LONG), activity(2, LIVE_STATE))
         for number, card in ((1, "notification"), (2, "activity")):
@@ -103,15 +103,15 @@ class Previews(PreviewWalk):
             self.assertEqual(self.page.evaluate("document.documentElement.scrollWidth"), 390)
             self.page.keyboard.press("Escape")
 
-    def test_the_choices_are_kept_and_darkness_is_dark(self):
+    def test_settings_are_stored_and_dark_mode_applies(self):
         self.open(alert(1, alert="Ready"))
         self.show(1)
-        ink = "body => getComputedStyle(body).color"
+        color = "body => getComputedStyle(body).color"
         body = self.screen("Lock Screen").locator(".body")
-        self.assertEqual(body.evaluate(ink), "rgb(0, 0, 0)")
+        self.assertEqual(body.evaluate(color), "rgb(0, 0, 0)")
         self.choose("Appearance", "dark")
         self.choose("Phone", "430x932")
-        self.assertEqual(body.evaluate(ink), "rgb(255, 255, 255)")
+        self.assertEqual(body.evaluate(color), "rgb(255, 255, 255)")
         self.page.reload()
         self.show(1)
         expect(self.page.get_by_label("Appearance")).to_have_value("dark")

@@ -1,4 +1,4 @@
-"""The relay's page: the key at the door, figures, lanes, plots, and what was given up."""
+"""The relay's status page: sign-in, figures, lanes, plots and dead letters."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ READER = "mrt_765432zyxwvutsrqponmlkjihgfedcba"
 
 
 class Program:
-    """A program of martlet's that says on which ports it listens."""
+    """A martlet server that prints its ports when it is ready."""
 
     def __init__(self, ready, *arguments):
         self.process = subprocess.Popen([MARTLET, *arguments], stdout=subprocess.PIPE, text=True)
@@ -50,22 +50,22 @@ class RelayPage(unittest.TestCase):
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
-        self.apple = Program("ends it", "simulate", "--h2c", "--port", "0", "--channel-port", "0", "--inbox-port", "0")
-        apple_port = self.apns_port()
-        self.configure(apple_port)
+        self.simulator = Program("ends it", "simulate", "--h2c", "--port", "0", "--channel-port", "0", "--inbox-port", "0")
+        apns_port = self.apns_port()
+        self.configure(apns_port)
         self.relay = Program("ends it", "relay", "--configuration", self.directory.name + "/relay.json")
         self.url = f"http://127.0.0.1:{self.relay.port(r'in JSON on port ([0-9]+)')}"
         self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
         self.page = self.context.new_page()
-        self.complaints = []
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.errors = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def apns_port(self):
-        inbox = re.search(r"http://localhost:(\d+)/", self.apple.text)[1]
+        inbox = re.search(r"http://localhost:(\d+)/", self.simulator.text)[1]
         info = json.load(urllib.request.urlopen(f"http://127.0.0.1:{inbox}/api/v1/info"))
         return int(info["apns"].rsplit(":", 1)[1])
 
-    def configure(self, apple_port):
+    def configure(self, apns_port):
         subprocess.run(
             ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
              self.directory.name + "/key.p8"], check=True, capture_output=True)
@@ -82,7 +82,7 @@ class RelayPage(unittest.TestCase):
             "data": "relay.sqlite", "listen": {"development": "127.0.0.1:0"}, "http": "127.0.0.1:0",
             "apps": [app("orders"), app("rides")],
             "callers": [caller("all", KEY, ["send", "read", "manage"]), caller("reader", READER, ["send"])],
-            "apple": {"development": {"host": "127.0.0.1", "port": apple_port, "clear": True}},
+            "apple": {"development": {"host": "127.0.0.1", "port": apns_port, "clear": True}},
         }
         with open(self.directory.name + "/relay.json", "w") as file:
             json.dump(configuration, file)
@@ -90,7 +90,7 @@ class RelayPage(unittest.TestCase):
     def tearDown(self):
         self.context.close()
         self.relay.stop()
-        self.apple.stop()
+        self.simulator.stop()
         self.directory.cleanup()
 
     def push(self, count, app="orders"):
@@ -102,13 +102,13 @@ class RelayPage(unittest.TestCase):
 
     def enter(self, key):
         self.page.goto(self.url)
-        self.page.get_by_label("A key of this relay").fill(key)
-        self.page.get_by_role("button", name="Show the relay").click()
+        self.page.get_by_label("API key").fill(key)
+        self.page.get_by_role("button", name="Sign in").click()
 
     def figure(self, name):
         return self.page.locator(".figure", has=self.page.locator("dt", has_text=re.compile(f"^{name}$"))).locator("dd")
 
-    def test_figures_and_lanes_follow_what_happens(self):
+    def test_figures_and_lanes_are_updated(self):
         self.push(3)
         self.enter(KEY)
         expect(self.figure("delivered")).to_have_text("3")
@@ -118,33 +118,33 @@ class RelayPage(unittest.TestCase):
         self.push(2, "rides")
         expect(self.figure("delivered")).to_have_text("5")
         expect(self.page.locator("#plots figure")).to_have_count(3)
-        expect(self.page.locator("#state")).to_have_text("takes pushes")
-        expect(self.page.locator("#dead")).to_contain_text("No push has been given up")
-        self.assertEqual(self.complaints, [])
+        expect(self.page.locator("#state")).to_have_text("Accepting pushes")
+        expect(self.page.locator("#dead")).to_contain_text("No dead letters")
+        self.assertEqual(self.errors, [])
 
-    def test_nothing_is_shown_without_a_key_that_may_read(self):
+    def test_the_page_requires_a_key_with_the_scope_read(self):
         self.enter("mrt_wrong")
-        expect(self.page.locator("#mistake")).not_to_be_empty()
+        expect(self.page.locator("#key-error")).not_to_be_empty()
         expect(self.page.locator("#status")).to_be_hidden()
-        self.page.get_by_label("A key of this relay").fill(READER)
-        self.page.get_by_role("button", name="Show the relay").click()
-        expect(self.page.locator("#mistake")).to_contain_text("does not have the scope read")
-        self.page.get_by_label("A key of this relay").fill(KEY)
+        self.page.get_by_label("API key").fill(READER)
+        self.page.get_by_role("button", name="Sign in").click()
+        expect(self.page.locator("#key-error")).to_contain_text("does not have the scope read")
+        self.page.get_by_label("API key").fill(KEY)
         self.page.keyboard.press("Enter")
         expect(self.page.locator("#status")).to_be_visible()
         self.page.reload()
         expect(self.page.locator("#status")).to_be_visible()
-        self.page.get_by_role("button", name="Forget the key").click()
+        self.page.get_by_role("button", name="Sign out").click()
         self.page.reload()
-        expect(self.page.locator("#door")).to_be_visible()
+        expect(self.page.locator("#sign-in")).to_be_visible()
 
-    def test_it_says_when_the_relay_is_away(self):
+    def test_a_lost_connection_is_shown(self):
         self.enter(KEY)
-        expect(self.page.locator("#live")).to_have_text("live")
+        expect(self.page.locator("#live")).to_have_text("Live")
         self.relay.stop()
-        expect(self.page.locator("#live")).to_have_text("the relay is away", timeout=10_000)
+        expect(self.page.locator("#live")).to_have_text("Connection lost. Retrying…", timeout=10_000)
 
-    def test_it_is_usable_on_a_phone_and_in_the_dark(self):
+    def test_narrow_screen_in_dark_mode(self):
         self.page.set_viewport_size({"width": 390, "height": 800})
         self.page.emulate_media(color_scheme="dark")
         self.enter(KEY)

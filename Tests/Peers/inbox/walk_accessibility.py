@@ -1,4 +1,4 @@
-"""Every page as people meet it who have a phone in the hand, a screen reader, or eyes that want contrast."""
+"""The accessibility of every page: contrast, names of controls, and the layout on a narrow screen."""
 
 import unittest
 
@@ -6,12 +6,12 @@ from inbox_walk import InboxWalk, push
 from playwright.sync_api import expect
 
 ACTIVITY = "ab" * 16
-PLACES = ["", "push/1", "activities", f"activities/{ACTIVITY}", "devices", "channels", "connections", "faults", "connect"]
+ADDRESSES = ["", "push/1", "activities", f"activities/{ACTIVITY}", "devices", "channels", "connections", "faults", "connect"]
 CONTROLS = {
     "button", "link", "textbox", "searchbox", "combobox", "checkbox", "slider", "tab", "option", "spinbutton",
     "DisclosureTriangle", "listbox", "dialog", "image",
 }
-# The least contrast of any text with what is under it: WCAG 2.2, relative luminance.
+# The texts whose contrast with their background is below 4.5:1 (WCAG 2.2, relative luminance).
 CONTRAST = """() => {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true })
   const rgba = (color) => {
@@ -21,33 +21,33 @@ CONTRAST = """() => {
     const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data
     return [r, g, b, a / 255]
   }
-  const over = (top, under) => top.slice(0, 3).map((c, i) => c * top[3] + under[i] * (1 - top[3]))
-  const under = (element) => {
+  const blend = (top, bottom) => top.slice(0, 3).map((c, i) => c * top[3] + bottom[i] * (1 - top[3]))
+  const background = (element) => {
     if (!element) return [255, 255, 255]
     const own = rgba(getComputedStyle(element).backgroundColor)
-    return own[3] === 1 ? own.slice(0, 3) : over(own, under(element.parentElement))
+    return own[3] === 1 ? own.slice(0, 3) : blend(own, background(element.parentElement))
   }
-  const light = (color) => color.map((c) => c / 255)
+  const luminance = (color) => color.map((c) => c / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
-  const faint = []
+  const failures = []
   for (const element of document.querySelectorAll("body *")) {
     const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())
     if (!hasText || !element.checkVisibility() || element.matches(":disabled")) continue
-    const paper = under(element)
-    const [one, other] = [light(over(rgba(getComputedStyle(element).color), paper)), light(paper)].sort((a, b) => b - a)
+    const paper = background(element)
+    const [one, other] = [luminance(blend(rgba(getComputedStyle(element).color), paper)), luminance(paper)].sort((a, b) => b - a)
     const ratio = (one + 0.05) / (other + 0.05)
-    if (ratio < 4.5) faint.push(`${ratio.toFixed(2)} ${element.tagName}.${element.className}: ${element.textContent}`)
+    if (ratio < 4.5) failures.push(`${ratio.toFixed(2)} ${element.tagName}.${element.className}: ${element.textContent}`)
   }
-  return faint
+  return failures
 }"""
 
 
-class Everybody(InboxWalk):
+class Accessibility(InboxWalk):
     def setUp(self):
         super().setUp()
         ask = self.simulator.ask
-        self.simulator.take_in(push(1), push(2, status=400, reason="BadDeviceToken"))
+        self.simulator.import_pushes(push(1), push(2, status=400, reason="BadDeviceToken"))
         ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d6", {"topics": ["com.example.app"], "online": False})
         ask("PUT", "/api/v1/devices/5d3a6a1c8f9a42d7", {"topics": ["com.example.app"], "unregistered-since": 1790000000000})
         ask("POST", "/api/v1/channels", {"app": "com.example.app", "message-storage-policy": 1})
@@ -59,36 +59,36 @@ class Everybody(InboxWalk):
         self.open()
 
     def visit(self):
-        for place in PLACES:
-            self.page.goto(f"{self.simulator.url}/#/{place}")
+        for address in ADDRESSES:
+            self.page.goto(f"{self.simulator.url}/#/{address}")
             expect(self.page.locator("main:not([hidden])")).to_be_visible()
             wanted = {"": ".row", "push/1": "#detail h2", "connections": "#page .empty", "connect": "pre"}
             wanted[f"activities/{ACTIVITY}"] = ".tick"
-            expect(self.page.locator(wanted.get(place, "#page .card, #page .preset")).first).to_be_visible()
-            yield place
+            expect(self.page.locator(wanted.get(address, "#page .card, #page .preset")).first).to_be_visible()
+            yield address
 
-    def test_text_has_contrast_in_the_light_and_in_the_dark(self):
+    def test_text_has_contrast_in_light_and_dark_mode(self):
         for scheme in ["light", "dark"]:
             self.page.emulate_media(color_scheme=scheme)
-            for place in self.visit():
-                self.assertEqual(self.page.evaluate(CONTRAST), [], f"{scheme} {place}")
-        self.assertEqual(self.complaints, [])
+            for address in self.visit():
+                self.assertEqual(self.page.evaluate(CONTRAST), [], f"{scheme} {address}")
+        self.assertEqual(self.errors, [])
 
     def test_every_control_has_a_name(self):
         session = self.context.new_cdp_session(self.page)
-        for place in self.visit():
+        for address in self.visit():
             nodes = session.send("Accessibility.getFullAXTree")["nodes"]
             seen = [node for node in nodes if not node["ignored"] and node["role"]["value"] in CONTROLS]
-            nameless = [node["role"]["value"] for node in seen if not node.get("name", {}).get("value", "").strip()]
+            unnamed = [node["role"]["value"] for node in seen if not node.get("name", {}).get("value", "").strip()]
             self.assertGreater(len(seen), 8)
-            self.assertEqual(nameless, [], place)
+            self.assertEqual(unnamed, [], address)
 
-    def test_nothing_is_wider_than_a_phone(self):
+    def test_every_page_fits_a_narrow_screen(self):
         self.page.set_viewport_size({"width": 390, "height": 800})
-        for place in self.visit():
+        for address in self.visit():
             widths = self.page.evaluate(
                 "[document.documentElement, ...document.querySelectorAll('main:not([hidden])')].map((e) => e.scrollWidth)")
-            self.assertLessEqual(max(widths), 390, place)
+            self.assertLessEqual(max(widths), 390, address)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// A push, and its payload as the text that came, in the words of other tools.
+// A push in the formats of other tools, with its payload unchanged.
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
