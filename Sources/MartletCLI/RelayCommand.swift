@@ -51,7 +51,7 @@ private struct RelayService {
         let direct = logger(for: configuration)
         let output = LogOutput(through: direct)
         let log = direct.through { output.add($0) }
-        for remark in configuration.remarks { log.warning(remark) }
+        for remark in configuration.remarks { log.warning(.configurationWarning, ["warning": .string(remark)]) }
         let relay: PushRelay
         do {
             relay = try await PushRelay.start(configuration, log: log)
@@ -93,8 +93,10 @@ private struct RelayService {
         guard let manager else { return }
         manager.tell("READY=1")
         // Sent from the relay's event loop, so that a blocked loop stops the watchdog messages.
-        if let patience = manager.patience { await relay.beat(every: patience / 2) { manager.mention("WATCHDOG=1") } }
-        await relay.beat(every: RelayService.statusInterval) {
+        if let patience = manager.patience {
+            await relay.callRepeatedly(every: patience / 2) { manager.mention("WATCHDOG=1") }
+        }
+        await relay.callRepeatedly(every: RelayService.statusInterval) {
             Task { manager.mention("STATUS=\(await relay.summary)") }
         }
     }
@@ -105,7 +107,7 @@ private struct RelayService {
         let sources = [
             Task { for await signal in signals { all.yield(signal) } },
             Task {
-                await relay.drainIsAskedFor()
+                await relay.waitForShutdownRequest()
                 all.yield(.end)
             },
         ]
@@ -121,10 +123,7 @@ private struct RelayService {
     private func reload(_ relay: PushRelay, _ log: Logger) async {
         func note(_ error: any Error) {
             log.audit(AuditEntry(caller: "SIGHUP", action: "reload", isDone: false))
-            log.error(
-                "the configuration cannot be used; the relay keeps what it had",
-                ["error": .string("\(error)")]
-            )
+            log.error(.configurationRejected, ["error": .string("\(error)")])
         }
         let configuration: RelayConfiguration
         do {

@@ -28,22 +28,13 @@ package struct RouteTable<Service: Sendable>: Sendable {
         paths = routes.map { RoutePath($0.path) }
     }
 
-    /// Returns whether a request is for a route that requires no credentials.
-    package func isOpen(_ request: HTTPRequest) -> Bool {
-        best(among: routes(at: request.path), for: request)?.0.access == .anyone
-    }
-
-    /// Returns the path of the request's route, with braces, and the values of its placeholders; nil without a route.
-    package func match(of request: HTTPRequest) -> (path: String, arguments: [String: String])? {
-        best(among: routes(at: request.path), for: request).map { ($0.0.path, $0.arguments) }
-    }
-
-    /// Returns whether any route has the path of a request, for any method.
-    package func hasPath(of request: HTTPRequest) -> Bool { !routes(at: request.path).isEmpty }
-
-    /// Returns whether the request's route reads the body while it arrives.
-    package func streamsBody(of request: HTTPRequest) -> Bool {
-        best(among: routes(at: request.path), for: request)?.0.streamsBody ?? false
+    /// Finds the route of a request.
+    package func match(of request: HTTPRequest) -> RouteMatch<Service> {
+        let here = routes(at: request.path)
+        guard let (route, arguments) = best(among: here, for: request) else {
+            return RouteMatch(route: nil, arguments: [:], methods: Set(here.map(\.0.method)).sorted())
+        }
+        return RouteMatch(route: route, arguments: arguments, methods: [route.method])
     }
 
     private typealias Match = (Route<Service>, arguments: [String: String])
@@ -66,22 +57,30 @@ package struct RouteTable<Service: Sendable>: Sendable {
     ///   - request: The request.
     ///   - service: The service that answers the request.
     ///   - stream: The body, for a route that reads it while it arrives; nil when it is in the request.
+    ///   - match: The result of ``match(of:)``; nil to find the route.
     /// - Returns: The answer.
-    package func answer(_ request: HTTPRequest, _ service: Service, stream: HTTP1Body? = nil) async -> HTTP1Answer {
+    package func answer(
+        _ request: HTTPRequest,
+        _ service: Service,
+        stream: HTTP1Body? = nil,
+        match: RouteMatch<Service>? = nil
+    ) async -> HTTP1Answer {
         let path = request.path
-        let here = routes(at: path)
+        let match = match ?? self.match(of: request)
         guard path.utf8.count <= RouteTable.longestPath else {
             return APIProblem(404, "there is nothing at a path of more than \(RouteTable.longestPath) bytes").answer
         }
-        guard !here.isEmpty else { return APIProblem(404, "there is nothing at \(path)").answer }
-        guard let (route, arguments) = best(among: here, for: request) else {
-            let methods = Set(here.map(\.0.method)).sorted().joined(separator: ", ")
+        guard match.isKnownPath else { return APIProblem(404, "there is nothing at \(path)").answer }
+        guard let route = match.route else {
+            let methods = match.methods.joined(separator: ", ")
             var response = APIProblem(405, "\(path) only answers to \(methods)").response
             response.fields.append("allow", methods)
             return .whole(response)
         }
         do throws(APIProblem) {
-            let answer = try await route.answer(try APICall(request, stream, route, arguments: arguments, service))
+            let answer = try await route.answer(
+                try APICall(request, stream, route, arguments: match.arguments, service)
+            )
             // For HEAD, a response with a streamed body is reduced to its fields, because the body may never end.
             guard request.method == "HEAD", case .pieces(let fields, _) = answer else { return answer }
             return .whole(HTTPResponse(status: 200, fields: fields))

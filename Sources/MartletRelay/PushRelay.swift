@@ -1,10 +1,7 @@
 package import Martlet
 internal import MartletCore
-internal import MartletHTTPServer
 package import MartletOutbox
-internal import MartletServer
 internal import MartletTransport
-internal import Synchronization
 
 /// A push relay: accepts pushes from any client, stores them and delivers each to Apple without losing any.
 ///
@@ -12,87 +9,16 @@ internal import Synchronization
 /// and the signing keys, forwards payloads without interpreting them, and stores the outcome of each push. It is a
 /// server and a client of the APNs protocol, with an ``OutboxStore`` between them.
 ///
-/// All decisions are made on one event loop, by values without I/O: ``DeliveryMachine`` decides which push is sent
-/// when. The outbox and the client of each lane have threads of their own.
+/// The relay consists of ``RelayParts`` on one event loop, which have their own state; decisions are made by values
+/// without I/O. The outbox and the client of each lane have threads of their own.
 package actor PushRelay {
-    nonisolated let loop: EventLoop
-    /// The executor of the actor, required by `Actor`: the event loop that serves the connections.
+    private nonisolated let loop: EventLoop
+    /// The executor of the actor, required by `Actor`: the event loop of all parts.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-    var configuration: RelayConfiguration
-    let clock: WallClock
-    var log: Logger
-    let outbox: any OutboxStore
-    /// The same outbox, when other relays may use it.
-    let shared: (any SharedOutbox)?
-    var fleet = FleetView()
-    /// The callers, also read on other threads, by requests whose bodies have not arrived yet.
-    nonisolated var callers: Callers {
-        get { knownCallers.withLock { $0 } }
-        set { knownCallers.withLock { $0 = newValue } }
-    }
-    private nonisolated let knownCallers: Mutex<Callers>
-    let startedAt: Int64
-
-    var machine: DeliveryMachine
-    var clients: [Lane: LaneClient] = [:]
-    /// The lanes that accept pushes; others only send the pushes that are stored for them.
-    var openLanes: Set<Lane> = []
-    var listeners: [APNsListener] = []
-    private var http: HTTP1Listener?
-    var connections: [ObjectIdentifier: RelayConnection] = [:]
-    /// The relay's health, readable from other threads.
-    nonisolated let health = HealthBoard()
-    /// Pushes that came in during this turn of the event loop.
-    var incoming = IncomingPushes()
-    /// Outcomes that arrived before the acceptance of their pushes was answered.
-    var earlyOutcomes = EarlyOutcomes()
-    /// The decision whether pushes are accepted under load.
-    var gate: LoadGate
-    /// The callers that wait for the outcome of a push.
-    var waiters = OutcomeWaiters()
-    /// The time of the next check for waiters whose time is over; nil when none wait.
-    var waitersAreWatched: MonotonicTime?
-    var counts = RelayCounts()
-    var notes: [Lane: LaneNotes] = [:]
-    var laneControl = LaneControl()
-    var rates = RecentRates()
-    var reloads: ConfigurationReloads
-    var store = StoreHealth()
-    /// The time of the last check for expired keys and certificates, in seconds since 1970.
-    var expiryLoggedAt: Int64 = 0
-    /// The limit for log lines about clients whose TLS handshake failed.
-    var failedHandshakes = LogThrottle()
-    /// The limits for log lines about rejected callers, by their cause.
-    var refusals: [CallerRefusal.Cause: LogThrottle] = [:]
-    /// The limit for log lines about unusual provider tokens.
-    var unusualTokens = LogThrottle()
-    var isCarryingOut = false
-    var wakeUp: LoopTimer?
-    var isDraining = false
-    var events: OutcomeEvents
-    var replays = ReplayBudget()
-    /// The number of open batches of each caller, by its name.
-    var openBatches: [String: Int] = [:]
-    var history = StatusHistory()
-    var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
-    var webhooks: [String: WebhookSchedule] = [:]
-    /// The limits for log lines about webhooks that failed, by the name of the app.
-    var webhookFailures: [String: LogThrottle] = [:]
-    var generator: SplitMix64
-    /// The recorder of spans; nil when none are exported.
-    var tracer: PushTracer?
-    private var exporter: TelemetryExporter?
-    /// The limit for log lines about exports that failed.
-    var exportTroubles = LogThrottle()
-    private var housekeeping: Task<Void, Never>?
-    private var drained: [CheckedContinuation<Void, Never>] = []
-    private let drainRequests = AsyncStream.makeStream(of: Void.self)
-
-    /// The ports that serve the APNs protocol, by environment.
-    package private(set) var ports: [PushEnvironment: UInt16] = [:]
-    /// The port of the JSON API; nil when it is not configured.
-    package private(set) var httpPort: UInt16?
+    private(set) var context: RelayContext
+    nonisolated let parts: RelayParts
+    private var isStopping = false
 
     private init(
         _ configuration: RelayConfiguration,
@@ -100,30 +26,11 @@ package actor PushRelay {
         clock: WallClock,
         log: Logger
     ) throws(RelayError) {
-        self.configuration = configuration
-        self.outbox = outbox
-        shared = outbox as? any SharedOutbox
-        self.clock = clock
-        events = OutcomeEvents(run: clock.millisecondsSince1970())
-        self.log = log
-        startedAt = clock.millisecondsSince1970()
-        reloads = ConfigurationReloads(startedAt: startedAt)
-        knownCallers = Mutex(try Callers(configuration))
-        gate = LoadGate(limits: configuration.loadLimits)
-        generator = SplitMix64(state: .random(in: .min ... .max))
-        machine = DeliveryMachine(
-            limits: configuration.limits,
-            seed: .random(in: .min ... .max)
-        )
-        do {
-            loop = try EventLoop()
-        } catch {
-            throw RelayError("\(error)")
-        }
-    }
-
-    deinit {
-        loop.shutdown()
+        let callers = try Callers(configuration)
+        let context = try RelayContext(configuration, outbox, clock: clock, log: log)
+        self.context = context
+        loop = context.loop
+        parts = RelayParts(context, callers)
     }
 
     /// Starts a relay, which listens and delivers when this returns.
@@ -140,25 +47,7 @@ package actor PushRelay {
         log: Logger = .silent
     ) async throws(RelayError) -> PushRelay {
         try configuration.check()
-        let outbox: any OutboxStore
-        do throws(OutboxError) {
-            switch configuration.data {
-            case .file(let path):
-                var options = configuration.outbox
-                options.retriesOpening = true
-                outbox = try await SQLiteOutbox(file: path, options: options)
-            case .database(let address):
-                let options = PostgreSQLOutbox.Options(
-                    limit: configuration.outbox.limit,
-                    name: configuration.node,
-                    statementTime: configuration.statementTime,
-                    retriesOpening: true
-                )
-                outbox = try await PostgreSQLOutbox(address: address, options: options)
-            }
-        } catch {
-            throw RelayError("\(error)")
-        }
+        let outbox = try await configuration.openOutbox()
         return try await start(configuration, over: outbox, clock: clock, log: log)
     }
 
@@ -175,145 +64,119 @@ package actor PushRelay {
     }
 
     private func begin() async throws(RelayError) {
-        machine.pauseManually(nil)
-        open(try freshClients(for: configuration), configuration)
-        if let telemetry = configuration.telemetry {
-            exporter = try TelemetryExporter(telemetry, for: self, using: &generator)
-            if telemetry.traces != nil { tracer = PushTracer(share: telemetry.share) }
+        let (configuration, parts) = (context.configuration, parts)
+        let clients = try await parts.dispatcher.newClients(for: configuration)
+        let exporter = try configuration.telemetry.map { (settings) throws(RelayError) in
+            try TelemetryExporter(settings, context, for: parts.monitor)
         }
-        try listen()
-        await checkStore()
-        await syncLanes()
-        carryOutSoon()
-        watchPulse()
-        watchExpiry()
-        followFleet()
-        log.info(
-            "the relay runs",
+        await parts.dispatcher.start(clients) { [weak intake = parts.intake] push in
+            intake?.assumeIsolated { $0.noteEnd(of: push) }
+        }
+        try await parts.server.listen(for: RelayAPI(parts))
+        await parts.monitor.checkOutbox()
+        await parts.dispatcher.syncLanes()
+        await parts.intake.watchOtherRelays()
+        context.log.info(
+            .relayStarted,
             ["version": .string(MartletVersion.current), "apps": .whole(configuration.apps.count)]
         )
-        if let exporter { Task { await exporter.start() } }
-        housekeeping = Task { [weak self] in
-            while !Task.isCancelled {
-                try? await Task.sleep(for: .seconds(1))
-                await self?.keepHouse()
-            }
-        }
-    }
-
-    private func listen() throws(RelayError) {
-        let tls = try configuration.serverTLS()
-        // The setting of the current address, for the error.
-        var setting = ""
-        do {
-            for (environment, address) in configuration.listeners {
-                let limits = APNsListener.Limits(
-                    initialStreams: configuration.streamsPerConnection,
-                    bodyBytes: PushRelay.longestBody
-                )
-                setting = "listen.\(environment.rawValue): "
-                let listener = try APNsListener(
-                    host: address.host,
-                    port: address.port,
-                    tls: tls,
-                    limits: limits,
-                    on: loop
-                ) { connection, event in
-                    // Keeps the relay alive until `stop(within:)`, because clients may still be connected.
-                    self.handle(event, from: connection, for: environment)
-                }
-                listeners.append(listener)
-                ports[environment] = listener.port
-                let bound = RelayConfiguration.Address(host: address.host, port: listener.port)
-                log.info("listening", ["address": .string("\(bound)"), "for": .string(environment.rawValue)])
-            }
-            if let address = configuration.http {
-                let api = RelayAPI(self)
-                var limits = HTTP1Listener.Limits()
-                limits.bodyBytes = configuration.longestBody
-                // Half of the descriptors are left for callers over HTTP/2, connections to Apple and files.
-                limits.connections = min(configuration.connections, DescriptorLimit.current / 2)
-                setting = "http: "
-                http = try HTTP1Listener(
-                    host: address.host,
-                    port: address.port,
-                    limits: limits,
-                    admission: { api.admission(of: $0, from: $0.peer) },
-                    handler: { await api.answer($0, $1, from: $0.peer) }
-                )
-                httpPort = http?.port
-                let bound = RelayConfiguration.Address(host: address.host, port: httpPort ?? 0)
-                log.info("listening", ["address": .string("\(bound)"), "for": "http"])
-            }
-        } catch {
-            for listener in listeners { listener.close(grace: .zero) {} }
-            throw RelayError("\(setting)\(error)")
-        }
+        await parts.monitor.start(exporter)
     }
 
     /// Shuts down: accepts no more pushes, waits for the results of those in flight, stores them and closes the outbox.
     ///
     /// - Parameter limit: The maximum time. Pushes without an answer by then are sent again after the next start.
     package func stop(within limit: Duration = .seconds(20)) async {
-        guard !isDraining else { return }
-        isDraining = true
-        postHealth()
-        log.info("the relay comes to its end", ["in-flight": .whole(machine.inFlight)])
-        housekeeping?.cancel()
-        for listener in listeners { listener.close(grace: limit) {} }
-        machine.drain()
-        carryOutSoon()
-        await untilIdle(within: limit)
-        waiters.giveUpAll()
-        events.finish()
-        // The request that asked for the shutdown may still wait for its answer.
-        await http?.stop(within: PushRelay.answerTimeAtEnd)
-        http = nil
-        for client in clients.values { await client.close() }
-        // Pushes that were still in flight have failed with their connections; their results are stored, too.
-        await untilIdle(within: .seconds(1))
-        wakeUp?.cancel()
-        await outbox.close(isInOrder: machine.isIdle)
-        await exporter?.close(within: .seconds(4))
-        log.info("the relay has ended", ["unanswered": .whole(machine.inFlight)])
-    }
-
-    /// Requests a shutdown, on behalf of an operator.
-    ///
-    /// - Parameter caller: The name of the caller; nil when another relay passes the request on, which logs the caller.
-    func askToDrain(by caller: String?) {
-        log.info(
-            caller == nil ? "drain requested: the audit log of another relay has the caller" : "drain requested",
-            ["caller": caller.map { .string($0) }]
-        )
-        drainRequests.continuation.yield()
+        guard !isStopping else { return }
+        isStopping = true
+        await parts.monitor.drain()
+        let inFlight = await parts.dispatcher.inFlight
+        context.log.info(.shuttingDown, ["in-flight": .whole(inFlight)])
+        await parts.intake.drain()
+        await parts.server.drain(within: limit)
+        await parts.dispatcher.drain(within: limit)
+        await parts.intake.finish()
+        await parts.server.close()
+        await parts.dispatcher.close()
+        let isIdle = await parts.dispatcher.isIdle
+        await context.outbox.close(isInOrder: isIdle)
+        await parts.monitor.close()
+        let unanswered = await parts.dispatcher.inFlight
+        context.log.info(.relayStopped, ["unanswered": .whole(unanswered)])
     }
 
     /// Waits until a shutdown is requested; for one reader.
-    package nonisolated func drainIsAskedFor() async {
-        for await _ in drainRequests.stream { return }
+    package nonisolated func waitForShutdownRequest() async {
+        await parts.shutdownRequests.wait()
     }
 
-    /// Waits until every sent push is answered and its result is stored.
-    private func untilIdle(within limit: Duration) async {
-        guard !machine.isIdle else { return }
-        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.endDraining() } }
-        await withCheckedContinuation { drained.append($0) }
-        timer.cancel()
+    // MARK: Reloading
+
+    /// Applies another configuration without interrupting anything.
+    ///
+    /// Callers, apps, their keys, rates and connections, the certificate, times and the log level change. A removed app
+    /// accepts no more pushes; its waiting pushes are still sent. Addresses and storage change only with a restart.
+    ///
+    /// - Parameter new: The configuration.
+    /// - Throws: ``RelayError``; the previous configuration stays in use then.
+    package func reload(_ new: RelayConfiguration) async throws(RelayError) {
+        do throws(RelayError) {
+            try await apply(new)
+        } catch {
+            await noteFailedReload()
+            throw error
+        }
+        await parts.monitor.noteReload(succeeds: true)
     }
 
-    /// Makes ``untilIdle(within:)`` return.
-    func endDraining() {
-        for continuation in drained { continuation.resume() }
-        drained = []
+    /// Notes that a new configuration could not be read or applied.
+    package func noteFailedReload() async {
+        await parts.monitor.noteReload(succeeds: false)
     }
 
-    /// The maximum time for sending the last answers over HTTP when the relay stops.
-    private static let answerTimeAtEnd = Duration.seconds(2)
+    private func apply(_ new: RelayConfiguration) async throws(RelayError) {
+        try new.check()
+        let callers = try Callers(new)
+        let clients = try await parts.dispatcher.newClients(for: new)
+        let tls = context.configuration.identity == nil ? nil : try new.serverTLS()
+        let (old, log) = (context.configuration, context.log)
+        for setting in new.settingsThatNeedRestart(since: old) {
+            log.warning(.restartRequired, ["setting": .string(setting)])
+        }
+        context.configuration = new.keepingFixedSettings(of: old)
+        context.log = log.at(new.logLevel)
+        let revoked = RevokedAccess(from: old, to: new)
+        log.revoked(revoked)
+        await parts.intake.use(context, revoking: revoked, callers: Set(callers.appsByCaller.keys))
+        await parts.server.use(context, callers, tls)
+        await parts.dispatcher.use(context, clients)
+        await parts.webhooks.use(context)
+        log.info(.configurationReloaded, ["apps": .whole(new.apps.count), "callers": .whole(new.callers.count)])
+        await parts.monitor.use(context)
+    }
 
-    /// The maximum size of a body over HTTP/2, in bytes; small, because many arrive at once.
-    private static let longestBody = 256 << 10
+    // MARK: State
 
-    /// The time in milliseconds since 1970.
-    nonisolated var now: Int64 { clock.millisecondsSince1970() }
+    /// The ports that serve the APNs protocol, by environment.
+    package var ports: [PushEnvironment: UInt16] {
+        get async { await parts.server.ports }
+    }
+
+    /// The port of the JSON API; nil when it is not configured.
+    package var httpPort: UInt16? {
+        get async { await parts.server.httpPort }
+    }
+
+    /// The status in one line.
+    package var summary: String {
+        get async { await parts.monitor.summary }
+    }
+
+    /// Calls an action on the relay's event loop now and after each interval; the calls stop when the event loop hangs.
+    package func callRepeatedly(every interval: Duration, _ action: @escaping @Sendable () -> Void) {
+        action()
+        loop.schedule(after: interval) { [weak self] in
+            self?.assumeIsolated { $0.callRepeatedly(every: interval, action) }
+        }
+    }
 }

@@ -66,11 +66,13 @@ struct RelayBench {
 
     /// Another relay with the same configuration, between the same two.
     func another(_ change: (inout RelayConfiguration) -> Void = { _ in }) async throws -> RelayBench {
-        var configuration = await relay.configuration
+        var configuration = await relay.context.configuration
         change(&configuration)
         let relay = try await PushRelay.start(configuration)
         return RelayBench(self, relay)
     }
+
+    var parts: RelayParts { relay.parts }
 
     static func hash(_ key: String) throws -> String {
         try SHA256.hash(Array(key.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -111,7 +111,7 @@ import Testing
             since: Date(timeIntervalSince1970: 1_790_000_000)
         )
         #expect(await bench.push(to: "dead00ff").json["state"] == "refused")
-        let later = #","not-before":\#(bench.relay.now / 1_000 + 3_600)"#
+        let later = #","not-before":\#(bench.parts.now / 1_000 + 3_600)"#
         let order = #"{"app":"orders","to":"5d3a6a1c","payload":{"aps":{"alert":"Secret"}}\#(later)}"#
         let waiting = await bench.ask("POST", "/v1/pushes", order)
         let id = try #require(waiting.json["id"]?.stringValue, "\(waiting.text)")
@@ -142,8 +142,8 @@ import Testing
 
     @Test func `events are told to those whose app it is`() async throws {
         let bench = try await bench()
-        let theirs = try await bench.relay.listen(for: RelayBench.listener(to: "rides"), after: nil)
-        let ours = try await bench.relay.listen(for: RelayBench.listener(to: "orders"), after: nil)
+        let theirs = try await bench.parts.intake.listen(for: RelayBench.listener(to: "rides"), after: nil)
+        let ours = try await bench.parts.intake.listen(for: RelayBench.listener(to: "orders"), after: nil)
         #expect(await bench.push().json["state"] == "delivered")
         let ride = await bench.ask(
             "POST",
@@ -212,7 +212,7 @@ extension RelayBench {
             fields: ["authorization": "Bearer " + key],
             body: Array(body.utf8)
         )
-        guard case .pieces(_, let pieces) = await RelayAPI(relay).answer(request) else { return "" }
+        guard case .pieces(_, let pieces) = await RelayAPI(relay.parts).answer(request) else { return "" }
         var bytes: [UInt8] = []
         for await piece in pieces { bytes += piece }
         return String(decoding: bytes, as: UTF8.self)

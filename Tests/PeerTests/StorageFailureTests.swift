@@ -126,7 +126,7 @@ import Testing
         #expect(error?.status == 503 && error?.reason == .serviceUnavailable && error?.retryAfter != nil)
         // Asked right after a push: what the relay writes by itself now and then is smaller, and may still have room.
         let ready = try #require(await relay.ask([push(4_000), RawHTTP1.Request("GET", "/readyz")]).last)
-        #expect(ready.status == 503 && ready.body.contains("pushes cannot be kept"), "\(ready)")
+        #expect(ready.status == 503 && ready.body.contains("pushes cannot be stored"), "\(ready)")
         #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
         // There is room again, and the relay finds out by itself.
         #expect(try await ProgramRun("mount", ["-o", "remount,size=64m", disk.path]).status == 0)

@@ -10,17 +10,17 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// The number of destinations from which on no further line is added to the pushes that are stored together.
     private static let together = 2_000
     /// The maximum time that pushes wait for capacity that other pushes use.
-    private static let patience = Duration.seconds(30)
+    private static let capacityTime = Duration.seconds(30)
 
     private let call: RelayAPI.Call
-    private let desk: OrderDesk
-    /// The batch's place among the open batches of its caller, held until this value is released.
-    private let place: OpenBatch
+    private let builder: PushRequestBuilder
+    /// The slot of the batch among the open batches of its caller, held until this value is released.
+    private let slot: OpenBatch
 
-    init(_ call: RelayAPI.Call, _ desk: OrderDesk, _ place: OpenBatch) {
+    init(_ call: RelayAPI.Call, _ builder: PushRequestBuilder, _ slot: OpenBatch) {
         self.call = call
-        self.desk = desk
-        self.place = place
+        self.builder = builder
+        self.slot = slot
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(batch: self) }
@@ -28,14 +28,14 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// An iterator that handles a group of lines at a time.
     struct Iterator: AsyncIteratorProtocol {
         private let batch: BatchAnswers
-        private var desk: OrderDesk
+        private var builder: PushRequestBuilder
         private var lines: LineReader
         private var lineNumber = 0
         private var hasEnded = false
 
         fileprivate init(batch: BatchAnswers) {
             self.batch = batch
-            desk = batch.desk
+            builder = batch.builder
             lines = LineReader(batch.call.body, batch.call.stream)
         }
 
@@ -44,7 +44,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
             do throws(LineReader.Failure) {
                 var part = Part()
                 while part.pushes.count < BatchAnswers.together, let line = try await lines.next(after: part.count) {
-                    part.add(line, number: lineNumber, to: &desk)
+                    part.add(line, number: lineNumber, to: &builder)
                     lineNumber += 1
                 }
                 guard part.count > 0 else { return nil }
@@ -52,7 +52,7 @@ struct BatchAnswers: AsyncSequence, Sendable {
                     hasEnded = true
                     return part.refusals
                 }
-                return await batch.answers(to: part, &desk)
+                return await batch.answers(to: part, &builder)
             } catch {
                 hasEnded = true
                 return error.problem.map { $0.json.encoded() + [UInt8(ascii: "\n")] }
@@ -74,9 +74,9 @@ struct BatchAnswers: AsyncSequence, Sendable {
             return Array(repeatElement(problem, count: count).joined())
         }
 
-        mutating func add(_ line: [UInt8], number: Int, to desk: inout OrderDesk) {
+        mutating func add(_ line: [UInt8], number: Int, to builder: inout PushRequestBuilder) {
             do throws(APIProblem) {
-                let made = try desk.pushes(of: try PushOrder(try RelayAPI.json(of: line)), line: number)
+                let made = try builder.pushes(of: try PushRequest(try RelayAPI.json(of: line)), line: number)
                 lines.append(.success(pushes.count..<pushes.count + made.count))
                 pushes += made
             } catch {
@@ -88,18 +88,18 @@ struct BatchAnswers: AsyncSequence, Sendable {
     /// Whether the caller may still send: a reload may have removed it, or its credentials have expired.
     private var maySend: Bool {
         let service = call.service
-        return service.relay.callers.mayStillSend(service.caller)
-            && service.caller.refusal(at: service.relay.now / 1_000) == nil
+        return service.parts.server.callers.mayStillSend(service.caller)
+            && service.caller.refusal(at: service.parts.now / 1_000) == nil
     }
 
-    private func answers(to part: Part, _ desk: inout OrderDesk) async -> [UInt8] {
+    private func answers(to part: Part, _ builder: inout PushRequestBuilder) async -> [UInt8] {
         let service = call.service
-        let (results, acceptedAt) = await service.relay.accept(
+        let (results, acceptedAt) = await service.parts.intake.accept(
             part.pushes,
             from: service.caller,
-            waitingForRoom: BatchAnswers.patience
+            waitingForRoom: BatchAnswers.capacityTime
         )
-        desk.now = service.relay.now
+        builder.now = service.parts.now
         var bytes: [UInt8] = []
         for line in part.lines {
             switch line {

@@ -27,13 +27,13 @@ extension RelayAPI {
     /// Returns the audit entry of an answered request; nil for a request that is not administrative.
     static func auditEntry(
         of request: HTTPRequest,
-        _ match: (path: String, arguments: [String: String])?,
+        _ match: Match,
         from caller: Callers.Caller,
         peer: String?,
         answer: HTTP1Answer
     ) -> AuditEntry? {
-        guard let match, case .whole(let response) = answer,
-            let action = auditedActions["\(request.method) \(match.path)"]
+        guard case .whole(let response) = answer, let path = match.path,
+            let action = auditedActions["\(request.method) \(path)"]
         else { return nil }
         let json = (try? JSONReader.read(response.body)) ?? .null
         let arguments = match.arguments

@@ -91,11 +91,11 @@ extension RelayAPI {
         try call.service.demand(scope, of: name)
         let environment = try call.text("environment").map { (text) throws(APIProblem) in
             guard let environment = PushEnvironment(rawValue: text) else {
-                throw APIProblem(400, "environment is production or development, not \(text)")
+                throw APIProblem(400, "environment must be production or development (found \"\(text)\")")
             }
             return environment
         }
-        return try await call.service.relay.channels(of: name, environment, bundleID: call.text("bundle-id"))
+        return try await call.service.parts.dispatcher.channels(of: name, environment, bundleID: call.text("bundle-id"))
     }
 
     private static func storage(_ call: Call) throws(APIProblem) -> ChannelStorage {
@@ -113,22 +113,5 @@ extension RelayAPI {
         } catch {
             throw APIProblem(error.outcome == .answered ? error.status ?? 502 : 502, "\(error)")
         }
-    }
-}
-
-extension PushRelay {
-    /// Returns the channels of an app, in an environment and with a bundle identifier.
-    fileprivate func channels(
-        of name: String,
-        _ environment: PushEnvironment?,
-        bundleID: String?
-    ) throws(APIProblem) -> Channels {
-        guard let app = configuration.apps.first(where: { $0.name == name }),
-            let client = clients[Lane(app: name, environment: environment ?? app.environments[0])]?.client
-        else { throw APIProblem(404, "\(name) is not sent to \(environment?.rawValue ?? "Apple")") }
-        guard bundleID.map(app.bundleIDs.contains) ?? true else {
-            throw APIProblem(404, "\(name) has no bundle identifier \(bundleID ?? "")")
-        }
-        return client.channels(of: Topic(bundleID ?? app.bundleIDs[0]))
     }
 }

@@ -25,7 +25,7 @@ extension RelayAPI {
             try call.service.demand(.manage, of: app)
             let limit = try call.number("limit", 1...1_000, default: 100)
             let letters = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.outbox.deadLetters(of: app, limit: limit)
+                try await call.service.parts.outbox.deadLetters(of: app, limit: limit)
             }
             return .json(["dead-letters": .array(letters.map { .object($0.members) })])
         },
@@ -52,7 +52,7 @@ extension RelayAPI {
                 throw APIProblem(400, "\(text) is not the identifier of a push: it must be a UUID in lower case")
             }
             let letter = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.outbox.deadLetter(id, of: app)
+                try await call.service.parts.outbox.deadLetter(id, of: app)
             }
             guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
             return .json(.object(letter.members + letter.push.members))
@@ -82,7 +82,7 @@ extension RelayAPI {
             try call.service.demand(.manage, of: app)
             let ids = try requeued(call)
             let count = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.requeueDeadLetters(ids, of: app)
+                try await call.service.parts.dispatcher.requeueDeadLetters(ids, of: app)
             }
             return .json(["requeued": .number(JSONNumber(count))])
         },
@@ -91,7 +91,9 @@ extension RelayAPI {
     private static func requeued(_ call: Call) throws(APIProblem) -> [APNsID]? {
         guard !call.body.isEmpty else { return nil }
         return try call.object(of: ["ids"]).texts("ids").map { (text) throws(APIProblem) in
-            guard let id = try? APNsID(text) else { throw APIProblem(400, "\(text) is no identifier", at: "/ids") }
+            guard let id = try? APNsID(text) else {
+                throw APIProblem(400, "ids must be UUIDs in lower case (found \"\(text)\")", at: "/ids")
+            }
             return id
         }
     }

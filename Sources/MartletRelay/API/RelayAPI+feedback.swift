@@ -36,7 +36,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
             let lastID = call.fields["last-event-id"]
-            let events = try await call.service.relay.listen(for: call.service.caller, after: lastID)
+            let events = try await call.service.parts.intake.listen(for: call.service.caller, after: lastID)
             return .pieces(["content-type": "text/event-stream", "cache-control": "no-store"], events)
         },
         Route(
@@ -59,7 +59,7 @@ extension RelayAPI {
             let after = try call.number("after", 0 ... .max, default: 0)
             let limit = try call.number("limit", 1...1_000, default: 100)
             let tokens = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.outbox.deadTokens(of: app, after: Int64(after), limit: limit)
+                try await call.service.parts.outbox.deadTokens(of: app, after: Int64(after), limit: limit)
             }
             let cursor = tokens.last?.cursor ?? Int64(after)
             return .json([
@@ -81,7 +81,7 @@ extension RelayAPI {
             try call.service.demand(.manage, of: app)
             let token = try call.deviceToken()
             let wasDead = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.outbox.revive(token, of: app)
+                try await call.service.parts.outbox.revive(token, of: app)
             }
             guard wasDead else { throw APIProblem(404, "\(token) is not among the dead tokens of \(app)") }
             return .done

@@ -24,8 +24,9 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
             let pause = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.pause(lane, by: call.service.caller.name)
+                try await call.service.parts.dispatcher.pause(lane, by: call.service.caller.name)
             }
+            await call.service.parts.monitor.postHealth()
             return .json(pause.json)
         },
         Route(
@@ -45,8 +46,9 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
             let wasPaused = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.resume(lane)
+                try await call.service.parts.dispatcher.resume(lane)
             }
+            await call.service.parts.monitor.postHealth()
             return .json(["resumed": .bool(wasPaused)])
         },
         Route(
@@ -65,7 +67,9 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
-            let count = try await outboxCall { () throws(OutboxError) in try await call.service.relay.purge(lane) }
+            let count = try await outboxCall { () throws(OutboxError) in
+                try await call.service.parts.dispatcher.purge(lane)
+            }
             return .json(["purged": .whole(count)])
         },
     ]
@@ -75,7 +79,7 @@ extension RelayAPI {
         let app = call.arguments["app"] ?? ""
         try call.service.demand(.manage, of: app)
         let name = call.arguments["environment"] ?? ""
-        let lanes = await call.service.relay.lanes(of: [app])
+        let lanes = await call.service.parts.monitor.lanes(of: [app])
         guard let lane = lanes.first(where: { $0.environment.rawValue == name }) else {
             let known = lanes.map(\.environment.rawValue).joined(separator: ", ")
             throw APIProblem(404, "\(app) has no lane \(name); known: \(known.isEmpty ? "none" : known)")

@@ -10,34 +10,31 @@ extension RelayAPI {
     func health(_ request: HTTPRequest) -> HTTPResponse? {
         guard request.method == "GET" || request.method == "HEAD" else { return nil }
         switch request.path {
-        case "/livez": return RelayAPI.liveness(of: relay)
+        case "/livez": return RelayAPI.liveness(by: parts.monitor.health)
         case "/readyz":
             let isVerbose = request.query.contains { $0.name == "verbose" && $0.value != "false" }
-            guard isVerbose else { return RelayAPI.readiness(of: relay, naming: nil) }
+            guard isVerbose else { return RelayAPI.readiness(by: parts.monitor.health, naming: nil) }
             // Names of apps are shown to a client with an API key for them.
-            let caller = relay.currentCaller(request.fields["authorization"])
+            let caller = parts.server.currentCaller(request.fields["authorization"])
             let apps = caller.flatMap { $0.scopes.contains(.read) ? $0.apps : nil } ?? []
-            return RelayAPI.readiness(of: relay, naming: apps)
+            return RelayAPI.readiness(by: parts.monitor.health, naming: apps)
         default: return nil
         }
     }
 
-    private static func liveness(of relay: PushRelay) -> HTTPResponse {
-        let isAlive = relay.health.isAlive()
-        return text(isAlive ? "ok" : "the relay's loop does not answer", status: isAlive ? 200 : 503)
+    private static func liveness(by health: HealthBoard) -> HTTPResponse {
+        let isAlive = health.isAlive()
+        return text(isAlive ? "ok" : HealthBoard.noAnswer, status: isAlive ? 200 : 503)
     }
 
     /// Returns the answer about readiness, with a line for each condition and for each lane of the given apps; nil for
     /// a summary only.
-    private static func readiness(of relay: PushRelay, naming apps: Set<String>?) -> HTTPResponse {
-        let report = relay.health.isAlive() ? relay.health.report : unknownHealth
-        let status = report.problem == nil ? 200 : 503
-        guard let apps else { return text(report.problem ?? "ok", status: status) }
-        let lines = report.lines + report.lanes.filter { apps.contains($0.app) }.map(\.line)
-        return text(lines.joined(separator: "\n"), status: status)
+    private static func readiness(by health: HealthBoard, naming apps: Set<String>?) -> HTTPResponse {
+        let problem = health.problem
+        let status = problem == nil ? 200 : 503
+        guard let apps else { return text(problem ?? "ok", status: status) }
+        return text(health.lines(naming: apps).joined(separator: "\n"), status: status)
     }
-
-    private static let unknownHealth = HealthBoard.Report(problem: "the relay's loop does not answer")
 
     private static func text(_ text: String, status: Int) -> HTTPResponse {
         HTTPResponse(
@@ -52,9 +49,9 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/livez",
-            summary: "Whether the relay's loop runs",
+            summary: "Whether the relay's event loop runs",
             answers: [RouteAnswer(200, "It runs", ["type": "string"], type: plainText)] + unhealthy
-        ) { call in .whole(liveness(of: call.service.relay)) },
+        ) { call in .whole(liveness(by: call.service.parts.monitor.health)) },
         Route(
             method: "GET",
             path: "/readyz",
@@ -70,13 +67,13 @@ extension RelayAPI {
             let caller = call.service.caller
             let apps = caller.scopes.contains(.read) ? caller.apps : []
             let isVerbose = call.text("verbose").map { $0 != "false" } ?? false
-            return .whole(readiness(of: call.service.relay, naming: isVerbose ? apps : nil))
+            return .whole(readiness(by: call.service.parts.monitor.health, naming: isVerbose ? apps : nil))
         },
     ]
 
     private static let plainText = "text/plain"
     private static let unhealthy = [
-        RouteAnswer(503, "It does not; the text says why", ["type": "string"], type: plainText)
+        RouteAnswer(503, "It does not; the text has the reason", ["type": "string"], type: plainText)
     ]
 
     /// The routes for state, metrics, backup and shutdown.
@@ -89,7 +86,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The metrics", ["type": "string"], type: plainText)]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
-            let text = await call.service.relay.metrics(of: call.service.caller.apps).exposition
+            let text = await call.service.parts.monitor.metrics(of: call.service.caller.apps).exposition
             return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
         },
         Route(
@@ -100,7 +97,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The state", .schema("Status"))]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
-            return .json(await call.service.relay.status(of: call.service.caller.apps))
+            return .json(await call.service.parts.monitor.status(of: call.service.caller.apps))
         },
         Route(
             method: "GET",
@@ -110,7 +107,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The samples, oldest first", .schema("History"))]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
-            return .json(await call.service.relay.history(of: call.service.caller.apps))
+            return .json(await call.service.parts.monitor.history(of: call.service.caller.apps))
         },
         Route(
             method: "GET",
@@ -120,7 +117,7 @@ extension RelayAPI {
             answers: [RouteAnswer(200, "The apps", .schema("Apps"))]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.read)
-            let apps = await call.service.relay.appList(call.service.caller.apps)
+            let apps = await call.service.parts.monitor.appList(call.service.caller.apps)
             return .json(["apps": .array(apps)])
         },
         Route(
@@ -131,7 +128,7 @@ extension RelayAPI {
             answers: [RouteAnswer(202, "The relay is shutting down", .schema("State"))]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
-            await call.service.relay.askToDrain(by: call.service.caller.name)
+            await call.service.parts.monitor.requestShutdown(by: call.service.caller.name)
             return .json(["state": "draining"], status: 202)
         },
         Route(
@@ -143,7 +140,9 @@ extension RelayAPI {
             problems: [409, 503]
         ) { (call) throws(APIProblem) in
             try await call.service.demandAll()
-            let file = try await outboxCall { () throws(OutboxError) in try await call.service.relay.backUp() }
+            let file = try await outboxCall { () throws(OutboxError) in
+                try await (call.service.parts.outbox as? SQLiteOutbox)?.backUp()
+            }
             guard let file else {
                 throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
             }
@@ -163,9 +162,9 @@ extension RelayAPI {
             try await call.service.demandAll()
             let name = call.arguments["node"] ?? ""
             let isThere = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.askToDrain(node: Int64(name) ?? 0)
+                try await (call.service.parts.outbox as? any SharedOutbox)?.askToDrain(Int64(name) ?? 0) ?? false
             }
-            guard isThere else { throw APIProblem(404, "there is no relay \(name)") }
+            guard isThere else { throw APIProblem(404, "relay \(name) does not exist") }
             return .json(["state": "draining"], status: 202)
         },
     ]

@@ -27,7 +27,7 @@ extension RelayAPI {
         ),
         RouteParameter(.header, name: "traceparent", summary: "W3C trace context that the push's spans belong to"),
     ]
-    private static let orderExamples: [JSONValue.Member] = [
+    private static let requestExamples: [JSONValue.Member] = [
         .init("alert", ["to": "5d3a6a1c8f9a42d6", "payload": ["aps": ["alert": "Order ready"]]]),
         .init(
             "scheduled",
@@ -46,7 +46,7 @@ extension RelayAPI {
             summary: "Accepts a push for one device, many or a channel",
             access: .scope("send"),
             parameters: [wait] + requestFields,
-            body: RouteBody(.schema("PushRequest"), examples: orderExamples),
+            body: RouteBody(.schema("PushRequest"), examples: requestExamples),
             answers: [
                 RouteAnswer(
                     200,
@@ -64,12 +64,12 @@ extension RelayAPI {
             problems: [410, 422, 429, 503]
         ) { (call) throws(APIProblem) in
             try call.service.demand(.send)
-            var desk = try await call.service.relay.desk(for: call)
-            let pushes = try desk.pushes(of: try PushOrder(try call.json()))
+            var builder = try await call.service.parts.intake.requestBuilder(for: call)
+            let pushes = try builder.pushes(of: try PushRequest(try call.json()))
             let caller = call.service.caller
             let time = try call.waitingTime()
-            let (answers, acceptedAt) = await call.service.relay.accept(pushes, from: caller)
-            let statuses = try await call.service.relay.statuses(
+            let (answers, acceptedAt) = await call.service.parts.intake.accept(pushes, from: caller)
+            let statuses = try await call.service.parts.intake.statuses(
                 of: pushes,
                 answers,
                 storedAt: acceptedAt,
@@ -77,8 +77,8 @@ extension RelayAPI {
                 waiting: time
             )
             guard let first = statuses.first, statuses.count == 1 else {
-                if case .problem(let problem)? = statuses.first(where: { !$0.isKept }),
-                    !statuses.contains(where: \.isKept)
+                if case .problem(let problem)? = statuses.first(where: { !$0.isStored }),
+                    !statuses.contains(where: \.isStored)
                 {
                     throw problem
                 }
@@ -122,9 +122,9 @@ extension RelayAPI {
             streamsBody: true
         ) { (call) throws(APIProblem) in
             try call.service.demand(.send)
-            let desk = try await call.service.relay.desk(for: call)
-            let place = try await call.service.relay.openBatch(for: call.service.caller)
-            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, desk, place))
+            let builder = try await call.service.parts.intake.requestBuilder(for: call)
+            let slot = try await call.service.parts.intake.openBatch(for: call.service.caller)
+            return .pieces(["content-type": "application/x-ndjson"], BatchAnswers(call, builder, slot))
         },
         Route(
             method: "GET",
@@ -140,7 +140,7 @@ extension RelayAPI {
             let known = try await find(call)
             guard !known.hasEnded, let time else { return .json(known.json) }
             let caller = call.service.caller
-            _ = await call.service.relay.end(of: known.id, of: known.lane.app, for: caller, within: time)
+            _ = await call.service.parts.intake.end(of: known.id, of: known.lane.app, for: caller, within: time)
             return .json(try await find(call).json)
         },
         Route(
@@ -158,9 +158,9 @@ extension RelayAPI {
             try call.service.demand(.send)
             let known = try await find(call)
             let status = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.cancel(known.id, of: known.lane.app)
+                try await call.service.parts.dispatcher.cancel(known.id, of: known.lane.app)
             }
-            guard let status else { throw APIProblem(404, "the push has been forgotten") }
+            guard let status else { throw APIProblem(404, "the outcome of the push has been deleted") }
             guard case .ended(let outcome, _) = status.place, outcome.state == .cancelled else {
                 return .json(status.json, status: 409)
             }
@@ -180,7 +180,9 @@ extension RelayAPI {
             apps = [app]
         }
         let found = try await statuses(of: id, in: apps, call)
-        guard let first = found.first else { throw APIProblem(404, "there is no push \(id), or it has been forgotten") }
+        guard let first = found.first else {
+            throw APIProblem(404, "push \(id) does not exist, or its outcome has been deleted")
+        }
         guard found.count == 1 else {
             let names = found.map(\.lane.app).joined(separator: ", ")
             throw APIProblem(400, "pushes of several apps have this identifier (\(names)): add ?app= and one of them")
@@ -217,7 +219,7 @@ enum PushAnswer {
     }
 
     /// Whether the push is, or was, in the outbox.
-    var isKept: Bool {
+    var isStored: Bool {
         if case .status = self { true } else { false }
     }
 
@@ -233,17 +235,17 @@ enum PushAnswer {
             self = .problem(
                 APIProblem(
                     410,
-                    "Apple has called this token dead (\(dead.reason)): register the device again",
+                    "Apple has reported this token as unregistered (\(dead.reason)): register the device again",
                     at: "/to"
                 )
             )
-        case .success(.full): self = .problem(APIProblem(503, "too many pushes wait already", retryAfter: 30))
+        case .success(.full): self = .problem(APIProblem(503, "the limit of stored pushes is reached", retryAfter: 30))
         case .failure(let error): self = .problem(APIProblem(503, "\(error)", retryAfter: 5))
         }
     }
 }
 
-extension APICall<RelayAPI.Desk> {
+extension APICall<RelayAPI.Service> {
     /// Returns the time that the caller wants to wait for the outcome; nil for none.
     func waitingTime() throws(APIProblem) -> Duration? {
         guard let text = text("wait") else { return nil }

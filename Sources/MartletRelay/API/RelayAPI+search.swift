@@ -65,7 +65,7 @@ extension RelayAPI {
             throw APIProblem(400, "token: \(error)")
         }
         return try await outboxCall { () throws(OutboxError) in
-            try await call.service.relay.outbox.pushes(to: token, of: app, after: cursor, limit: limit)
+            try await call.service.parts.outbox.pushes(to: token, of: app, after: cursor, limit: limit)
         }
     }
 
@@ -81,7 +81,7 @@ extension RelayAPI {
         var found: [PushStatus] = []
         for app in apps.sorted() {
             let status = try await outboxCall { () throws(OutboxError) in
-                try await call.service.relay.outbox.status(of: id, of: app)
+                try await call.service.parts.outbox.status(of: id, of: app)
             }
             if let status { found.append(status) }
         }

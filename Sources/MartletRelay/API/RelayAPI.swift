@@ -7,20 +7,21 @@ internal import MartletTransport
 ///
 /// Every route except those for health and the API description requires a key: `authorization: bearer mrt_…`.
 struct RelayAPI: Sendable {
-    typealias Route = MartletHTTPServer.Route<Desk>
-    typealias Call = APICall<Desk>
+    typealias Route = MartletHTTPServer.Route<Service>
+    typealias Call = APICall<Service>
+    typealias Match = RouteMatch<Service>
 
     /// The kind of listener that a request came over.
-    enum Door: Sendable {
+    enum Listener: Sendable {
         /// The address of `http`.
         case http
         /// An address of `listen`, which rejects administrative requests unless the configuration allows them.
         case listen
     }
 
-    /// The relay that a request is for, with the caller.
-    struct Desk: Sendable {
-        let relay: PushRelay
+    /// The parts of the relay for a request, with the caller.
+    struct Service: Sendable {
+        let parts: RelayParts
         let caller: Callers.Caller
         /// Whether the listener answers requests that need the scope `manage`.
         var mayManage = true
@@ -42,7 +43,7 @@ struct RelayAPI: Sendable {
         /// Checks that the caller may make administrative requests that concern all apps.
         func demandAll() async throws(APIProblem) {
             try demand(.manage)
-            guard await relay.apps.isSubset(of: caller.apps) else {
+            guard await parts.monitor.apps.isSubset(of: caller.apps) else {
                 throw APIProblem(403, "this key is not for all apps of the relay, and the request concerns all of them")
             }
         }
@@ -54,16 +55,19 @@ struct RelayAPI: Sendable {
         }
     }
 
-    let relay: PushRelay
-    private let door: Door
+    let parts: RelayParts
+    private let listener: Listener
 
-    init(_ relay: PushRelay, over door: Door = .http) {
-        self.relay = relay
-        self.door = door
+    init(_ parts: RelayParts, over listener: Listener = .http) {
+        self.parts = parts
+        self.listener = listener
     }
 
+    /// Returns the API for requests that come over another kind of listener.
+    func over(_ listener: Listener) -> RelayAPI { RelayAPI(parts, over: listener) }
+
     private static let page = PageFiles(PageFile.relay)
-    private static let table = RouteTable<Desk>(
+    private static let table = RouteTable<Service>(
         title: "Martlet's relay",
         summary: """
             Accepts pushes, stores them until Apple has answered, and reports how each ended. Requests carry
@@ -88,9 +92,12 @@ struct RelayAPI: Sendable {
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
         + operationRoutes
 
-    /// Whether the API has the path of a request; on `listen`, requests for other paths are answered as APNs answers
-    /// them.
-    static func hasPath(of request: HTTPRequest) -> Bool { page.hasPath(of: request) || table.hasPath(of: request) }
+    /// Returns the route of a request on `listen`; nil when the API does not have its path, so that it is answered as
+    /// APNs answers it.
+    static func match(of request: HTTPRequest) -> Match? {
+        let match = table.match(of: request)
+        return match.isKnownPath || page.hasPath(of: request) ? match : nil
+    }
 
     /// Returns the decision about a request from its head; without a valid key, the body is not read.
     func admission(of request: HTTPRequest, from peer: String? = nil) -> HTTP1Admission {
@@ -98,15 +105,22 @@ struct RelayAPI: Sendable {
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
         guard hasBody else { return .whole }
         let start = ContinuousClock.now
+        let match = RelayAPI.table.match(of: request)
         if let problem = RelayAPI.credentialsProblem(of: request) { return .answer(problem.response) }
         do throws(CallerRefusal) {
-            _ = try relay.caller(request.fields["authorization"], from: peer)
+            _ = try parts.server.caller(request.fields["authorization"], from: peer)
         } catch {
-            let route = RelayAPI.table.match(of: request)?.path ?? "other"
-            relay.noteAnswer(request.method, route, status: 401, since: start, by: error.caller ?? CallerCounts.other)
+            let route = match.path ?? "other"
+            parts.server.noteAnswer(
+                request.method,
+                route,
+                status: 401,
+                since: start,
+                by: error.caller ?? CallerCounter.other
+            )
             return .answer(APIProblem(401, error.message).response)
         }
-        return RelayAPI.table.streamsBody(of: request) ? .streamed : .whole
+        return match.streamsBody ? .streamed : .whole
     }
 
     /// Returns the problem of a request with several credentials, because a proxy in front of the relay may have
@@ -121,7 +135,7 @@ struct RelayAPI: Sendable {
     private func measuredHealth(_ request: HTTPRequest) -> HTTPResponse? {
         let start = ContinuousClock.now
         guard let health = health(request) else { return nil }
-        relay.noteAnswer(request.method, request.path, status: health.status, since: start, by: nil)
+        parts.server.noteAnswer(request.method, request.path, status: health.status, since: start, by: nil)
         return health
     }
 
@@ -129,48 +143,54 @@ struct RelayAPI: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
+    ///   - match: Its route; nil to find it.
     ///   - body: The body, for a route that reads it while it arrives; nil when it is in the request.
     ///   - peer: The address of the client, for the log; nil when the listener does not report it.
     /// - Returns: The answer.
-    func answer(_ request: HTTPRequest, _ body: HTTP1Body? = nil, from peer: String? = nil) async -> HTTP1Answer {
+    func answer(
+        _ request: HTTPRequest,
+        _ match: Match? = nil,
+        _ body: HTTP1Body? = nil,
+        from peer: String? = nil
+    ) async -> HTTP1Answer {
         if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
-        let match = RelayAPI.table.match(of: request)
+        let match = match ?? RelayAPI.table.match(of: request)
         let (answer, caller) = await unmeasuredAnswer(to: request, match, body, from: peer)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
-        relay.noteAnswer(request.method, match?.path ?? "other", status: status, since: start, by: caller)
+        parts.server.noteAnswer(request.method, match.path ?? "other", status: status, since: start, by: caller)
         return answer
     }
 
     /// Returns the answer to a request and the name of the caller, nil for a request that needs none.
     private func unmeasuredAnswer(
         to request: HTTPRequest,
-        _ match: (path: String, arguments: [String: String])?,
+        _ match: Match,
         _ body: HTTP1Body?,
         from peer: String?
     ) async -> (answer: HTTP1Answer, caller: String?) {
         // The page shows no data until the user enters a key, so its files need none.
         if let page = RelayAPI.page.answer(request) { return (page, nil) }
-        if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounts.other) }
+        if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounter.other) }
         let authorization = request.fields["authorization"]
-        guard !RelayAPI.table.isOpen(request) else {
+        guard !match.isOpen else {
             // Does not wait for the relay's loop, because the request may be about the health of that loop.
-            let caller = relay.currentCaller(authorization) ?? .anonymous
-            let answer = await RelayAPI.table.answer(request, Desk(relay: relay, caller: caller))
+            let caller = parts.server.currentCaller(authorization) ?? .anonymous
+            let answer = await RelayAPI.table.answer(request, Service(parts: parts, caller: caller), match: match)
             return (answer, nil)
         }
         let caller: Callers.Caller
         do throws(CallerRefusal) {
-            caller = try relay.caller(authorization, from: peer)
+            caller = try parts.server.caller(authorization, from: peer)
         } catch {
-            return (APIProblem(401, error.message).answer, error.caller ?? CallerCounts.other)
+            return (APIProblem(401, error.message).answer, error.caller ?? CallerCounter.other)
         }
-        let managesOverListeners = await relay.configuration.managesOverListeners
-        let mayManage = door == .http || managesOverListeners
-        let desk = Desk(relay: relay, caller: caller, mayManage: mayManage)
-        let answer = await RelayAPI.table.answer(request, desk, stream: body)
+        let managesOverListeners = await parts.server.managesOverListeners
+        let mayManage = listener == .http || managesOverListeners
+        let service = Service(parts: parts, caller: caller, mayManage: mayManage)
+        let answer = await RelayAPI.table.answer(request, service, stream: body, match: match)
         if let entry = RelayAPI.auditEntry(of: request, match, from: caller, peer: peer, answer: answer) {
-            await relay.log.audit(entry)
+            await parts.server.audit(entry)
         }
         return (answer, caller.name)
     }

@@ -57,12 +57,11 @@ package struct ExpiryWarning: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The message of the log line.
-    var message: String {
-        let end = isExpired ? "expired" : "expires soon"
-        return switch subject {
-        case .caller: "caller " + end
-        case .certificates: "certificate " + end
+    /// The event of the log line.
+    var event: LogEvent {
+        switch subject {
+        case .caller: isExpired ? .callerExpired : .callerExpiresSoon
+        case .certificates: isExpired ? .certificateExpired : .certificateExpiresSoon
         }
     }
 

@@ -1,7 +1,9 @@
+internal import MartletOutbox
+
 extension RelayConfiguration {
     /// Returns the names of the settings that differ from those of another configuration and change only with a
     /// restart.
-    func changesForRestart(since old: RelayConfiguration) -> [String] {
+    func settingsThatNeedRestart(since old: RelayConfiguration) -> [String] {
         var names = RelayConfiguration.settings.changedByRestart().filter { !$0.isEqual(old, self) }
             .map(\.declaration.name)
         if (identity == nil) != (old.identity == nil) { names.append("certificate") }
@@ -11,10 +13,34 @@ extension RelayConfiguration {
     /// Returns this configuration with the settings of another one that change only with a restart.
     ///
     /// A reload replaces the certificate of `listen`, but does not add or remove TLS.
-    func keepingUnchangeable(from old: RelayConfiguration) -> RelayConfiguration {
+    func keepingFixedSettings(of old: RelayConfiguration) -> RelayConfiguration {
         var configuration = self
         for setting in RelayConfiguration.settings.changedByRestart() { setting.copy(old, &configuration) }
         if old.identity == nil { configuration.identity = nil }
         return configuration
+    }
+
+    /// Opens the outbox.
+    ///
+    /// - Throws: ``RelayError`` when it cannot be opened.
+    func openOutbox() async throws(RelayError) -> any OutboxStore {
+        do throws(OutboxError) {
+            switch data {
+            case .file(let path):
+                var options = outbox
+                options.retriesOpening = true
+                return try await SQLiteOutbox(file: path, options: options)
+            case .database(let address):
+                let options = PostgreSQLOutbox.Options(
+                    limit: outbox.limit,
+                    name: node,
+                    statementTime: statementTime,
+                    retriesOpening: true
+                )
+                return try await PostgreSQLOutbox(address: address, options: options)
+            }
+        } catch {
+            throw RelayError("\(error)")
+        }
     }
 }

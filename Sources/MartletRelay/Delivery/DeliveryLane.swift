@@ -4,12 +4,12 @@ internal import MartletOutbox
 /// The claimed pushes and the errors of one lane.
 struct DeliveryLane {
     /// The queue of one urgency: the claimed pushes, and whether there may be more.
-    struct Shelf {
+    struct UrgencyQueue {
         /// The claimed pushes in reverse order of sending, the next one last.
         private var reversed: [ClaimedPush] = []
         var isClaiming = false
         /// Whether there may be pushes that are due and not claimed.
-        var isStirred = true
+        var isReady = true
         /// The time when the next unclaimed push is due.
         var nextDue: Int64?
 
@@ -28,24 +28,24 @@ struct DeliveryLane {
 
         mutating func clear() {
             reversed = []
-            isStirred = true
+            isReady = true
         }
 
         /// Returns whether to claim more: there may be due pushes, and at most half of the limit is held.
         func wantsMore(_ limit: Int, at now: Int64) -> Bool {
-            let mayHaveMore = isStirred || (nextDue.map { $0 <= now } ?? false)
+            let mayHaveMore = isReady || (nextDue.map { $0 <= now } ?? false)
             return mayHaveMore && !isClaiming && count <= limit / 2
         }
     }
 
     /// The queues, most urgent first.
-    private(set) var shelves = [Shelf](repeating: Shelf(), count: Urgency.allCases.count)
+    private(set) var queues = [UrgencyQueue](repeating: UrgencyQueue(), count: Urgency.allCases.count)
     /// The number of pushes that were sent and not answered yet.
     var inFlight = 0
     /// The number of consecutive errors without a success.
-    private(set) var troubles = 0
+    private(set) var failures = 0
     /// The number of consecutive server errors of Apple.
-    private var faults = 0
+    private var serverErrors = 0
     /// The reason why the lane does not send; nil when it does.
     private(set) var outage: LaneOutage?
     /// The time since which pushes are sent and none is answered, in milliseconds since 1970; nil when none waits for
@@ -68,20 +68,20 @@ struct DeliveryLane {
     }
 
     /// Changes a queue in place, because a copy would copy all pushes that it holds.
-    mutating func change(_ urgency: Urgency, _ body: (inout Shelf) -> Void) {
-        body(&shelves[urgency.rawValue])
+    mutating func change(_ urgency: Urgency, _ body: (inout UrgencyQueue) -> Void) {
+        body(&queues[urgency.rawValue])
     }
 
-    var hasClaimed: Bool { shelves.contains { !$0.isEmpty } }
+    var hasClaimed: Bool { queues.contains { !$0.isEmpty } }
 
-    mutating func stir() {
-        for index in shelves.indices { shelves[index].isStirred = true }
+    mutating func markReady() {
+        for index in queues.indices { queues[index].isReady = true }
     }
 
     /// Removes and returns the next push to send, most urgent first.
     mutating func next() -> ClaimedPush? {
-        for index in shelves.indices {
-            if let push = shelves[index].next() { return push }
+        for index in queues.indices {
+            if let push = queues[index].next() { return push }
         }
         return nil
     }
@@ -93,11 +93,18 @@ struct DeliveryLane {
     }
 
     /// Notes the result of an attempt to send a push.
-    mutating func ended(_ result: SendResult, at now: Int64) {
+    ///
+    /// - Parameters:
+    ///   - result: The result.
+    ///   - isFinal: Whether the push is not sent again.
+    ///   - now: The time.
+    mutating func ended(_ result: SendResult, isFinal: Bool, at now: Int64) {
         inFlight -= 1
         switch result {
         case .accepted, .refused: unansweredSince = inFlight > 0 ? now : nil
-        case .neverSent, .unknown: break
+        case .neverSent, .unknown:
+            // A lane with nothing left to deliver is not waiting for an answer.
+            if isFinal, inFlight == 0, !hasClaimed { unansweredSince = nil }
         }
     }
 
@@ -116,16 +123,16 @@ struct DeliveryLane {
     }
 
     /// Whether no push is claimed or in flight, and no attempt of a lane that is down is awaited.
-    func isAtRest(at now: Int64) -> Bool {
-        inFlight == 0 && !hasClaimed && !shelves.contains(where: \.isClaiming) && pausedUntil.map { $0 <= now } ?? true
+    func isIdle(at now: Int64) -> Bool {
+        inFlight == 0 && !hasClaimed && !queues.contains(where: \.isClaiming) && pausedUntil.map { $0 <= now } ?? true
     }
 
     /// Ends an outage, because no push is left that could show whether it lasts.
     mutating func endOutage() {
         outage = nil
         unansweredSince = nil
-        troubles = 0
-        faults = 0
+        failures = 0
+        serverErrors = 0
     }
 
     /// Returns whether an answer is that of a test push while the client sends nothing else, because Apple refuses all
@@ -152,8 +159,8 @@ struct DeliveryLane {
         // optimizer of Swift 6.3.1 fails on two reads here.
         let before = outage
         if let before, before.nextTry > now { return }
-        let usual = min(Int64(250) << Int64(min(troubles, 8)), LaneOutage.longestPause(after: result))
-        troubles += 1
+        let usual = min(Int64(250) << Int64(min(failures, 8)), LaneOutage.longestPause(after: result))
+        failures += 1
         let wait = min(max(wait ?? usual, 1), 3_600_000)
         outage = LaneOutage(
             since: before?.since ?? silence(at: now) ?? now,
@@ -165,7 +172,7 @@ struct DeliveryLane {
     /// Makes the next attempt due now, since the cause of the error may be gone.
     mutating func tryAgain(at now: Int64) {
         outage?.nextTry = now
-        troubles = 0
+        failures = 0
     }
 
     /// Moves the times of the lane back with the clock, so that a pause does not get longer.
@@ -175,18 +182,18 @@ struct DeliveryLane {
         outage?.nextTry -= time
         outage?.since -= time
         unansweredSince? -= time
-        stir()
+        markReady()
     }
 
     /// Notes a server error of Apple; pauses the lane after three in a row.
-    mutating func falter(
+    mutating func noteServerError(
         after result: SendResult,
         _ wait: Int64?,
         at now: Int64,
         using generator: inout some RandomNumberGenerator
     ) {
-        faults += 1
-        if faults >= 3 { pause(after: result, wait, at: now, using: &generator) }
+        serverErrors += 1
+        if serverErrors >= 3 { pause(after: result, wait, at: now, using: &generator) }
     }
 
     /// Notes that Apple refused the credentials that were sent with a push.
@@ -204,8 +211,8 @@ struct DeliveryLane {
     /// Notes an answer that shows that Apple processes the lane's pushes.
     mutating func recover() {
         credentials.accepted()
-        troubles = 0
-        faults = 0
+        failures = 0
+        serverErrors = 0
         outage = nil
     }
 

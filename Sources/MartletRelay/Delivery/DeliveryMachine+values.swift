@@ -12,13 +12,13 @@ extension DeliveryMachine {
     }
 
     /// The actions that the machine asks for.
-    struct Orders: Equatable {
-        var claims: [ClaimOrder] = []
+    struct Actions: Equatable {
+        var claims: [ClaimAction] = []
         var sends: [ClaimedPush] = []
         var settlements: [Settlement] = []
     }
 
-    struct ClaimOrder: Equatable {
+    struct ClaimAction: Equatable {
         var lane: Lane
         var urgency: Urgency
         var limit: Int

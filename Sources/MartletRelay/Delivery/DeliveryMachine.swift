@@ -3,7 +3,7 @@ internal import MartletOutbox
 
 /// A state machine that decides which push is sent when and which results are stored, without I/O or a clock.
 ///
-/// Events change its state; ``takeOrders(at:)`` then returns the actions to perform, once for many events. The caller
+/// Events change its state; ``takeActions(at:)`` then returns the actions to perform, once for many events. The caller
 /// performs the actions and reports their results as events. A push is in one state at a time: claimed, in flight, or
 /// waiting for the outbox to store its result. Each lane holds few pushes, however many wait in the outbox. Its
 /// randomness comes from a seed.
@@ -21,8 +21,8 @@ struct DeliveryMachine {
     /// The settlements that have not been passed to the outbox yet.
     private var unsettled: [Settlement] = []
     /// The time to use the outbox again, after it failed.
-    private var storeRestsUntil: Int64?
-    /// The time of the last call of ``takeOrders(at:)``.
+    private var storePausedUntil: Int64?
+    /// The time of the last call of ``takeActions(at:)``.
     private var latest = Int64.min
     private var isDraining = false
     /// The lanes that operators have paused; nil until they are known, when nothing may be sent.
@@ -58,7 +58,7 @@ struct DeliveryMachine {
             let isPaused = paused?.contains(lane) ?? true
             guard isPaused != lanes[lane]?.isPausedManually else { continue }
             lanes[lane]?.isPausedManually = isPaused
-            if !isPaused { stir(lane) }
+            if !isPaused { markReady(lane) }
         }
     }
 
@@ -74,26 +74,26 @@ struct DeliveryMachine {
     }
 
     /// Marks an urgency of a lane as ready to claim; nil for all urgencies.
-    mutating func stir(_ lane: Lane, _ urgency: Urgency? = nil) {
-        if let urgency { lanes[lane]?.change(urgency) { $0.isStirred = true } } else { lanes[lane]?.stir() }
+    mutating func markReady(_ lane: Lane, _ urgency: Urgency? = nil) {
+        if let urgency { lanes[lane]?.change(urgency) { $0.isReady = true } } else { lanes[lane]?.markReady() }
     }
 
     /// Adds the pushes of a claim.
-    mutating func claimed(_ claim: Claim, _ order: ClaimOrder) {
-        lanes[order.lane]?.change(order.urgency) { shelf in
-            shelf.isClaiming = false
-            shelf.add(claim.pushes)
-            shelf.nextDue = claim.nextDue
+    mutating func claimed(_ claim: Claim, _ action: ClaimAction) {
+        lanes[action.lane]?.change(action.urgency) { queue in
+            queue.isClaiming = false
+            queue.add(claim.pushes)
+            queue.nextDue = claim.nextDue
         }
     }
 
     /// Notes that a claim has failed.
-    mutating func claimFailed(_ order: ClaimOrder, at now: Int64) {
-        lanes[order.lane]?.change(order.urgency) { shelf in
-            shelf.isClaiming = false
-            shelf.isStirred = true
+    mutating func claimFailed(_ action: ClaimAction, at now: Int64) {
+        lanes[action.lane]?.change(action.urgency) { queue in
+            queue.isClaiming = false
+            queue.isReady = true
         }
-        restStore(at: now)
+        pauseStore(at: now)
     }
 
     /// Drops the claimed pushes that have not been sent, because other nodes have taken them over.
@@ -110,8 +110,8 @@ struct DeliveryMachine {
     mutating func answered(_ number: Int64, _ result: SendResult, at now: Int64) -> DeliveryPolicy.Verdict? {
         guard let push = sending.removeValue(forKey: number) else { return nil }
         let lane = push.push.lane
-        lanes[lane]?.ended(result, at: now)
         let verdict = policy.verdict(on: result, for: push, at: now, using: &generator)
+        lanes[lane]?.ended(result, isFinal: verdict.isFinal, at: now)
         switch verdict {
         case .end(let outcome, let isTokenDead):
             noteAnswer(result, of: lane, at: now)
@@ -137,7 +137,7 @@ struct DeliveryMachine {
     private mutating func noteAnswer(_ result: SendResult, of lane: Lane, at now: Int64) {
         switch result {
         case .refused(let status, _, _, let retryAfter) where status >= 500:
-            lanes[lane]?.falter(after: result, retryAfter, at: now, using: &generator)
+            lanes[lane]?.noteServerError(after: result, retryAfter, at: now, using: &generator)
         case .refused where lanes[lane]?.staysDown(after: result) ?? false:
             lanes[lane]?.pause(after: result, LaneOutage.circuitPause, at: now, using: &generator)
         case .accepted, .refused:
@@ -154,7 +154,7 @@ struct DeliveryMachine {
     ///
     /// - Returns: Whether the lane was down.
     mutating func endOutage(of lane: Lane, at now: Int64) -> Bool {
-        guard let state = lanes[lane], state.isAtRest(at: now) else { return false }
+        guard let state = lanes[lane], state.isIdle(at: now) else { return false }
         lanes[lane]?.endOutage()
         return state.problem(at: now) != nil
     }
@@ -187,7 +187,7 @@ struct DeliveryMachine {
     ///
     /// - Returns: The pushes that have ended.
     mutating func settled(_ settlements: [Settlement]) -> [Ended] {
-        storeRestsUntil = nil
+        storePausedUntil = nil
         var ended: [Ended] = []
         for settlement in settlements {
             guard let (push, _) = settling.removeValue(forKey: settlement.number) else { continue }
@@ -195,9 +195,9 @@ struct DeliveryMachine {
             case .ended(let outcome):
                 ended.append(Ended(push: push, outcome: outcome))
                 // Another push with its order key may be due now, in any urgency.
-                if push.push.orderKey != nil { stir(push.push.lane) }
+                if push.push.orderKey != nil { markReady(push.push.lane) }
             case .postponed:
-                stir(push.push.lane, push.push.urgency)
+                markReady(push.push.lane, push.push.urgency)
             }
         }
         return ended
@@ -206,7 +206,7 @@ struct DeliveryMachine {
     /// Keeps settlements that the outbox could not store, for another attempt.
     mutating func settleFailed(_ settlements: [Settlement], at now: Int64) {
         unsettled += settlements
-        restStore(at: now)
+        pauseStore(at: now)
     }
 
     /// Stops sending and claiming.
@@ -225,41 +225,41 @@ struct DeliveryMachine {
     /// Returns whether a lane has claimed pushes that it has not sent, or results that the outbox has not stored.
     func isReturning(_ lane: Lane) -> Bool {
         guard let state = lanes[lane] else { return false }
-        return state.hasClaimed || state.shelves.contains(where: \.isClaiming)
+        return state.hasClaimed || state.queues.contains(where: \.isClaiming)
             || settling.values.contains { $0.push.push.lane == lane }
     }
 
     // MARK: Actions
 
     /// Returns the actions to perform now.
-    mutating func takeOrders(at now: Int64) -> Orders {
-        var orders = Orders()
+    mutating func takeActions(at now: Int64) -> Actions {
+        var actions = Actions()
         noteTime(now)
-        giveBack(at: now)
-        if !isDraining { orders.sends = takeSends(at: now) }
-        if storeRestsUntil.map({ $0 <= now }) ?? true {
-            orders.settlements = unsettled
+        returnClaims(at: now)
+        if !isDraining { actions.sends = takeSends(at: now) }
+        if storePausedUntil.map({ $0 <= now }) ?? true {
+            actions.settlements = unsettled
             unsettled = []
-            if !isDraining { orders.claims = takeClaims(at: now) }
+            if !isDraining { actions.claims = takeClaims(at: now) }
         }
-        return orders
+        return actions
     }
 
     /// Moves all times back with a clock that was set back, so that no pause gets longer.
     private mutating func noteTime(_ now: Int64) {
         defer { latest = now }
         guard now < latest else { return }
-        storeRestsUntil? -= latest - now
+        storePausedUntil? -= latest - now
         for name in turns { lanes[name]?.setBack(by: latest - now) }
     }
 
     /// Returns the time of the next action without a further event; nil when there is none.
     func nextTime(after now: Int64) -> Int64? {
-        var times: [Int64?] = [storeRestsUntil]
+        var times: [Int64?] = [storePausedUntil]
         for lane in lanes.values where !isDraining && !lane.isPausedManually {
             times.append(lane.pausedUntil)
             if lane.hasClaimed { times.append(lane.rate?.nextTime) }
-            for shelf in lane.shelves where shelf.count <= limits.claimedAhead / 2 { times.append(shelf.nextDue) }
+            for queue in lane.queues where queue.count <= limits.claimedAhead / 2 { times.append(queue.nextDue) }
         }
         return times.compactMap(\.self).filter { $0 > now }.min()
     }
@@ -296,8 +296,8 @@ struct DeliveryMachine {
         return nil
     }
 
-    private mutating func takeClaims(at now: Int64) -> [ClaimOrder] {
-        var claims: [ClaimOrder] = []
+    private mutating func takeClaims(at now: Int64) -> [ClaimAction] {
+        var claims: [ClaimAction] = []
         for name in turns {
             if lanes[name]?.isPausedManually ?? true { continue }
             // A lane that is paused after an error claims nothing, and then one push to find out whether it can send
@@ -308,12 +308,12 @@ struct DeliveryMachine {
             let usual = min(limits.claimedAhead, 2 * (lanes[name]?.rate?.rate ?? .max / 2))
             let most = pausedUntil == nil ? usual : 1
             for urgency in Urgency.allCases {
-                lanes[name]?.change(urgency) { shelf in
-                    guard shelf.wantsMore(most, at: now) else { return }
-                    shelf.isClaiming = true
-                    shelf.isStirred = false
-                    let limit = most - shelf.count
-                    claims.append(ClaimOrder(lane: name, urgency: urgency, limit: limit))
+                lanes[name]?.change(urgency) { queue in
+                    guard queue.wantsMore(most, at: now) else { return }
+                    queue.isClaiming = true
+                    queue.isReady = false
+                    let limit = most - queue.count
+                    claims.append(ClaimAction(lane: name, urgency: urgency, limit: limit))
                 }
             }
         }
@@ -323,7 +323,7 @@ struct DeliveryMachine {
     /// Returns claimed pushes that cannot be sent for now to the outbox.
     ///
     /// There it can be cancelled, and other relays that share the outbox can send it.
-    private mutating func giveBack(at now: Int64) {
+    private mutating func returnClaims(at now: Int64) {
         for name in turns where isDraining || lanes[name]?.sendsNothing(at: now) ?? false {
             while let push = lanes[name]?.next() {
                 let change = Settlement.Change.postponed(
@@ -342,7 +342,7 @@ struct DeliveryMachine {
     }
 
     /// Stops using the outbox for a second.
-    private mutating func restStore(at now: Int64) {
-        storeRestsUntil = now + 1_000
+    private mutating func pauseStore(at now: Int64) {
+        storePausedUntil = now + 1_000
     }
 }

@@ -15,6 +15,11 @@ struct DeliveryPolicy: Sendable {
         case pause(Int64?)
         /// Apple refused the credentials: the push is at fault if Apple accepts others of the lane, else the lane is.
         case credentialsRefused(Outcome, Int64?)
+
+        /// Whether the push has ended.
+        var isFinal: Bool {
+            if case .end = self { true } else { false }
+        }
     }
 
     /// Apple's advice after a server error: "If you receive an HTTP status code of 500 or above, wait 15 minutes".

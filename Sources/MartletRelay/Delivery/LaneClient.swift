@@ -23,12 +23,14 @@ struct LaneClient: Sendable {
     /// - Parameters:
     ///   - app: The app.
     ///   - endpoint: The server that its pushes are sent to.
-    ///   - mint: The source of provider tokens that all relays share; nil when this relay signs its own.
+    ///   - tokens: The source of provider tokens that all relays share; nil when this relay signs its own.
     /// - Throws: ``RelayError`` when the client cannot be created.
-    init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint, mint: FleetMint?) throws(RelayError) {
+    init(for app: RelayConfiguration.App, at endpoint: LaneEndpoint, tokens: SharedProviderTokenSource?)
+        throws(RelayError)
+    {
         server = endpoint.endpoint.host
         key = app.key
-        sharesTokens = mint != nil
+        sharesTokens = tokens != nil
         var configuration = PushClient.Configuration()
         configuration.additionalAuthorities = endpoint.authorities
         // The outbox schedules retries.
@@ -38,7 +40,7 @@ struct LaneClient: Sendable {
         do throws(APNsError) {
             client = try PushClient(
                 endpoint.endpoint,
-                authentication: mint.map { .tokens(from: $0) } ?? .token(app.key),
+                authentication: tokens.map { .tokens(from: $0) } ?? .token(app.key),
                 configuration: configuration
             )
         } catch {

@@ -1,70 +1,53 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// The state of the relays that share an outbox: a value; a relay with an outbox in a file is the only one.
-struct FleetView {
-    /// The number of relays.
-    private(set) var size = 1
-    /// Whether this relay is the leader, which performs the work of a single relay.
-    private(set) var leads = true
-    /// The registered relays.
+/// The registered relays that share an outbox, and the data that they publish: a value without I/O.
+struct FleetView: Sendable {
+    /// The registered relays; empty for a relay with an outbox in a file.
     private(set) var nodes: [OutboxNode] = []
     /// The data that the other relays have published about their lanes.
     private var others: [Int64: [Lane: LaneFacts]] = [:]
     /// The totals of relays that have stopped, so that sums do not decrease.
-    private var gone: [Lane: LaneFacts] = [:]
-
+    private var stopped: [Lane: LaneFacts] = [:]
     /// The running relays with the same name as this relay.
-    private var namesakes: Set<Int64> = []
-    /// Those of them that ``takeNamesakes()`` has not returned yet.
-    private var newNamesakes: [Int64] = []
-
-    /// Whether the outbox can be shared with other relays.
-    var isShared: Bool { !nodes.isEmpty }
-
-    /// Sets the number of relays, and whether this one is the leader.
-    mutating func learn(size: Int, leads: Bool) {
-        self.size = max(1, size)
-        self.leads = leads
-    }
+    private var duplicates: Set<Int64> = []
+    /// Those of them that ``takeDuplicates()`` has not returned yet.
+    private var newDuplicates: [Int64] = []
 
     /// Updates the registered relays and their published data.
-    mutating func learn(_ nodes: [OutboxNode]) {
-        learnNamesakes(nodes)
+    mutating func update(_ nodes: [OutboxNode]) {
+        findDuplicates(among: nodes)
         self.nodes = nodes
         let before = others
         others = [:]
         for node in nodes where !node.isOwn { others[node.number] = FleetView.lanes(in: node.facts) }
         for (number, lanes) in before where others[number] == nil {
-            for (lane, facts) in lanes { gone[lane] = (gone[lane] ?? LaneFacts()) + facts.done }
+            for (lane, facts) in lanes { stopped[lane] = (stopped[lane] ?? LaneFacts()) + facts.done }
         }
     }
 
     /// Returns the relays with this relay's name that were not returned before.
-    mutating func takeNamesakes() -> [Int64] {
-        defer { newNamesakes = [] }
-        return newNamesakes
+    mutating func takeDuplicates() -> [Int64] {
+        defer { newDuplicates = [] }
+        return newDuplicates
     }
 
     /// Finds relays with this relay's name that have renewed their lease since the last call.
     ///
     /// A relay that was killed and started again leaves a registration without renewals until its lease expires.
-    private mutating func learnNamesakes(_ now: [OutboxNode]) {
+    private mutating func findDuplicates(among now: [OutboxNode]) {
         let before = Dictionary(nodes.map { ($0.number, $0) }) { first, _ in first }
         let name = now.first(where: \.isOwn)?.name
         let running = now.filter { node in
             guard !node.isOwn, node.name == name, let last = before[node.number] else { return false }
             return node.silence < last.silence
         }
-        for node in running where namesakes.insert(node.number).inserted { newNamesakes.append(node.number) }
+        for node in running where duplicates.insert(node.number).inserted { newDuplicates.append(node.number) }
     }
-
-    /// Returns this relay's share of a limit for all relays.
-    func share(of whole: Int) -> Int { max(1, whole / size) }
 
     /// Returns the sum of the other relays' data about a lane.
     func others(in lane: Lane) -> LaneFacts {
-        others.values.reduce(gone[lane] ?? LaneFacts()) { $0 + ($1[lane] ?? LaneFacts()) }
+        others.values.reduce(stopped[lane] ?? LaneFacts()) { $0 + ($1[lane] ?? LaneFacts()) }
     }
 
     /// Returns the sum of a relay's data about the lanes of some apps.
@@ -72,7 +55,7 @@ struct FleetView {
         FleetView.lanes(in: node.facts).filter { apps.contains($0.key.app) }.values.reduce(LaneFacts(), +)
     }
 
-    /// Returns the data about a relay's lanes in the form that it publishes for ``learn(_:)``.
+    /// Returns the data about a relay's lanes in the form that it publishes for ``update(_:)``.
     static func text(of lanes: [Lane: LaneFacts]) -> String {
         let list = lanes.map { lane, facts in
             JSONValue.object(

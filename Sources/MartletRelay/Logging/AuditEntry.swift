@@ -34,7 +34,7 @@ extension Logger {
     package func audit(_ entry: AuditEntry) {
         write(
             .info,
-            "audit",
+            .audit,
             [
                 "caller": .string(entry.caller), "action": .string(entry.action),
                 "app": entry.app.map { .string($0.bounded) }, "env": entry.environment.map { .string($0.bounded) },
@@ -43,5 +43,20 @@ extension Logger {
                 "result": entry.isDone ? "done" : "failed",
             ]
         )
+    }
+}
+
+extension Logger {
+    /// Logs the access that callers have lost.
+    func revoked(_ access: RevokedAccess) {
+        for loss in access.losses {
+            info(
+                .accessRevoked,
+                [
+                    "caller": .string(loss.caller), "scope": .string(loss.scope.rawValue),
+                    "apps": .array(loss.apps.sorted().map(JSONValue.string)),
+                ]
+            )
+        }
     }
 }

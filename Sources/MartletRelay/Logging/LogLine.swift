@@ -4,7 +4,7 @@ internal import MartletCore
 struct LogLine {
     let time: Int64
     let level: Logger.Level
-    let message: String
+    let event: LogEvent
     let fields: Logger.Fields
 
     /// Returns the line in a format, without its line break.
@@ -36,7 +36,7 @@ struct LogLine {
     private var members: [JSONValue.Member] {
         [
             .init("ts", .string(Timestamp.text(time))), .init("level", .string(level.rawValue)),
-            .init("msg", .string(message)), .init("logger", "martlet.relay"),
+            .init("msg", .string(event.rawValue)), .init("logger", "martlet.relay"),
         ] + details
     }
 
@@ -47,17 +47,16 @@ struct LogLine {
     private var plain: String {
         let clock = Timestamp.text(time).dropFirst(11).prefix(8)
         let mark = level >= .warning ? "\(level.rawValue): " : ""
-        let message = String(message.map { $0.isNewline ? " " : $0 })
         let details = details
-        return "\(clock) \(mark)\(message)" + (details.isEmpty ? "" : "  " + LogLine.pairs(details))
+        return "\(clock) \(mark)\(event.rawValue)" + (details.isEmpty ? "" : "  " + LogLine.pairs(details))
     }
 
     private static func pairs(_ members: [JSONValue.Member]) -> String {
-        members.map { "\($0.name)=\(word($0.value))" }.joined(separator: " ")
+        members.map { "\($0.name)=\(quoted($0.value))" }.joined(separator: " ")
     }
 
-    /// Returns a value as one word, in quotes if it contains spaces or quotes.
-    private static func word(_ value: JSONValue) -> String {
+    /// Returns a value without spaces, in quotes if it contains spaces or quotes.
+    private static func quoted(_ value: JSONValue) -> String {
         let encoded = String(decoding: value.encoded(), as: UTF8.self)
         guard let text = value.stringValue else { return encoded }
         let isPlain = text.unicodeScalars.allSatisfy { $0 > " " && $0 != "\"" && $0 != "=" && !$0.isControlInLog }

@@ -31,7 +31,7 @@ package final class LogOutput: Sendable {
             for await line in stream {
                 let count = dropped.count.exchange(0, ordering: .relaxed)
                 if count > 0 {
-                    direct.warning("lines were dropped, since nobody read them in time", ["count": .whole(count)])
+                    direct.warning(.logLinesDropped, ["count": .whole(count)])
                 }
                 direct.write(line)
             }

@@ -3,11 +3,11 @@ struct LogThrottle {
     /// The interval, in milliseconds.
     static let interval: Int64 = 1_000
 
-    /// The time after a line until the number of omitted ones is told without another, in milliseconds.
+    /// The time after a line until the number of omitted ones is logged without another, in milliseconds.
     static let longestSilence: Int64 = 30_000
 
     private var nextAt = Int64.min / 2
-    private var heldBack = 0
+    private var omitted = 0
 
     /// Decides about a line.
     ///
@@ -15,22 +15,22 @@ struct LogThrottle {
     mutating func take(at now: Int64) -> Int? {
         // A clock that was set back must not suppress lines for longer.
         guard now >= nextAt || now < nextAt - LogThrottle.interval else {
-            heldBack += 1
+            omitted += 1
             return nil
         }
-        defer { heldBack = 0 }
+        defer { omitted = 0 }
         nextAt = now + LogThrottle.interval
-        return heldBack
+        return omitted
     }
 
-    /// Returns the number of lines that were omitted half a minute ago and that no later line has told; nil for none.
+    /// Returns the number of lines that were omitted half a minute ago and not reported by a later line; nil for none.
     mutating func takeOmitted(at now: Int64) -> Int? {
         let nextAt = nextAt
-        guard heldBack > 0, now >= nextAt + LogThrottle.longestSilence || now < nextAt - LogThrottle.interval else {
+        guard omitted > 0, now >= nextAt + LogThrottle.longestSilence || now < nextAt - LogThrottle.interval else {
             return nil
         }
-        defer { heldBack = 0 }
+        defer { omitted = 0 }
         self.nextAt = now + LogThrottle.interval
-        return heldBack
+        return omitted
     }
 }

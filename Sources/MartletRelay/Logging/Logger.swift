@@ -29,13 +29,13 @@ package struct Logger: Sendable {
     package enum Format: String, Sendable, Hashable, CaseIterable {
         /// A JSON object.
         case json
-        /// `name=value`, as in `level=info msg="the relay runs"`.
+        /// `name=value`, as in `level=info msg="relay started"`.
         case logfmt
-        /// The time, the message and the fields, for people.
+        /// The time, the event and the fields, for people.
         case plain
     }
 
-    /// The fields of a message by name; nil values are omitted.
+    /// The fields of a line by name; nil values are omitted.
     package typealias Fields = KeyValuePairs<String, JSONValue?>
 
     private let level: Level
@@ -83,34 +83,34 @@ package struct Logger: Sendable {
     func write(_ line: String) { output?(line) }
 
     /// Logs details for debugging.
-    package func debug(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        log(.debug, message, fields)
+    package func debug(_ event: LogEvent, _ fields: @autoclosure () -> Fields = [:]) {
+        log(.debug, event, fields)
     }
 
     /// Logs a normal event.
-    package func info(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        log(.info, message, fields)
+    package func info(_ event: LogEvent, _ fields: @autoclosure () -> Fields = [:]) {
+        log(.info, event, fields)
     }
 
     /// Logs a problem that resolves itself.
-    package func warning(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        log(.warning, message, fields)
+    package func warning(_ event: LogEvent, _ fields: @autoclosure () -> Fields = [:]) {
+        log(.warning, event, fields)
     }
 
     /// Logs a problem that an operator has to resolve.
-    package func error(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
-        log(.error, message, fields)
+    package func error(_ event: LogEvent, _ fields: @autoclosure () -> Fields = [:]) {
+        log(.error, event, fields)
     }
 
-    private func log(_ level: Level, _ message: String, _ fields: () -> Fields) {
+    private func log(_ level: Level, _ event: LogEvent, _ fields: () -> Fields) {
         guard level >= self.level else { return }
-        write(level, message, fields())
+        write(level, event, fields())
     }
 
     /// Writes a line whatever the logger's level is.
-    func write(_ level: Level, _ message: String, _ fields: @autoclosure () -> Fields) {
+    func write(_ level: Level, _ event: LogEvent, _ fields: @autoclosure () -> Fields) {
         guard let output else { return }
-        let line = LogLine(time: clock(), level: level, message: message, fields: fields())
+        let line = LogLine(time: clock(), level: level, event: event, fields: fields())
         let text = line.text(as: format)
         output((hasPriorities ? "<\(level.priority)>" : "") + text + "\n")
     }

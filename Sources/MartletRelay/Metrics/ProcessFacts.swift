@@ -44,38 +44,39 @@ struct ProcessFacts {
 }
 
 /// Metrics of the process.
-extension PushRelay {
-    func addProcess(to sheet: inout MetricSheet) {
-        sheet.family("martlet_relay_build_info", .gauge, "Which Martlet this is, and what it runs with.")
+extension MetricSheet {
+    /// Adds the version, the start and the resource usage of the process.
+    mutating func addProcess(startedAt: Int64) {
+        family("martlet_relay_build_info", .gauge, "Versions of Martlet and its libraries.")
         let libraries = LibraryVersions()
-        sheet.add(
+        add(
             [
                 "version": MartletVersion.current, "libuv": libraries.libuv, "nghttp2": libraries.nghttp2,
                 "openssl": libraries.openssl,
             ],
             1
         )
-        sheet.family(
+        family(
             "process_start_time_seconds",
             .gauge,
-            "When the relay was started, in seconds since 1970."
+            "Time of the start, in seconds since 1970."
         )
-        sheet.add([:], Double(startedAt) / 1_000)
+        add([:], Double(startedAt) / 1_000)
         guard let facts = ProcessFacts() else { return }
-        sheet.family(
+        family(
             "process_cpu_seconds_total",
             .counter,
-            "Time of processors that was used.",
+            "CPU time.",
             openTelemetry: "process.cpu.time"
         )
-        sheet.add([:], facts.processorSeconds)
+        add([:], facts.processorSeconds)
         for (name, help, other, value) in [
-            ("resident_memory_bytes", "Memory in use.", "memory.usage", facts.residentBytes),
-            ("virtual_memory_bytes", "Memory that is mapped.", "memory.virtual", facts.virtualBytes),
-            ("open_fds", "Open descriptors.", "unix.file_descriptor.count", facts.openDescriptors),
+            ("resident_memory_bytes", "Resident memory.", "memory.usage", facts.residentBytes),
+            ("virtual_memory_bytes", "Mapped memory.", "memory.virtual", facts.virtualBytes),
+            ("open_fds", "Open file descriptors.", "unix.file_descriptor.count", facts.openDescriptors),
             ("threads", "Threads.", "thread.count", facts.threads),
         ] {
-            sheet.single("process_" + name, .gauge, help, openTelemetry: "process." + other, value)
+            single("process_" + name, .gauge, help, openTelemetry: "process." + other, value)
         }
     }
 }

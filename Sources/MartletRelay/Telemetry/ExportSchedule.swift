@@ -13,7 +13,7 @@ struct ExportAnswer: Sendable, Equatable {
     /// The number of spans or data points that it rejected in an accepted export.
     var rejected: Int64 = 0
     /// The error message of the collector, or of the connection.
-    var words = ""
+    var message = ""
 
     /// Creates the value for an HTTP response that arrived at this time.
     init(_ response: HTTPResponse, at milliseconds: Int64) {
@@ -26,12 +26,12 @@ struct ExportAnswer: Sendable, Equatable {
         let partial = (try? JSONReader.read(response.body))?["partialSuccess"]
         let count = partial?["rejectedSpans"] ?? partial?["rejectedDataPoints"]
         rejected = count?.integerValue ?? count?.stringValue.flatMap { Int64($0) } ?? 0
-        words = partial?["errorMessage"]?.stringValue ?? ""
+        message = partial?["errorMessage"]?.stringValue ?? ""
     }
 
     /// Creates the value for a missing response.
     init(_ error: WireError) {
-        words = "\(error)"
+        message = "\(error)"
     }
 }
 
@@ -46,11 +46,11 @@ struct ExportSchedule {
         /// The export is to be repeated.
         case again(after: Int64)
         /// The export is dropped, and the next one has to wait.
-        case givenUp(after: Int64)
+        case abandoned(after: Int64)
     }
 
     /// The time for which one export is repeated.
-    static let patience: Int64 = 300_000
+    static let longestRetry: Int64 = 300_000
     /// The statuses of temporary failures.
     private static let passing: Set = [429, 502, 503, 504]
     private static let longestPause: Int64 = 60_000
@@ -66,7 +66,7 @@ struct ExportSchedule {
     ) -> Verdict {
         if let status = answer.status, !ExportSchedule.passing.contains(status) {
             (failures, failingSince) = (0, nil)
-            return (200..<300).contains(status) ? .taken : .givenUp(after: 0)
+            return (200..<300).contains(status) ? .taken : .abandoned(after: 0)
         }
         let since = failingSince ?? now
         let usual = min(1_000 << Int64(min(failures, 6)), ExportSchedule.longestPause)
@@ -74,8 +74,8 @@ struct ExportSchedule {
         let pause = max(0, answer.retryAfter ?? usual) + Int64.random(in: 0...usual / 4, using: &generator)
         failures += 1
         failingSince = since
-        guard now + pause - since > ExportSchedule.patience else { return .again(after: pause) }
+        guard now + pause - since > ExportSchedule.longestRetry else { return .again(after: pause) }
         failingSince = nil
-        return .givenUp(after: min(pause, 3_600_000))
+        return .abandoned(after: min(pause, 3_600_000))
     }
 }

@@ -7,7 +7,7 @@ internal import MartletOutbox
 /// the caller's request. The trace context is stored with the push. Times are in microseconds since 1970.
 struct PushTracer {
     /// A sampled push that has arrived.
-    struct Arrival {
+    struct Arrival: Sendable {
         fileprivate var span: Span
     }
 
@@ -30,7 +30,7 @@ struct PushTracer {
     ///   - push: The push, whose trace context is set to the new span.
     ///   - time: The time.
     ///   - generator: The source of identifiers and of randomness.
-    /// - Returns: The value to pass to ``kept(_:_:at:)``; nil for a push that is not sampled.
+    /// - Returns: The value to pass to ``stored(_:_:at:)``; nil for a push that is not sampled.
     func arrived(
         _ push: inout OutboxPush,
         at time: Int64,
@@ -58,7 +58,7 @@ struct PushTracer {
     }
 
     /// Records the span of a push for which the outbox has answered.
-    mutating func kept(_ arrival: Arrival, _ answer: Result<Acceptance, OutboxError>, at time: Int64) {
+    mutating func stored(_ arrival: Arrival, _ answer: Result<Acceptance, OutboxError>, at time: Int64) {
         var span = arrival.span
         span.end = time
         switch answer {

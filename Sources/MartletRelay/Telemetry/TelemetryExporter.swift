@@ -24,7 +24,8 @@ actor TelemetryExporter {
     private let settings: TelemetrySettings
     private let tls: TLSContext?
     private let resource: JSONValue
-    private weak var relay: PushRelay?
+    private weak var monitor: RelayMonitor?
+    private let context: RelayContext
     private var workers: [Task<Void, Never>] = []
     private var generator: SplitMix64
     /// The spans that the collector has not accepted yet.
@@ -34,16 +35,18 @@ actor TelemetryExporter {
     ///
     /// - Parameters:
     ///   - settings: The settings of the collector.
-    ///   - relay: The relay whose spans and metrics are exported.
-    ///   - generator: The source of randomness.
+    ///   - context: The clock, and the spans to export.
+    ///   - monitor: The monitor, whose metrics are exported.
     /// - Throws: ``RelayError`` when TLS cannot be set up with the settings.
     init(
         _ settings: TelemetrySettings,
-        for relay: PushRelay,
-        using generator: inout SplitMix64
+        _ context: RelayContext,
+        for monitor: RelayMonitor
     ) throws(RelayError) {
         self.settings = settings
-        self.relay = relay
+        self.context = context
+        self.monitor = monitor
+        var generator = SplitMix64(state: .random(in: .min ... .max))
         // Counters since the start belong to one process, so each has its own instance identifier.
         let instance = APNsID(randomBits: (generator.next(), generator.next()))
         resource = OTLP.resource(
@@ -54,7 +57,7 @@ actor TelemetryExporter {
                 Attribute("telemetry.sdk.version", MartletVersion.current),
             ]
         )
-        self.generator = SplitMix64(state: generator.next())
+        self.generator = generator
         do throws(WireError) {
             let destinations = [settings.traces, settings.metrics].compactMap(\.self)
             let isEncrypted = destinations.contains { $0.address.isEncrypted }
@@ -81,7 +84,7 @@ actor TelemetryExporter {
     func close(within limit: Duration) async {
         for worker in workers { worker.cancel() }
         if let traces = settings.traces {
-            spans += await relay?.takeSpans(PushTracer.limit) ?? []
+            spans += context.spans?.take(PushTracer.limit) ?? []
             if !spans.isEmpty {
                 _ = await post(.traces, OTLP.traces(spans, of: resource), to: traces, within: limit / 2)
             }
@@ -94,22 +97,22 @@ actor TelemetryExporter {
     private func exportSpans(to destination: TelemetrySettings.Destination) async {
         var schedule = ExportSchedule()
         while !Task.isCancelled {
-            if spans.isEmpty { spans = await relay?.takeSpans(TelemetryExporter.batch) ?? [] }
-            guard !spans.isEmpty, let relay else {
+            if spans.isEmpty { spans = context.spans?.take(TelemetryExporter.batch) ?? [] }
+            guard !spans.isEmpty, let monitor else {
                 await rest(TelemetryExporter.pause)
                 continue
             }
             let count = spans.count
             let answer = await post(.traces, OTLP.traces(spans, of: resource), to: destination)
-            let verdict = schedule.verdict(on: answer, at: relay.now, using: &generator)
-            await relay.noteExport(.traces, answer, verdict, spans: count)
+            let verdict = schedule.verdict(on: answer, at: context.now, using: &generator)
+            await monitor.noteExport(.traces, answer, verdict, spans: count)
             switch verdict {
             case .taken:
                 spans = []
                 if count < TelemetryExporter.batch { await rest(TelemetryExporter.pause) }
             case .again(let pause):
                 await rest(pause)
-            case .givenUp(let pause):
+            case .abandoned(let pause):
                 spans = []
                 await rest(pause)
             }
@@ -120,26 +123,26 @@ actor TelemetryExporter {
     private func exportNumbers(to destination: TelemetrySettings.Destination) async {
         var schedule = ExportSchedule()
         await rest(settings.metricInterval)
-        while !Task.isCancelled, let relay, let numbers = await numbers() {
+        while !Task.isCancelled, let monitor, let numbers = await numbers() {
             let answer = await post(.metrics, numbers, to: destination)
-            let verdict = schedule.verdict(on: answer, at: relay.now, using: &generator)
-            await relay.noteExport(.metrics, answer, verdict, spans: 0)
+            let verdict = schedule.verdict(on: answer, at: context.now, using: &generator)
+            await monitor.noteExport(.metrics, answer, verdict, spans: 0)
             switch verdict {
             case .taken: await rest(settings.metricInterval)
             case .again(let pause): await rest(pause)
-            case .givenUp(let pause): await rest(max(pause, settings.metricInterval))
+            case .abandoned(let pause): await rest(max(pause, settings.metricInterval))
             }
         }
     }
 
     private func numbers() async -> JSONValue? {
-        guard let relay else { return nil }
-        let sheet = await relay.metrics(of: relay.apps)
+        guard let monitor else { return nil }
+        let sheet = await monitor.metrics(of: monitor.apps)
         return OTLP.metrics(
             sheet,
             of: resource,
-            since: relay.startedAt * 1_000,
-            at: relay.clock.microsecondsSince1970()
+            since: context.startedAt * 1_000,
+            at: context.clock.microsecondsSince1970()
         )
     }
 
@@ -164,7 +167,7 @@ actor TelemetryExporter {
                 within: min(limit ?? settings.timeout, settings.timeout),
                 on: loop
             )
-            return ExportAnswer(response, at: relay?.now ?? 0)
+            return ExportAnswer(response, at: context.now)
         } catch {
             return ExportAnswer(error)
         }
@@ -172,45 +175,5 @@ actor TelemetryExporter {
 
     private func rest(_ milliseconds: Int64) async {
         try? await Task.sleep(for: .milliseconds(milliseconds))
-    }
-}
-
-/// The relay's interface for the exporter.
-extension PushRelay {
-    /// Removes and returns spans that have not been exported.
-    func takeSpans(_ limit: Int) -> [Span] { tracer?.take(limit) ?? [] }
-
-    /// Counts an export and logs a failure.
-    func noteExport(
-        _ signal: TelemetrySignal,
-        _ answer: ExportAnswer,
-        _ verdict: ExportSchedule.Verdict,
-        spans: Int
-    ) {
-        counts.exported(signal, answer, verdict, spans: spans)
-        guard verdict != .taken || answer.rejected > 0, let heldBack = exportTroubles.take(at: now) else { return }
-        log.warning(
-            verdict == .taken ? "the collector has left something out" : "telemetry cannot be exported",
-            [
-                "signal": .string(signal.rawValue), "status": .whole(answer.status),
-                "rejected": answer.rejected > 0 ? .whole(answer.rejected) : nil,
-                "error": answer.words.isEmpty ? nil : .string(answer.words),
-                "not-logged": heldBack > 0 ? .whole(heldBack) : nil,
-            ]
-        )
-    }
-
-    /// Adds the metrics of the exporter; none without one.
-    func addTelemetry(to sheet: inout MetricSheet) {
-        guard let tracer else { return }
-        sheet.family("martlet_relay_telemetry_exports_total", .counter, "Exports to the collector, by how they ended.")
-        for (export, count) in counts.exports {
-            sheet.add(["signal": export.signal.rawValue, "result": export.result], count)
-        }
-        sheet.family("martlet_relay_telemetry_spans_total", .counter, "Spans, by what became of them.")
-        for (result, count) in [
-            ("exported", counts.spansExported), ("rejected", counts.spansRejected), ("lost", counts.spansLost),
-            ("dropped", tracer.dropped),
-        ] { sheet.add(["result": result], count) }
     }
 }

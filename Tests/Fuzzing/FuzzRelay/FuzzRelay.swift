@@ -57,19 +57,20 @@ struct FuzzRelay: FuzzTarget {
         let names = ["apns-push-type", "apns-expiration", "apns-priority", "apns-topic", "apns-collapse-id"]
         for (name, value) in zip(names, parts) where !value.isEmpty { fields.append(name, value) }
         let request = APNsRequest(fields, body: Array(parts[5].utf8))
-        guard let desk else { return }
-        let ingress = APNsIngress(callers: desk.callers, environment: .production)
-        let verdict = ingress.verdict(on: request, from: desk.desk.caller, id: desk.id, at: now) { _ in true }
+        guard let tools else { return }
+        let ingress = APNsIngress(callers: tools.callers, environment: .production)
+        let verdict = ingress.verdict(on: request, from: tools.builder.caller, id: tools.id, at: now) { _ in true }
         guard case .push(let push) = verdict else { return }
         precondition(push.unsendableHeader == nil, "a header that no request can carry is accepted")
         precondition(push.expiresAt ?? .max > now, "a push that has expired is accepted")
     }
 
     private static func order(_ bytes: [UInt8]) {
-        guard let json = try? JSONReader.read(bytes), let order = try? PushOrder(json), var desk = desk?.desk else {
+        guard let json = try? JSONReader.read(bytes), let request = try? PushRequest(json), var builder = tools?.builder
+        else {
             return
         }
-        let pushes = (try? desk.pushes(of: order)) ?? []
+        let pushes = (try? builder.pushes(of: request)) ?? []
         precondition(pushes.allSatisfy { $0.unsendableHeader == nil }, "a header that no request can carry is accepted")
         precondition(pushes.allSatisfy { $0.expiresAt ?? .max > now }, "a push that has expired is accepted")
     }
@@ -122,17 +123,18 @@ struct FuzzRelay: FuzzTarget {
         _ = TraceContext(parts[1])?.text
     }
 
-    /// What orders are made into pushes with; nil when this machine makes no keys.
-    private static let desk: (callers: Callers, desk: OrderDesk, id: APNsID)? = {
+    /// The tools that turn requests into pushes; nil when this machine cannot create keys.
+    private static let tools: (callers: Callers, builder: PushRequestBuilder, id: APNsID)? = {
         guard let key = try? SigningKey.ephemeral(), let id = try? APNsID("123e4567-e89b-42d3-a456-426655440000") else {
             return nil
         }
         let app = RelayConfiguration.App(name: "orders", bundleIDs: ["com.example.orders"], key: key)
         let configuration = RelayConfiguration(data: .file(""), apps: [app], listeners: [:])
         let endpoint = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: 1, isEncrypted: false))
-        guard let callers = try? Callers(configuration), let client = try? LaneClient(for: app, at: endpoint, mint: nil)
+        guard let callers = try? Callers(configuration),
+            let client = try? LaneClient(for: app, at: endpoint, tokens: nil)
         else { return nil }
-        let desk = OrderDesk(
+        let builder = PushRequestBuilder(
             caller: Callers.Caller(name: "back end", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil),
             apps: [app],
             clients: [Lane(app: "orders", environment: .production): client],
@@ -141,6 +143,6 @@ struct FuzzRelay: FuzzTarget {
             now: now,
             generator: SplitMix64(state: 1)
         )
-        return (callers, desk, id)
+        return (callers, builder, id)
     }()
 }

@@ -44,7 +44,7 @@ import Testing
 
     @Test func `an identifier of pushes of several apps needs the app`() async throws {
         let bench = try await bench()
-        let later = bench.relay.now / 1_000 + 3_600
+        let later = bench.parts.now / 1_000 + 3_600
         for app in ["orders", "rides"] {
             let order = #"{"app":"\#(app)","id":"\#(Self.id)","to":"5d3a6a1c","not-before":\#(later),"payload":{}}"#
             #expect(await bench.ask("POST", "/v1/pushes", order, key: "both").status == 202)
@@ -75,7 +75,7 @@ import Testing
         #expect(try await askListener(bench, path).contains("manage-over-listen"))
         #expect(try await askListener(bench, "/v1/apps/orders/dead-tokens").contains(#""dead-tokens":[]"#))
         #expect(await bench.ask("GET", path).status == 200)
-        var new = await bench.relay.configuration
+        var new = await bench.relay.context.configuration
         new.managesOverListeners = true
         try await bench.relay.reload(new)
         #expect(try await askListener(bench, path).contains(#""dead-letters":[]"#))
@@ -94,8 +94,8 @@ import Testing
     @Test func `a caller that is rejected is logged with its address`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
-        #expect(throws: CallerRefusal.self) { try bench.relay.caller("Bearer mrt_wrong", from: "192.0.2.7") }
-        await bench.until { $0.counts.refusedCallers == 1 }
+        #expect(throws: CallerRefusal.self) { try bench.parts.server.caller("Bearer mrt_wrong", from: "192.0.2.7") }
+        await until(bench.parts.server) { $0.counts.rejectedCallers == 1 }
         #expect(lines.objects.contains { $0["peer"] == "192.0.2.7" })
         await bench.stop()
     }
@@ -164,7 +164,7 @@ import Testing
     @Test func `a reload logs what it takes away`() async throws {
         let lines = LogLines()
         let bench = try await RelayBench(log: lines.logger())
-        var new = await bench.relay.configuration
+        var new = await bench.relay.context.configuration
         new.callers[0].scopes = [.send]
         try await bench.relay.reload(new)
         let revoked = lines.objects.filter { $0["msg"] == "access revoked" }

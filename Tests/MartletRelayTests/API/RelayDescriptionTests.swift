@@ -59,12 +59,12 @@ import Testing
     @Test func `the schemas have the members and words of the code`() async throws {
         let schemas = try await document()["components"]?["schemas"]
         let order = schemas?["PushRequest"]?["properties"]
-        #expect(order?.members?.map(\.name) == PushOrder.members)
+        #expect(order?.members?.map(\.name) == PushRequest.members)
         #expect(Self.names(order?["push-type"]?["enum"]) == Set(PushType.all.map(\.rawValue)))
         #expect(Self.names(order?["environment"]?["enum"]) == Set(PushEnvironment.allCases.map(\.rawValue)))
-        #expect(Self.names(order?["event"]?["enum"]) == Set(PushOrder.events))
-        #expect(order?["expiration"]?["maximum"]?.integerValue == PushOrder.latestSecond)
-        #expect(order?["to"]?["oneOf"]?.elements?.last?["maxItems"]?.integerValue == Int64(PushOrder.longestList))
+        #expect(Self.names(order?["event"]?["enum"]) == Set(PushRequest.events))
+        #expect(order?["expiration"]?["maximum"]?.integerValue == PushRequest.latestSecond)
+        #expect(order?["to"]?["oneOf"]?.elements?.last?["maxItems"]?.integerValue == Int64(PushRequest.longestList))
         let states = Self.names(schemas?["PushStatus"]?["properties"]?["state"]?["enum"])
         #expect(states == Set(Outcome.State.allCases.map(\.rawValue) + ["accepted", "in-flight"]))
     }
@@ -103,7 +103,7 @@ import Testing
             target: "/v1/pushes",
             fields: ["authorization": "bearer " + RelayBench.callerKey]
         )
-        guard case .whole(let response) = await RelayAPI(bench.relay).answer(request) else { return }
+        guard case .whole(let response) = await RelayAPI(bench.relay.parts).answer(request) else { return }
         #expect(response.status == 405 && response.fields["allow"] == "GET, POST")
         await bench.stop()
     }

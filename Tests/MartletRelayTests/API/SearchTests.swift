@@ -48,7 +48,7 @@ import Testing
 
     @Test func `pushes of several apps are found by identifier`() async throws {
         let bench = try await pausedBench()
-        let later = bench.relay.now / 1_000 + 3_600
+        let later = bench.parts.now / 1_000 + 3_600
         for app in ["orders", "rides"] {
             let order = #"{"app":"\#(app)","id":"\#(Self.id)","to":"5d3a6a1c","not-before":\#(later),"payload":{}}"#
             #expect(await bench.ask("POST", "/v1/pushes", order, key: "both").status == 202)
@@ -88,12 +88,12 @@ import Testing
             push.payload = Array(payload.utf8)
             return push
         }
-        let now = bench.relay.now
+        let now = bench.parts.now
         // The lane is paused: the relay claims nothing itself.
-        _ = try await bench.relay.outbox.accept(pushes, at: now)
-        let claimed = try await bench.relay.outbox.claim(Self.lane, .immediate, limit: 3, at: now).pushes
+        _ = try await bench.parts.outbox.accept(pushes, at: now)
+        let claimed = try await bench.parts.outbox.claim(Self.lane, .immediate, limit: 3, at: now).pushes
         let dead = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 16)
-        try await bench.relay.outbox.settle(claimed.map { Settlement(number: $0.number, .ended(dead)) }, at: now)
+        try await bench.parts.outbox.settle(claimed.map { Settlement(number: $0.number, .ended(dead)) }, at: now)
 
         let place = "/v1/apps/orders/dead-letters"
         #expect(await bench.ask("GET", place).json["dead-letters"]?.elements?.count == 3)

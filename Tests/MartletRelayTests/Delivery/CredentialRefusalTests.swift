@@ -29,8 +29,8 @@ private struct OneLane {
         attempts: Int = 0
     ) throws -> Settlement.Change {
         now += 100_000
-        machine.stir(Self.lane)
-        let order = try #require(machine.takeOrders(at: now).claims.first { $0.urgency == .immediate })
+        machine.markReady(Self.lane)
+        let order = try #require(machine.takeActions(at: now).claims.first { $0.urgency == .immediate })
         let push = OutboxPush(
             lane: Self.lane,
             id: APNsID(randomBits: (UInt64(number), 0)),
@@ -40,9 +40,9 @@ private struct OneLane {
         )
         let claimed = ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: attempts, unknownTries: 0)
         machine.claimed(Claim(pushes: [claimed], nextDue: nil), order)
-        #expect(machine.takeOrders(at: now).sends.map(\.number) == [number])
+        #expect(machine.takeActions(at: now).sends.map(\.number) == [number])
         machine.answered(number, result, at: now)
-        let settlements = machine.takeOrders(at: now).settlements
+        let settlements = machine.takeActions(at: now).settlements
         _ = machine.settled(settlements)
         return try #require(settlements.first { $0.number == number }).change
     }

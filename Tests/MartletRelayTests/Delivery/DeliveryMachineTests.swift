@@ -29,7 +29,7 @@ import Testing
         var machine = DeliveryMachine(limits: limits, seed: 1)
         machine.add(Self.busy, rate: rate, at: 0)
         machine.add(Self.calm, at: 0)
-        for order in machine.takeOrders(at: 0).claims {
+        for order in machine.takeActions(at: 0).claims {
             let pushes = claimed.filter { $0.push.lane == order.lane && $0.push.urgency == order.urgency }
             machine.claimed(Claim(pushes: pushes, nextDue: nil), order)
         }
@@ -41,7 +41,7 @@ import Testing
         limits.inFlight = 4
         let many = (1...100).map { push($0, Self.busy) }
         var machine = machine(limits, claimed: many + [push(200, Self.calm)])
-        #expect(machine.takeOrders(at: 1).sends.prefix(2).contains { $0.number == 200 })
+        #expect(machine.takeActions(at: 1).sends.prefix(2).contains { $0.number == 200 })
     }
 
     @Test func `urgent ones go first, and those that are of no use any more do not go`() {
@@ -50,43 +50,43 @@ import Testing
             push(4, Self.busy, expiresAt: 10),
         ]
         var machine = machine(claimed: pushes)
-        let orders = machine.takeOrders(at: 10)
-        #expect(orders.sends.map(\.number) == [3, 2, 1])
-        #expect(orders.settlements == [Settlement(number: 4, .ended(Outcome(.expired)))])
+        let actions = machine.takeActions(at: 10)
+        #expect(actions.sends.map(\.number) == [3, 2, 1])
+        #expect(actions.settlements == [Settlement(number: 4, .ended(Outcome(.expired)))])
     }
 
     @Test
     func `a lane that cannot send returns its pushes to the outbox, then sends one, and goes on if it gets through`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) } + [push(9, Self.calm)])
-        #expect(machine.takeOrders(at: 0).sends.count == 6)
+        #expect(machine.takeActions(at: 0).sends.count == 6)
         let failure = SendResult.neverSent(reason: "ConnectionFailed", retryAfter: 1_000)
         for number in 1...5 { machine.answered(Int64(number), failure, at: 5) }
-        let orders = machine.takeOrders(at: 6)
+        let actions = machine.takeActions(at: 6)
         let back = Settlement.Change.postponed(until: 6, attempts: 0, unknownTries: 0)
-        #expect(Set(orders.settlements) == Set((1...5).map { Settlement(number: $0, back) }))
-        #expect(orders.sends.isEmpty && !orders.claims.contains { $0.lane == Self.busy })
-        _ = machine.settled(orders.settlements)
+        #expect(Set(actions.settlements) == Set((1...5).map { Settlement(number: $0, back) }))
+        #expect(actions.sends.isEmpty && !actions.claims.contains { $0.lane == Self.busy })
+        _ = machine.settled(actions.settlements)
         let time = machine.nextTime(after: 6) ?? 0
         #expect((1_005...1_300).contains(time))
-        let claims = machine.takeOrders(at: time).claims.filter { $0.lane == Self.busy }
+        let claims = machine.takeActions(at: time).claims.filter { $0.lane == Self.busy }
         #expect(claims.map(\.limit) == [1] && claims.map(\.urgency) == [.immediate])
         // The limit of one keeps back the others, which are due.
         machine.claimed(Claim(pushes: [push(1, Self.busy)], nextDue: 6), claims[0])
-        let trial = machine.takeOrders(at: time)
+        let trial = machine.takeActions(at: time)
         #expect(trial.sends.map(\.number) == [1])
         for claim in trial.claims { machine.claimed(Claim(pushes: [], nextDue: 6), claim) }
         machine.answered(1, .accepted(uniqueID: nil), at: time + 1)
-        let next = machine.takeOrders(at: time + 1).claims.filter { $0.lane == Self.busy }
+        let next = machine.takeActions(at: time + 1).claims.filter { $0.lane == Self.busy }
         #expect(next.contains { $0.limit == 500 })
     }
 
     @Test func `a paused lane returns its pushes, claims none, and goes on when it is resumed`() {
         var machine = machine(rate: 3, claimed: (1...9).map { push($0, Self.busy) } + [push(20, Self.calm)])
-        #expect(machine.takeOrders(at: 0).sends.count == 4)
+        #expect(machine.takeActions(at: 0).sends.count == 4)
         #expect(machine.isReturning(Self.busy))
         machine.pauseManually([Self.busy])
         let back = Settlement.Change.postponed(until: 1, attempts: 0, unknownTries: 0)
-        let paused = machine.takeOrders(at: 1)
+        let paused = machine.takeActions(at: 1)
         #expect(Set(paused.settlements) == Set((4...9).map { Settlement(number: $0, back) }))
         #expect(paused.sends.isEmpty && !paused.claims.contains { $0.lane == Self.busy })
         #expect(machine.isReturning(Self.busy))
@@ -95,51 +95,51 @@ import Testing
         // What is answered meanwhile ends, and what did not leave is returned, too.
         machine.answered(1, .accepted(uniqueID: nil), at: 2)
         machine.answered(2, .neverSent(reason: "ConnectionFailed", retryAfter: nil), at: 2)
-        let late = machine.takeOrders(at: 2)
+        let late = machine.takeActions(at: 2)
         #expect(late.settlements.map(\.number) == [1, 2] && late.claims.allSatisfy { $0.lane == Self.calm })
         _ = machine.settled(late.settlements)
         machine.pauseManually([])
-        #expect(machine.takeOrders(at: 5_000).claims.contains { $0.lane == Self.busy })
+        #expect(machine.takeActions(at: 5_000).claims.contains { $0.lane == Self.busy })
     }
 
     @Test func `nothing is claimed before the paused lanes are known, also in lanes that are added meanwhile`() {
         var machine = DeliveryMachine(seed: 1)
         machine.pauseManually(nil)
         machine.add(Self.busy, at: 0)
-        #expect(machine.takeOrders(at: 0).claims.isEmpty)
+        #expect(machine.takeActions(at: 0).claims.isEmpty)
         machine.pauseManually([Self.calm])
         machine.add(Self.calm, at: 0)
-        #expect(Set(machine.takeOrders(at: 0).claims.map(\.lane)) == [Self.busy])
+        #expect(Set(machine.takeActions(at: 0).claims.map(\.lane)) == [Self.busy])
     }
 
     @Test func `what others have taken over is not sent`() {
         var machine = machine(claimed: (1...5).map { push($0, Self.busy) })
         machine.claimsLost()
-        let orders = machine.takeOrders(at: 0)
-        #expect(orders.sends.isEmpty && orders.claims.count { $0.lane == Self.busy } == 3)
+        let actions = machine.takeActions(at: 0)
+        #expect(actions.sends.isEmpty && actions.claims.count { $0.lane == Self.busy } == 3)
     }
 
     @Test func `a lane sends no faster than it may`() {
         var machine = machine(rate: 10, claimed: (1...100).map { push($0, Self.busy) })
-        var sent = machine.takeOrders(at: 0).sends.count
+        var sent = machine.takeActions(at: 0).sends.count
         #expect(sent == 10)
         var now: Int64 = 0
         while let time = machine.nextTime(after: now), time <= 3_000 {
             now = time
-            sent += machine.takeOrders(at: now).sends.count
+            sent += machine.takeActions(at: now).sends.count
         }
         #expect(sent == 40)
     }
 
     @Test func `what could not be written down is written down later`() {
         var machine = machine(claimed: [push(1, Self.busy)])
-        _ = machine.takeOrders(at: 0)
+        _ = machine.takeActions(at: 0)
         machine.answered(1, .accepted(uniqueID: nil), at: 10)
-        let settlements = machine.takeOrders(at: 10).settlements
+        let settlements = machine.takeActions(at: 10).settlements
         machine.settleFailed(settlements, at: 20)
-        #expect(machine.takeOrders(at: 21).settlements.isEmpty)
+        #expect(machine.takeActions(at: 21).settlements.isEmpty)
         #expect(machine.nextTime(after: 21) == 1_020)
-        #expect(machine.takeOrders(at: 1_020).settlements == settlements)
+        #expect(machine.takeActions(at: 1_020).settlements == settlements)
         #expect(!machine.isIdle)
         #expect(machine.settled(settlements).map(\.outcome.state) == [.delivered])
         #expect(machine.isIdle)
@@ -147,35 +147,35 @@ import Testing
 
     @Test func `a clock that is set back makes nobody rest for longer`() {
         var machine = machine(claimed: [push(1, Self.busy), push(2, Self.calm)])
-        #expect(machine.takeOrders(at: 10_000_000).sends.count == 2)
+        #expect(machine.takeActions(at: 10_000_000).sends.count == 2)
         machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 8_000), at: 10_000_000)
         machine.answered(2, .accepted(uniqueID: nil), at: 10_000_000)
-        let settlements = machine.takeOrders(at: 10_000_000).settlements
+        let settlements = machine.takeActions(at: 10_000_000).settlements
         machine.settleFailed(settlements, at: 10_000_000)
         // Two hours earlier by the clock, and as long to wait as before: a second, and ten at most.
-        #expect(machine.takeOrders(at: 2_800_000).settlements.isEmpty)
-        #expect(machine.takeOrders(at: 2_801_000).settlements == settlements)
-        #expect(!machine.takeOrders(at: 2_807_999).claims.contains { $0.lane == Self.busy })
-        #expect(machine.takeOrders(at: 2_810_001).claims.contains { $0.lane == Self.busy })
+        #expect(machine.takeActions(at: 2_800_000).settlements.isEmpty)
+        #expect(machine.takeActions(at: 2_801_000).settlements == settlements)
+        #expect(!machine.takeActions(at: 2_807_999).claims.contains { $0.lane == Self.busy })
+        #expect(machine.takeActions(at: 2_810_001).claims.contains { $0.lane == Self.busy })
     }
 
     @Test func `a lane with a limit claims no more than it sends in two seconds`() {
         var machine = DeliveryMachine(seed: 1)
         machine.add(Self.busy, rate: 7, at: 0)
         machine.add(Self.calm, at: 0)
-        let claims = machine.takeOrders(at: 0).claims
+        let claims = machine.takeActions(at: 0).claims
         #expect(Set(claims.filter { $0.lane == Self.busy }.map(\.limit)) == [14])
         #expect(Set(claims.filter { $0.lane == Self.calm }.map(\.limit)) == [500])
     }
 
     @Test func `a lane whose pushes Apple does not answer is down after ten seconds, and sends as before`() {
         var machine = machine(claimed: (1...4).map { push($0, Self.busy) })
-        #expect(machine.takeOrders(at: 1_000).sends.count == 4)
+        #expect(machine.takeActions(at: 1_000).sends.count == 4)
         machine.answered(1, .accepted(uniqueID: nil), at: 2_000)
         #expect(machine.lanes[Self.busy]?.problem(at: 11_999) == nil)
         let silent = LaneProblem(since: 2_000, reason: "NoAnswer", nextTry: nil)
         #expect(machine.lanes[Self.busy]?.problem(at: 12_000) == silent)
-        #expect(machine.lanes[Self.busy]?.outage == nil && machine.takeOrders(at: 12_000).sends.isEmpty)
+        #expect(machine.lanes[Self.busy]?.outage == nil && machine.takeActions(at: 12_000).sends.isEmpty)
         // The client gives up later; the lane has been down since the last answer.
         machine.answered(2, .neverSent(reason: "TimedOut", retryAfter: nil), at: 57_000)
         #expect(machine.lanes[Self.busy]?.problem(at: 57_000)?.since == 2_000)
@@ -186,13 +186,29 @@ import Testing
         #expect(machine.lanes[Self.busy]?.problem(at: 200_000) == nil)
     }
 
+    @Test func `a lane whose last push ends without an answer is not down`() {
+        var machine = machine(claimed: [push(1, Self.busy, expiresAt: 31_500)])
+        #expect(machine.takeActions(at: 1_000).sends.count == 1)
+        #expect(machine.lanes[Self.busy]?.problem(at: 11_000)?.reason == "NoAnswer")
+        let verdict = machine.answered(1, .unknown, at: 31_000)
+        #expect(verdict?.isFinal == true && machine.lanes[Self.busy]?.outage == nil)
+        #expect(machine.lanes[Self.busy]?.problem(at: 32_000) == nil)
+    }
+
+    @Test func `a lane that sends its last push again is still down`() {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        #expect(machine.takeActions(at: 1_000).sends.count == 1)
+        machine.answered(1, .unknown, at: 31_000)
+        #expect(machine.lanes[Self.busy]?.problem(at: 32_000)?.reason == "NoAnswer")
+    }
+
     @Test func `a lane without pushes is not down any more once its next try was due`() {
         var machine = machine(claimed: [push(1, Self.busy)])
-        #expect(machine.takeOrders(at: 0).sends.count == 1)
+        #expect(machine.takeActions(at: 0).sends.count == 1)
         machine.answered(1, .neverSent(reason: "ConnectionFailed", retryAfter: 1_000), at: 5)
         let isOverBefore = machine.endOutage(of: Self.busy, at: 6)
         #expect(!isOverBefore, "the push is still claimed")
-        _ = machine.settled(machine.takeOrders(at: 6).settlements)
+        _ = machine.settled(machine.takeActions(at: 6).settlements)
         let isOverEarly = machine.endOutage(of: Self.busy, at: 7)
         #expect(!isOverEarly, "the next try is not due")
         let isOver = machine.endOutage(of: Self.busy, at: 2_000)
@@ -204,20 +220,20 @@ import Testing
 
     @Test func `a lane with an open circuit stays down until Apple accepts a token`() throws {
         var machine = machine(claimed: (1...3).map { push($0, Self.busy) })
-        #expect(machine.takeOrders(at: 0).sends.count == 3)
+        #expect(machine.takeActions(at: 0).sends.count == 3)
         let bad = SendResult.refused(status: 400, reason: .badDeviceToken, timestamp: nil, retryAfter: nil)
         machine.answered(1, bad, at: 1)
         #expect(machine.lanes[Self.busy]?.outage == nil)
         machine.answered(2, .neverSent(reason: "BadDeviceToken", retryAfter: nil), at: 5)
         // Those in flight, and the test pushes, are refused as well.
         machine.answered(3, bad, at: 6)
-        _ = machine.settled(machine.takeOrders(at: 6).settlements)
+        _ = machine.settled(machine.takeActions(at: 6).settlements)
         for time in [60_000, 120_000, 180_000] as [Int64] {
-            machine.stir(Self.busy, .immediate)
-            for order in machine.takeOrders(at: time).claims where order.urgency == .immediate {
+            machine.markReady(Self.busy, .immediate)
+            for order in machine.takeActions(at: time).claims where order.urgency == .immediate {
                 machine.claimed(Claim(pushes: [push(time, Self.busy)], nextDue: nil), order)
             }
-            let trial = machine.takeOrders(at: time).sends
+            let trial = machine.takeActions(at: time).sends
             #expect(trial.count == 1)
             if time == 180_000 { continue }
             machine.answered(time, bad, at: time + 1)

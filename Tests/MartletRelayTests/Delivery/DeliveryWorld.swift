@@ -16,7 +16,7 @@ struct DeliveryWorld {
     private enum Event {
         case offer([OutboxPush])
         case accepted([OutboxPush])
-        case claimed(DeliveryMachine.ClaimOrder)
+        case claimed(DeliveryMachine.ClaimAction)
         case settled([Settlement])
         case atApple(ClaimedPush)
         case answered(Int64, SendResult)
@@ -125,7 +125,7 @@ struct DeliveryWorld {
         case .cancel(let push):
             guard isRunning, !isStorageFailing else { return }
             _ = model.cancel(push.id, of: push.lane.app, at: now)
-            machine.stir(push.lane)
+            machine.markReady(push.lane)
         case .pause(let lane):
             _ = model.pause(lane, by: "operator", at: now)
             syncPauses()
@@ -135,7 +135,7 @@ struct DeliveryWorld {
         case .purge(let lane):
             guard isRunning, !isStorageFailing else { return }
             _ = model.purge(lane, upTo: nil, limit: 10, at: now)
-            machine.stir(lane)
+            machine.markReady(lane)
         case .sweep:
             sweep()
         case .wake:
@@ -148,14 +148,14 @@ struct DeliveryWorld {
     }
 
     private mutating func carryOut() throws(Violation) {
-        let orders = machine.takeOrders(at: now)
-        try checkFairness(orders.sends)
-        if let push = orders.sends.first(where: { push in model.allPauses.contains { $0.lane == push.push.lane } }) {
+        let actions = machine.takeActions(at: now)
+        try checkFairness(actions.sends)
+        if let push = actions.sends.first(where: { push in model.allPauses.contains { $0.lane == push.push.lane } }) {
             throw Violation(description: "\(push.push.id) is sent, and its lane is paused")
         }
-        for claim in orders.claims { schedule(.claimed(claim), after: diskTime) }
-        for push in orders.sends { schedule(.atApple(push), after: chance(1...100)) }
-        if !orders.settlements.isEmpty { schedule(.settled(orders.settlements), after: diskTime) }
+        for claim in actions.claims { schedule(.claimed(claim), after: diskTime) }
+        for push in actions.sends { schedule(.atApple(push), after: chance(1...100)) }
+        if !actions.settlements.isEmpty { schedule(.settled(actions.settlements), after: diskTime) }
         if let next = machine.nextTime(after: now), wakesAt.map({ next < $0 || $0 <= now }) ?? true {
             wakesAt = next
             schedule(.wake, after: next - now)
@@ -211,7 +211,7 @@ struct DeliveryWorld {
         for (push, answer) in zip(pushes, answers) where answer == .accepted {
             offered.append(push)
             acknowledged.insert(push.id)
-            machine.stir(push.lane, push.urgency)
+            machine.markReady(push.lane, push.urgency)
         }
     }
 
@@ -280,7 +280,7 @@ struct DeliveryWorld {
     /// What is of no use any more ends now and then.
     private mutating func sweep() {
         if isRunning, !isStorageFailing {
-            for push in model.expire(at: now, limit: 10) { machine.stir(push.lane) }
+            for push in model.expire(at: now, limit: 10) { machine.markReady(push.lane) }
         }
         if model.liveCount > 0 || now < begin + 300_000 {
             schedule(.sweep, after: now < begin + 300_000 ? 5_000 : 600_000, anyLife: true)
@@ -327,7 +327,7 @@ struct DeliveryWorld {
             if let count = passedOver[lane], count >= Self.lanes.count {
                 throw Violation(description: "\(lane) waits while \(count) pushes of others go")
             }
-            for push in own where state.shelves[..<push.push.urgency.rawValue].contains(where: { !$0.isEmpty }) {
+            for push in own where state.queues[..<push.push.urgency.rawValue].contains(where: { !$0.isEmpty }) {
                 throw Violation(description: "\(push.push.urgency) goes before something more urgent in \(lane)")
             }
         }

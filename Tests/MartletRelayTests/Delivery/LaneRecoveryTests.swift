@@ -20,7 +20,7 @@ private struct LaneInOutage {
     init(seed: UInt64) {
         machine = DeliveryMachine(seed: seed)
         machine.add(Self.lane, at: 0)
-        machine.stir(Self.lane)
+        machine.markReady(Self.lane)
     }
 
     /// Runs until a push is accepted.
@@ -30,26 +30,26 @@ private struct LaneInOutage {
     mutating func run(_ answer: (Int64) -> SendResult) -> Int64? {
         var now: Int64 = 0
         while now < 24 * 3_600_000 {
-            let orders = machine.takeOrders(at: now)
-            triesAtOnce = max(triesAtOnce, orders.sends.count)
-            if orders.claims.isEmpty, orders.sends.isEmpty, orders.settlements.isEmpty {
+            let actions = machine.takeActions(at: now)
+            triesAtOnce = max(triesAtOnce, actions.sends.count)
+            if actions.claims.isEmpty, actions.sends.isEmpty, actions.settlements.isEmpty {
                 now = machine.nextTime(after: now) ?? now + 1
                 continue
             }
-            for order in orders.claims { machine.claimed(claim(order), order) }
-            tries += orders.sends.map { _ in now }
+            for order in actions.claims { machine.claimed(claim(order), order) }
+            tries += actions.sends.map { _ in now }
             now += Self.latency
-            for push in orders.sends {
+            for push in actions.sends {
                 let result = answer(now)
                 machine.answered(push.number, result, at: now)
                 if case .accepted = result { return now }
             }
-            _ = machine.settled(orders.settlements)
+            _ = machine.settled(actions.settlements)
         }
         return nil
     }
 
-    private mutating func claim(_ order: DeliveryMachine.ClaimOrder) -> Claim {
+    private mutating func claim(_ order: DeliveryMachine.ClaimAction) -> Claim {
         // One at a time, so that a try of a lane that is not down yet is a single one, too.
         guard order.urgency == .immediate else { return Claim(pushes: [], nextDue: nil) }
         number += 1

@@ -29,7 +29,7 @@ import Testing
         for _ in 0..<3 { #expect(await bench.push().json["state"] == "delivered") }
         #expect(await bench.ask("GET", "/v1/pushes/\(id)").json["state"] == "accepted")
         #expect(await bench.ask("DELETE", "/v1/pushes/\(id)").json["state"] == "cancelled")
-        #expect(!lines.objects.contains { $0["msg"] == "the lane rests" })
+        #expect(!lines.objects.contains { $0["msg"] == "lane down" })
         await bench.stop()
     }
 
@@ -47,8 +47,8 @@ import Testing
             Issue.record("nothing reached Apple")
             return
         }
-        try await lines.wait { $0["msg"] == "the lane rests" }
-        let line = try #require(lines.objects.first { $0["msg"] == "the lane rests" })
+        try await lines.wait { $0["msg"] == "lane down" }
+        let line = try #require(lines.objects.first { $0["msg"] == "lane down" })
         #expect((1...2).contains(line["seconds"]?.integerValue ?? 0), "\(line)")
         for id in ids {
             var answer = await bench.ask("DELETE", "/v1/pushes/\(id)")

@@ -73,13 +73,13 @@ import Testing
         let lane = Lane(app: "orders", environment: .production)
         let place = "/v1/apps/orders/lanes/production/"
         #expect(await benches[0].ask("POST", place + "pause").status == 200)
-        while await benches[1].relay.laneControl.pause(of: lane) == nil { await Task.yield() }
+        while await benches[1].parts.dispatcher.laneControl.pause(of: lane) == nil { await Task.yield() }
         let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
         for bench in benches { #expect(await bench.ask("POST", "/v1/pushes", order).status == 202) }
         #expect(await benches[1].ask("POST", place + "purge").json == ["purged": 2])
         #expect(await benches[0].apple.pushCount == 0)
         #expect(await benches[1].ask("POST", place + "resume").json == ["resumed": true])
-        while await benches[0].relay.laneControl.pause(of: lane) != nil { await Task.yield() }
+        while await benches[0].parts.dispatcher.laneControl.pause(of: lane) != nil { await Task.yield() }
         for bench in benches {
             let answer = await bench.push()
             #expect(answer.json["state"] == "delivered", "\(answer)")
@@ -94,7 +94,7 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let key = try SigningKey.ephemeral()
         let clock = TestClock()
-        let mints = (0..<2).map { _ in FleetMint(key, sharing: outbox, clock: clock.wall) }
+        let mints = (0..<2).map { _ in SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall) }
         let first = try await mints[0].token()
         #expect(try await mints[1].token().text == first.text)
         #expect(first.validity == .seconds(60))
@@ -132,7 +132,7 @@ import Testing
         let name = try #require(database.split(separator: "/").last.map(String.init))
         let clock = TestClock()
         let key = try SigningKey.ephemeral()
-        let mint = FleetMint(key, sharing: outbox, clock: clock.wall)
+        let mint = SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall)
         let first = try await mint.token()
         clock.advance(by: 50 * 60)
         try await server.ask("ALTER TABLE martlet.provider_token RENAME TO away", of: name)
@@ -141,7 +141,7 @@ import Testing
         try await server.ask("ALTER TABLE martlet.away RENAME TO provider_token", of: name)
         clock.advance(by: 60)
         #expect(try await mint.token().text == alone.text)
-        #expect(try await FleetMint(key, sharing: outbox, clock: clock.wall).token().text == alone.text)
+        #expect(try await SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall).token().text == alone.text)
     }
 
     @Test func `relays agree that a lane without pushes is not down`() async throws {
@@ -151,7 +151,7 @@ import Testing
         let first = try await RelayBench(data: try await place(), clock: clock.wall) {
             $0.endpoints = [.production: nowhere]
         }
-        let other = try await PushRelay.start(await first.relay.configuration, clock: clock.wall)
+        let other = try await PushRelay.start(await first.relay.context.configuration, clock: clock.wall)
         let benches = [first, RelayBench(first, other)]
         let lane = Lane(app: "orders", environment: .production)
         let order = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#
@@ -159,24 +159,26 @@ import Testing
         // The push is tried by one of them.
         var isDown = false
         while !isDown, !Task.isCancelled {
-            for bench in benches where await bench.relay.problem(of: lane) != nil { isDown = true }
+            for bench in benches where await bench.parts.dispatcher.problem(of: lane) != nil { isDown = true }
         }
         let place = "/v1/apps/orders/lanes/production/"
         #expect(await first.ask("POST", place + "pause").status == 200)
-        for bench in benches { await bench.until { $0.laneControl.pause(of: lane) != nil } }
-        for bench in benches { await bench.until { $0.machine.isIdle && !$0.machine.isReturning(lane) } }
+        for bench in benches { await until(bench.parts.dispatcher) { $0.laneControl.pause(of: lane) != nil } }
+        for bench in benches {
+            await until(bench.parts.dispatcher) { $0.machine.isIdle && !$0.machine.isReturning(lane) }
+        }
         #expect(await first.ask("POST", place + "purge").json == ["purged": 1])
         clock.advance(by: 20)
-        for bench in benches { await bench.until { $0.problem(of: lane) == nil } }
+        for bench in benches { await until(bench.parts.dispatcher) { $0.problem(of: lane) == nil } }
         await stop(benches)
     }
 
     @Test func `a key with the same identifier gets another client`() async throws {
         let benches = try await fleet(1)
-        var new = await benches[0].relay.configuration
-        #expect(try await benches[0].relay.freshClients(for: new).isEmpty)
+        var new = await benches[0].relay.context.configuration
+        #expect(try await benches[0].parts.dispatcher.newClients(for: new).isEmpty)
         new.apps[0].key = try .ephemeral(keyID: benches[0].key.keyID, teamID: benches[0].key.teamID)
-        let fresh = try await benches[0].relay.freshClients(for: new)
+        let fresh = try await benches[0].parts.dispatcher.newClients(for: new)
         #expect(Array(fresh.keys) == [Lane(app: "orders", environment: .production)])
         for client in fresh.values { await client.close() }
         await stop(benches)
@@ -187,7 +189,7 @@ import Testing
         let outbox = try await PostgreSQLOutbox(address: database)
         let clock = TestClock()
         let keys = [try SigningKey.ephemeral(), try SigningKey.ephemeral()]
-        let mints = keys.map { FleetMint($0, sharing: outbox, clock: clock.wall) }
+        let mints = keys.map { SharedProviderTokenSource($0, sharing: outbox, clock: clock.wall) }
         let wrong = try await mints[0].token()
         clock.advance(by: 60)
         let right = try await mints[1].token()
@@ -195,7 +197,9 @@ import Testing
         #expect(try keys[1].publicKey().isValid(signature: parsed.signature, for: parsed.signingInput))
         // Relays that still have the former key do not replace the token of the others, nor the others theirs.
         #expect(try await mints[0].token().text == wrong.text)
-        #expect(try await FleetMint(keys[1], sharing: outbox, clock: clock.wall).token().text == right.text)
+        #expect(
+            try await SharedProviderTokenSource(keys[1], sharing: outbox, clock: clock.wall).token().text == right.text
+        )
         await outbox.close(isInOrder: true)
     }
 
@@ -209,7 +213,7 @@ import Testing
         _ = try await outbox.share(SharedToken(text: [], issuedAt: issuedAt), of: name, inPlaceOf: nil)
         let lines = LogLines()
         let clock = TestClock()
-        let mint = FleetMint(key, sharing: outbox, clock: clock.wall, log: lines.logger(.warning))
+        let mint = SharedProviderTokenSource(key, sharing: outbox, clock: clock.wall, log: lines.logger(.warning))
         let token = try await mint.token()
         #expect(token.issuedAt == Date(timeIntervalSince1970: Double(clock.wall.secondsSince1970())))
         #expect(try await outbox.sharedToken(of: name)?.text == token.text)
@@ -226,7 +230,7 @@ import Testing
         let first = try await RelayBench(faults: faults, data: place) { $0.apps[0].connections = 2 }
         let second = try await first.another()
         for bench in [first, second] {
-            while await bench.relay.fleet.size < 2 { _ = await bench.ask("GET", "/v1/status") }
+            while await bench.parts.dispatcher.fleet.size < 2 { _ = await bench.ask("GET", "/v1/status") }
         }
         await withDiscardingTaskGroup { group in
             for number in 0..<100 { group.addTask { _ = await [first, second][number % 2].push() } }
@@ -252,7 +256,7 @@ import Testing
         let number = nodes[0]["number"]?.integerValue ?? 0
         #expect(await benches[1].ask("POST", "/v1/nodes/\(number)/drain").status == 202)
         #expect(await benches[1].ask("POST", "/v1/nodes/\(number + 7)/drain").status == 404)
-        await benches[0].relay.drainIsAskedFor()
+        await benches[0].relay.waitForShutdownRequest()
         await stop(benches)
     }
 
@@ -271,13 +275,13 @@ import Testing
         }
         var view = FleetView()
         let own = node(3, silence: 100, isOwn: true)
-        view.learn([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own])
-        view.learn([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own])
-        #expect(view.takeNamesakes() == [], "a lease that nobody renews, and another name")
-        view.learn([node(1, silence: 300), node(2, silence: 400, name: "b"), own])
-        #expect(view.takeNamesakes() == [1])
-        view.learn([node(1, silence: 100), own])
-        #expect(view.takeNamesakes() == [])
+        view.update([node(1, silence: 4_000), node(2, silence: 4_000, name: "b"), own])
+        view.update([node(1, silence: 9_000), node(2, silence: 200, name: "b"), own])
+        #expect(view.takeDuplicates() == [], "a lease that nobody renews, and another name")
+        view.update([node(1, silence: 300), node(2, silence: 400, name: "b"), own])
+        #expect(view.takeDuplicates() == [1])
+        view.update([node(1, silence: 100), own])
+        #expect(view.takeDuplicates() == [])
     }
 
     @Test func `what others tell of their lanes is added up, and sums only grow`() {
@@ -299,12 +303,19 @@ import Testing
                 facts: FleetView.text(of: [lane: facts])
             )
         }
-        view.learn([node(1, isOwn: true), node(2), node(3)])
+        view.update([node(1, isOwn: true), node(2), node(3)])
         #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 5)
         #expect(view.others(in: lane).outcomes[.delivered] == 12)
-        view.learn([node(1, isOwn: true), node(3)])
+        view.update([node(1, isOwn: true), node(3)])
         #expect(view.others(in: lane).sent == 14 && view.others(in: lane).rate == 2.5)
-        view.learn(size: 3, leads: false)
-        #expect(view.share(of: 100) == 33 && view.share(of: 2) == 1)
+    }
+
+    @Test func `a limit is divided among the relays`() {
+        var membership = FleetMembership()
+        #expect(membership.share(of: 100) == 100 && membership.isLeader)
+        let isOther = membership.update(size: 3, isLeader: false)
+        #expect(isOther && !membership.isLeader && membership.share(of: 100) == 33 && membership.share(of: 2) == 1)
+        let isSame = !membership.update(size: 3, isLeader: false)
+        #expect(isSame)
     }
 }

@@ -40,7 +40,7 @@ import Testing
         }
         let carried = try #require(push.traceParent.flatMap(TraceContext.init))
         #expect(carried.isSampled && carried.text == push.traceParent && push.traceParent != text)
-        tracer.kept(arrival, .success(.accepted), at: 2)
+        tracer.stored(arrival, .success(.accepted), at: 2)
         let claimed = ClaimedPush(number: 1, push: push, acceptedAt: 0, attempts: 2, unknownTries: 1)
         tracer.sent(claimed, .unknown, to: "apple", took: 5, at: 9, using: &generator)
         let spans = tracer.take(10)
@@ -65,7 +65,7 @@ import Testing
         for _ in 0..<PushTracer.limit + 7 {
             var push = push(nil)
             let arrival = try #require(tracer.arrived(&push, at: 1, using: &generator))
-            tracer.kept(arrival, .success(.full), at: 2)
+            tracer.stored(arrival, .success(.full), at: 2)
         }
         #expect(tracer.dropped == 7 && tracer.take(.max).count == PushTracer.limit)
     }
@@ -81,7 +81,7 @@ import Testing
         }
         #expect(pauses.count > 5 && pauses[0] >= 1_000 && (pauses.max() ?? 0) <= 75_000)
         #expect(zip(pauses, pauses.dropFirst()).prefix(5).allSatisfy { $0 < $1 })
-        #expect((now...now + 75_000).contains(ExportSchedule.patience))
+        #expect((now...now + 75_000).contains(ExportSchedule.longestRetry))
         // The next one starts with a patience of its own, and the pauses stay long.
         guard case .again(let pause) = schedule.verdict(on: busy, at: now, using: &generator) else {
             Issue.record("it is given up at once")
@@ -92,8 +92,8 @@ import Testing
 
     @Test(arguments: [
         (429, String?("7"), ExportSchedule.Verdict?.none), (503, "Thu, 01 Jan 1970 00:00:17 GMT", nil),
-        (400, nil, .givenUp(after: 0)), (404, "7", .givenUp(after: 0)), (500, nil, .givenUp(after: 0)),
-        (301, nil, .givenUp(after: 0)), (200, nil, .taken),
+        (400, nil, .abandoned(after: 0)), (404, "7", .abandoned(after: 0)), (500, nil, .abandoned(after: 0)),
+        (301, nil, .abandoned(after: 0)), (200, nil, .taken),
     ])
     func `an answer's status says what becomes of an export`(
         status: Int,

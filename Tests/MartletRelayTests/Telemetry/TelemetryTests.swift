@@ -129,7 +129,7 @@ import Testing
         let exports = await collector.exports(to: "/v1/traces", count: 3)
         #expect(exports[0].body == exports[1].body && exports[1].body == exports[2].body)
         await bench.stop()
-        #expect(await bench.relay.counts.spansLost == 0)
+        #expect(await bench.parts.monitor.exports.spansLost == 0)
         listener.stop()
     }
 
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func `what a collector leaves out, or refuses, is counted`() {
-        var counts = RelayCounts()
+        var counts = ExportCounts()
         var schedule = ExportSchedule()
         var generator = SplitMix64(state: 1)
         let bodies: [(Int, String)] = [
@@ -204,7 +204,7 @@ extension RelayBench {
             fields: all,
             body: Array(#"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}}"#.utf8)
         )
-        guard case .whole(let response) = await RelayAPI(relay).answer(request) else {
+        guard case .whole(let response) = await RelayAPI(relay.parts).answer(request) else {
             return Answer(status: 0, text: "")
         }
         return Answer(status: response.status, text: String(decoding: response.body, as: UTF8.self))

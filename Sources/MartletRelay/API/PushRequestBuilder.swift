@@ -1,0 +1,245 @@
+internal import LiveSurfaces
+internal import Martlet
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A builder of the pushes of a request, which fills in omitted members and rejects pushes that Apple would refuse.
+struct PushRequestBuilder {
+    /// The longest time ahead for which a push may be scheduled, in milliseconds: 30 days, as long as APNs stores one.
+    private static let longestDelay: Int64 = 30 * 86_400_000
+
+    let caller: Callers.Caller
+    let apps: [RelayConfiguration.App]
+    let clients: [Lane: LaneClient]
+    /// The value of `Idempotency-Key`, from which the identifiers are derived, so that a retry has the same.
+    let idempotencyKey: String?
+    let traceParent: String?
+    /// The time in milliseconds since 1970, updated during long batches.
+    var now: Int64
+    /// The generator of identifiers that the client has not chosen.
+    var generator: SplitMix64
+
+    /// Builds the pushes of a request, one for each destination.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - line: Its line number in a batch; nil for a request outside a batch.
+    /// - Returns: The pushes.
+    /// - Throws: ``APIProblem`` when the caller is not permitted to send it, or Apple would refuse it.
+    mutating func pushes(of request: PushRequest, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
+        let key = line.flatMap { line in idempotencyKey.map { "\($0)\n\(line)" } } ?? idempotencyKey
+        let app = try app(of: request)
+        let lane = Lane(app: app.name, environment: request.environment ?? app.environments[0])
+        guard app.environments.contains(lane.environment), let renderer = clients[lane]?.renderer else {
+            throw APIProblem(400, "\(app.name) is not sent to \(lane.environment.rawValue)", at: "/environment")
+        }
+        if let time = request.notBefore, time > now + PushRequestBuilder.longestDelay {
+            throw APIProblem(
+                400,
+                "not-before must be at most 30 days ahead, as seconds since 1970 (found \(time / 1_000))",
+                at: "/not-before"
+            )
+        }
+        let bundle = request.bundleID ?? app.bundleIDs[0]
+        var pushes: [OutboxPush] = []
+        pushes.reserveCapacity(request.destinations.count)
+        let timelessContent = request.timelessContent
+        for (index, destination) in request.destinations.enumerated() {
+            let chosen = request.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, index) }
+            let id = chosen ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
+            let (headers, payload, notBefore) = try content(of: request, for: destination, bundle, id, renderer)
+            if let reason = refusal(of: destination, bundle, headers, payload) {
+                throw problem(reason, destination, bundle, headers, payload)
+            }
+            let stored = destination.stored(bundle: bundle)
+            pushes.append(
+                OutboxPush(
+                    lane: lane,
+                    id: id,
+                    hasCallersID: chosen != nil,
+                    destination: stored,
+                    headers: headers,
+                    payload: payload,
+                    orderContent: timelessContent,
+                    notBefore: notBefore,
+                    expiresAt: PushAdmission.end(headers.expiration, at: max(now, notBefore ?? now)),
+                    orderKey: PushAdmission.orderKey(stored, headers),
+                    traceParent: traceParent
+                )
+            )
+        }
+        return pushes
+    }
+
+    /// Returns the app of a request.
+    ///
+    /// The error for an app of another caller is the same as for an app that does not exist, so that a caller cannot
+    /// find out which apps and bundle identifiers the relay serves.
+    private func app(of request: PushRequest) throws(APIProblem) -> RelayConfiguration.App {
+        guard request.app != nil || request.bundleID != nil || caller.apps.count == 1 else {
+            throw APIProblem(
+                400,
+                "app is missing: this key is for \(caller.apps.sorted().joined(separator: ", "))",
+                at: ""
+            )
+        }
+        let own = apps.lazy.filter { [apps = caller.apps] in apps.contains($0.name) }
+        if let name = request.app, !own.contains(where: { $0.name == name }) {
+            throw APIProblem(403, "this key is not for the app \(name)", at: "/app")
+        }
+        let app = own.first { app in
+            (request.app ?? app.name) == app.name && request.bundleID.map(app.bundleIDs.contains) ?? true
+        }
+        guard let app else {
+            let bundle = request.bundleID ?? ""
+            throw APIProblem(403, "this key is not for an app with the bundle identifier \(bundle)", at: "/bundle-id")
+        }
+        return app
+    }
+
+    private func content(
+        of request: PushRequest,
+        for destination: PushRequest.Destination,
+        _ bundle: String,
+        _ id: APNsID,
+        _ renderer: SnapshotRenderer
+    ) throws(APIProblem) -> (PushHeaders, [UInt8], notBefore: Int64?) {
+        switch request.content {
+        case .payload(let payload):
+            let type: String
+            switch destination {
+            case .channel: type = request.pushType ?? PushType.liveActivity.rawValue
+            case .device: type = request.pushType ?? PushType.alert.rawValue
+            }
+            var headers = PushHeaders(
+                pushType: type,
+                expiration: request.expiration.map { String($0) },
+                priority: request.priority.map { String($0) },
+                collapseID: request.collapseID?.rawValue
+            )
+            switch destination {
+            case .device:
+                headers.topic = Topic(bundle).qualified(for: PushType(rawValue: type)).rawValue
+            case .channel:
+                headers.expiration = headers.expiration ?? "0"
+                headers.priority = headers.priority ?? "5"
+            }
+            return (headers, payload, request.notBefore)
+        case .snapshot(let snapshot, let event):
+            var delivery = SurfaceDelivery(id: id)
+            delivery.collapseID = request.collapseID
+            delivery.expiration = request.expiration.map(Expiration.init(secondsSince1970:))
+            // A snapshot to be sent later gets the earliest time at which it may be sent as its timestamp.
+            delivery.timestamp = request.notBefore.flatMap { $0 > now ? Date(millisecondsSince1970: $0) : nil }
+            do throws(APNsError) {
+                let push = try renderer.render(
+                    snapshot,
+                    to: destination.surface(event, isActivity: snapshot.kind == .liveActivity),
+                    topic: Topic(bundle),
+                    delivery: delivery
+                )
+                let delay = Int64((push.delay / .milliseconds(1)).rounded(.up))
+                return (push.headers, push.body, delay > 0 ? now + delay : request.notBefore)
+            } catch {
+                throw APIProblem(error.code == .overloaded ? 429 : 400, "\(error)", at: "/snapshot")
+            }
+        }
+    }
+
+    private func refusal(
+        of destination: PushRequest.Destination,
+        _ bundle: String,
+        _ headers: PushHeaders,
+        _ payload: [UInt8]
+    ) -> Reason? {
+        switch destination {
+        case .device: return Lint.firstRefusal(headers: headers, payload: payload)
+        case .channel(let channel):
+            return Lint.firstRefusal(broadcastTo: bundle, channel: channel.rawValue, headers: headers)
+                ?? Lint.firstRefusal(broadcastPayload: payload)
+        }
+    }
+
+    /// Returns the error for a push that APNs would refuse, with the rule and the member that breaks it.
+    private func problem(
+        _ reason: Reason,
+        _ destination: PushRequest.Destination,
+        _ bundle: String,
+        _ headers: PushHeaders,
+        _ payload: [UInt8]
+    ) -> APIProblem {
+        let findings =
+            switch destination {
+            case .device: Lint.check(headers: headers, payload: payload)
+            case .channel(let channel):
+                Lint.check(broadcastTo: bundle, channel: channel.rawValue, headers: headers, payload: payload)
+            }
+        let finding = findings.first { $0.reason == reason }
+        let rule = finding?.message ?? reason.explanation ?? "APNs refuses the push"
+        return APIProblem(400, "\(rule) (\(reason))", at: finding?.place.requestPointer ?? "/payload")
+    }
+}
+
+extension Lint.Place {
+    /// The member of a request from which the relay made this part of the push, as a JSON pointer.
+    fileprivate var requestPointer: String {
+        switch self {
+        case .payload(let pointer): "/payload" + pointer
+        case .header("apns-channel-id"): "/channel"
+        case .header("apns-topic"), .header(":path"): "/bundle-id"
+        case .header(let name): "/" + name.replacing("apns-", with: "", maxReplacements: 1)
+        case .connection: ""
+        }
+    }
+}
+
+extension PushRequest.Destination {
+    fileprivate func stored(bundle: String) -> PushDestination {
+        switch self {
+        case .device(let token): .device(token)
+        case .channel(let channel): .channel(channel, bundle: bundle)
+        }
+    }
+
+    /// Returns the destination of a snapshot.
+    fileprivate func surface(_ event: String, isActivity: Bool) -> SurfaceDestination {
+        switch (self, event) {
+        case (.device(let token), "start"): .activityStart(token)
+        case (.device(let token), "end"): .activityEnd(token)
+        case (.device(let token), _): isActivity ? .activity(token) : .device(token)
+        case (.channel(let channel), "end"): .channelEnd(channel)
+        case (.channel(let channel), _): .channel(channel)
+        }
+    }
+}
+
+extension PushRequest {
+    /// The members from which the relay builds the payload together with the time; nil when the client sent the
+    /// payload.
+    fileprivate var timelessContent: [UInt8]? {
+        guard case .snapshot(let snapshot, let event) = content else { return nil }
+        let members: [JSONValue.Member?] = [
+            .init("snapshot", snapshot.json), .init("event", .string(event)),
+            bundleID.map { .init("bundle-id", .string($0)) },
+            collapseID.map { .init("collapse-id", .string($0.rawValue)) },
+            expiration.map { .init("expiration", .number(JSONNumber($0))) },
+        ]
+        return JSONValue.object(members.compactMap(\.self)).encoded()
+    }
+}
+
+extension APNsID {
+    /// Creates the identifier of a push sent with an `Idempotency-Key`, which is the same for the same key.
+    fileprivate init?(app: String, idempotencyKey: String, _ index: Int) {
+        guard let hash = try? SHA256.hash(Array("\(app)\n\(idempotencyKey)\n\(index)".utf8)) else { return nil }
+        self.init(hash: hash)
+    }
+}

@@ -1,0 +1,106 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+
+/// The numbers of attempts to send pushes and of outcomes since the start.
+struct DispatchCounts: Sendable {
+    /// The labels of an answer to an attempt, each from a short list.
+    struct Answer: Hashable {
+        var lane: Lane
+        var pushType: String
+        var status: Int
+        var reason: String
+    }
+
+    /// A lane, and a reason from a short list.
+    struct Cause: Hashable {
+        var lane: Lane
+        var reason: String
+    }
+
+    /// The labels of delivery times: app and urgency.
+    struct Class: Hashable {
+        var app: String
+        var urgency: Urgency
+    }
+
+    private static let pushTypes = Set(PushType.all.map(\.rawValue))
+
+    /// Attempts to send a push, by their result.
+    private(set) var answers: [Answer: Int] = [:]
+    /// Attempts that did not reach Apple, by the reason.
+    private(set) var unsent: [Cause: Int] = [:]
+    /// Attempts after which the push is to be sent again.
+    private(set) var retries: [Cause: Int] = [:]
+    /// The time that Apple took to answer, by lane.
+    private(set) var answerTimes: [Lane: Histogram] = [:]
+    /// The time from acceptance to Apple's final answer.
+    private(set) var deliveryTimes: [Class: Histogram] = [:]
+    /// Outcomes of pushes, by lane.
+    private(set) var outcomes: [Lane: [Outcome.State: Int]] = [:]
+    /// Dead letters, by reason.
+    private(set) var deadLetters: [Cause: Int] = [:]
+    /// Tokens that Apple has reported as unregistered, by app.
+    private(set) var unregistered: [String: Int] = [:]
+
+    /// Attempts to send a push, by lane; a push that was sent twice counts twice.
+    var sent: [Lane: Int] {
+        answers.reduce(into: [:]) { $0[$1.key.lane, default: 0] += $1.value }
+    }
+
+    /// Counts an attempt to send a push.
+    mutating func answered(
+        _ push: OutboxPush,
+        _ result: SendResult,
+        _ verdict: DeliveryPolicy.Verdict?,
+        _ time: Duration
+    ) {
+        guard result.wasSent else {
+            unsent[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
+            return
+        }
+        let pushType = push.headers.pushType ?? PushType.alert.rawValue
+        let isKnown = DispatchCounts.pushTypes.contains(pushType)
+        let status = result.status
+        answers[
+            Answer(
+                lane: push.lane,
+                pushType: isKnown ? pushType : "other",
+                status: status ?? 0,
+                reason: result.reason
+            ),
+            default: 0
+        ] += 1
+        if status != nil { answerTimes[push.lane, default: .times].observe(time) }
+        if case .again = verdict { retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1 }
+        if case .end(_, isTokenDead: true) = verdict { unregistered[push.lane.app, default: 0] += 1 }
+    }
+
+    /// Counts a push that has ended.
+    mutating func ended(_ outcome: Outcome, _ lane: Lane) {
+        outcomes[lane, default: [:]][outcome.state, default: 0] += 1
+        guard outcome.state == .dead else { return }
+        let reason =
+            outcome.reason == SendResult.noAnswer
+            ? SendResult.noAnswer : SendResult.listed(outcome.reason.map(Reason.init(rawValue:)))
+        deadLetters[Cause(lane: lane, reason: reason), default: 0] += 1
+    }
+
+    /// Measures the delivery time of a push that has ended with an answer of Apple.
+    mutating func measure(_ push: ClaimedPush, _ outcome: Outcome, at now: Int64) {
+        guard outcome.status != nil else { return }
+        let time = Duration.milliseconds(now - push.acceptedAt)
+        deliveryTimes[Class(app: push.push.lane.app, urgency: push.push.urgency), default: .times].observe(time)
+    }
+}
+
+extension SendResult {
+    /// Apple's status; nil without an answer.
+    fileprivate var status: Int? {
+        switch self {
+        case .accepted: 200
+        case .refused(let status, _, _, _): status
+        case .neverSent, .unknown: nil
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import MartletCore
+internal import MartletOutbox
+
+/// Pausing, resuming and purging lanes.
+extension Dispatcher {
+    /// The number of pushes that one commit of a purge cancels, so that other calls need not wait for long.
+    private static let purgeStep = 500
+    /// The interval between checks whether a paused lane has returned its pushes to the outbox.
+    private static let returnInterval = Duration.milliseconds(10)
+    /// The number of these checks: half a second in total, as a store that takes longer fails the purge itself.
+    private static let returnChecks = 50
+
+    /// Pauses a lane in all relays that share the outbox; other relays notice within about a second.
+    ///
+    /// - Returns: The pause; the first one for a lane that was already paused.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func pause(_ lane: Lane, by caller: String) async throws(OutboxError) -> LanePause {
+        let pause = try await context.outbox.pause(lane, by: caller, at: context.now)
+        laneControl.noteChange()
+        await syncLanes()
+        return pause
+    }
+
+    /// Resumes a lane in all relays that share the outbox.
+    ///
+    /// - Returns: Whether it was paused.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func resume(_ lane: Lane) async throws(OutboxError) -> Bool {
+        let wasPaused = try await context.outbox.resume(lane)
+        laneControl.noteChange()
+        await syncLanes()
+        return wasPaused
+    }
+
+    /// Cancels the waiting pushes of a lane, except those that are accepted meanwhile.
+    ///
+    /// It stops early when the client disconnects or the relay shuts down.
+    ///
+    /// - Returns: The number of cancelled pushes.
+    /// - Throws: ``OutboxError`` with the number of pushes that were cancelled before.
+    func purge(_ lane: Lane) async throws(OutboxError) -> Int {
+        if laneControl.pause(of: lane) != nil { await waitForReturns(of: lane) }
+        var last: Int64?
+        var count = 0
+        while true {
+            do throws(OutboxError) {
+                let step = try await context.outbox.purge(
+                    lane,
+                    upTo: last,
+                    limit: Dispatcher.purgeStep,
+                    at: context.now
+                )
+                last = step.last
+                count += step.pushes.count
+                noteRemoval(of: step.pushes)
+                if step.pushes.count < Dispatcher.purgeStep || Task.isCancelled || isDraining { return count }
+            } catch {
+                throw count == 0 ? error : OutboxError(error.kind, "\(error); \(count) pushes were cancelled before")
+            }
+        }
+    }
+
+    /// Waits until a paused lane has returned its claimed pushes to the outbox, because a purge cannot cancel claimed
+    /// ones.
+    private func waitForReturns(of lane: Lane) async {
+        for _ in 0..<Dispatcher.returnChecks where machine.isReturning(lane) {
+            try? await Task.sleep(for: Dispatcher.returnInterval)
+        }
+    }
+
+    /// Reads the paused lanes from the outbox, applies and logs the differences.
+    func syncLanes() async {
+        let changes = laneControl.changes
+        guard let pauses = try? await context.outbox.pauses(),
+            let differences = laneControl.update(pauses, requestedAfter: changes)
+        else { return }
+        machine.pauseManually(laneControl.lanes)
+        for difference in differences { context.log.laneChange(difference) }
+        actSoon()
+    }
+}

@@ -1,0 +1,323 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The part of a relay that delivers stored pushes: it performs the actions of the ``DeliveryMachine``, and reports the
+/// outcomes once they are stored.
+actor Dispatcher {
+    /// The stored pushes of one lane and urgency.
+    struct Queue: Sendable, Hashable {
+        var lane: Lane
+        var urgency: Urgency
+    }
+
+    /// The state of a lane.
+    struct LaneReport: Sendable {
+        /// The number of pushes that were sent and not answered yet.
+        var inFlight: Int
+        /// The reason why the lane delivers nothing; nil when it delivers.
+        var problem: LaneProblem?
+        /// The pause by an operator; nil without one.
+        var pause: LanePause?
+        var connections: LaneConnections
+    }
+
+    /// The state that the monitor reports.
+    struct Snapshot: Sendable {
+        var counts: DispatchCounts
+        var lanes: [Lane: LaneReport]
+        /// The number of pushes that were sent and not answered yet.
+        var inFlight: Int
+        var fleet: FleetMembership
+        var knowsPauses: Bool
+    }
+
+    nonisolated let loop: EventLoop
+    /// The executor of the actor, required by `Actor`: the event loop of all parts.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private(set) var context: RelayContext
+    var machine: DeliveryMachine
+    /// The client of each lane that is served, or has pushes left from a previous configuration.
+    var clients: [Lane: LaneClient] = [:]
+    var laneControl = LaneControl()
+    /// The connections of each lane to Apple.
+    var connections: [Lane: LaneConnections] = [:]
+    private(set) var outageLogs: [Lane: OutageLog] = [:]
+    /// The relays that share the outbox.
+    var fleet = FleetMembership()
+    private(set) var counts = DispatchCounts()
+    private var isActing = false
+    private var nextAction: LoopTimer?
+    private(set) var isDraining = false
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private var reportEnd: @Sendable (PushStatus) -> Void = { _ in }
+
+    init(_ context: RelayContext) {
+        loop = context.loop
+        self.context = context
+        machine = DeliveryMachine(limits: context.configuration.limits, seed: .random(in: .min ... .max))
+        // Nothing is sent until the paused lanes are known.
+        machine.pauseManually(nil)
+    }
+
+    /// Starts to deliver.
+    ///
+    /// - Parameters:
+    ///   - clients: The clients of the lanes.
+    ///   - reportEnd: A callback for each push that has ended, called on the event loop.
+    func start(_ clients: [Lane: LaneClient], reportEnd: @escaping @Sendable (PushStatus) -> Void) {
+        self.reportEnd = reportEnd
+        open(clients)
+        actSoon()
+        followFleet()
+        watchSilence()
+    }
+
+    /// Uses another configuration, with clients for the lanes whose client it cannot use.
+    func use(_ context: RelayContext, _ fresh: [Lane: LaneClient]) async {
+        let old = self.context.configuration
+        self.context = context
+        await replaceKeys(of: old, except: Set(fresh.keys))
+        open(fresh)
+        actSoon()
+    }
+
+    /// The current state.
+    var snapshot: Snapshot {
+        let now = context.now
+        let lanes = machine.lanes.map { lane, state in
+            let report = LaneReport(
+                inFlight: state.inFlight,
+                problem: state.problem(at: now),
+                pause: laneControl.pause(of: lane),
+                connections: connections[lane] ?? LaneConnections()
+            )
+            return (lane, report)
+        }
+        return Snapshot(
+            counts: counts,
+            lanes: Dictionary(uniqueKeysWithValues: lanes),
+            inFlight: machine.inFlight,
+            fleet: fleet,
+            knowsPauses: laneControl.isKnown
+        )
+    }
+
+    /// Returns the reason why a lane delivers nothing, whether or not an operator has paused it; nil when it delivers.
+    func problem(of lane: Lane) -> LaneProblem? { machine.lanes[lane]?.problem(at: context.now) }
+
+    /// Stops sending, and waits until every sent push is answered and its result is stored.
+    func drain(within limit: Duration) async {
+        isDraining = true
+        machine.drain()
+        actSoon()
+        await untilIdle(within: limit)
+    }
+
+    /// Whether no push is in flight and all results are stored.
+    var isIdle: Bool { machine.isIdle }
+
+    /// The number of pushes that were sent and not answered yet.
+    var inFlight: Int { machine.inFlight }
+
+    /// Closes the connections to Apple.
+    func close() async {
+        for client in clients.values { await client.close() }
+        // Pushes that were still in flight have failed with their connections; their results are stored, too.
+        await untilIdle(within: .seconds(1))
+        nextAction?.cancel()
+    }
+
+    private func untilIdle(within limit: Duration) async {
+        guard !machine.isIdle else { return }
+        let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.resumeIdleWaiters() } }
+        await withCheckedContinuation { idleWaiters.append($0) }
+        timer.cancel()
+    }
+
+    private func resumeIdleWaiters() {
+        for continuation in idleWaiters { continuation.resume() }
+        idleWaiters = []
+    }
+
+    // MARK: Actions
+
+    /// Schedules the machine's actions for the end of this turn of the event loop, once.
+    func actSoon() {
+        guard !isActing else { return }
+        isActing = true
+        loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.act() } }
+    }
+
+    private func act() {
+        isActing = false
+        let now = context.now
+        let actions = machine.takeActions(at: now)
+        for action in actions.claims { claim(action) }
+        for push in actions.sends { send(push) }
+        if !actions.settlements.isEmpty { settle(actions.settlements) }
+        nextAction?.cancel()
+        nextAction = machine.nextTime(after: now).map { time in
+            loop.schedule(after: .milliseconds(time - now)) { [weak self] in self?.assumeIsolated { $0.actSoon() } }
+        }
+        if isDraining, machine.isIdle { resumeIdleWaiters() }
+    }
+
+    private func claim(_ action: DeliveryMachine.ClaimAction) {
+        Task {
+            do throws(OutboxError) {
+                let claim = try await context.outbox.claim(
+                    action.lane,
+                    action.urgency,
+                    limit: action.limit,
+                    at: context.now
+                )
+                machine.claimed(claim, action)
+            } catch {
+                context.noteOutbox(error)
+                machine.claimFailed(action, at: context.now)
+            }
+            actSoon()
+        }
+    }
+
+    private func send(_ push: ClaimedPush) {
+        guard let client = clients[push.push.lane] else { return }
+        Task(executorPreference: client.client.executor) {
+            let start = ContinuousClock.now
+            let result = await client.send(push.push)
+            let time = ContinuousClock.now - start
+            self.loop.execute { [weak self] in self?.assumeIsolated { $0.answered(push, result, time) } }
+        }
+    }
+
+    private func answered(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
+        let lane = push.push.lane
+        let verdict = machine.answered(push.number, result, at: context.now)
+        counts.answered(push.push, result, verdict, time)
+        if let spans = context.spans {
+            spans.sent(push, result, to: clients[lane]?.server ?? "", took: Int64(time / .microseconds(1)))
+        }
+        context.log.attempt(push, result, time)
+        logOutage(of: lane, after: result)
+        actSoon()
+    }
+
+    private func settle(_ settlements: [Settlement]) {
+        Task {
+            // One time for the stored outcomes and for the callers that wait for them.
+            let time = context.now
+            do throws(OutboxError) {
+                try await context.outbox.settle(settlements, at: time)
+                context.noteOutbox(nil)
+                for ended in machine.settled(settlements) {
+                    counts.measure(ended.push, ended.outcome, at: time)
+                    noteEnd(of: ended.status(at: time))
+                }
+            } catch {
+                context.noteOutbox(error)
+                machine.settleFailed(settlements, at: context.now)
+            }
+            actSoon()
+        }
+    }
+
+    /// Counts and reports a push that has ended.
+    func noteEnd(of push: PushStatus) {
+        guard case .ended(let outcome, _) = push.place else { return }
+        counts.ended(outcome, push.lane)
+        reportEnd(push)
+    }
+
+    // MARK: Changes of the outbox
+
+    /// Marks queues as ready to claim, because pushes were added to them.
+    func markReady(_ queues: [Queue]) {
+        for queue in queues { machine.markReady(queue.lane, queue.urgency) }
+        actSoon()
+    }
+
+    /// Cancels a push.
+    ///
+    /// - Returns: The status of the push; nil for an unknown one.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> PushStatus? {
+        let now = context.now
+        let status = try await context.outbox.cancel(id, of: app, at: now)
+        // A push that had ended before was reported then.
+        if let status, case .ended(_, at: now) = status.place { noteRemoval(of: [status]) }
+        return status
+    }
+
+    /// Moves dead letters back to the queue: those with some identifiers, or all.
+    ///
+    /// - Returns: The number of dead letters.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String) async throws(OutboxError) -> Int {
+        let count = try await context.outbox.requeueDeadLetters(ids, of: app, at: context.now)
+        for lane in clients.keys where lane.app == app { machine.markReady(lane) }
+        actSoon()
+        return count
+    }
+
+    /// Reports pushes that have ended without being sent: other pushes with their order keys may be due now.
+    func noteRemoval(of pushes: [PushStatus]) {
+        guard !pushes.isEmpty else { return }
+        for push in pushes {
+            noteEnd(of: push)
+            machine.markReady(push.lane)
+        }
+        actSoon()
+    }
+
+    // MARK: Outages
+
+    /// Logs the beginning or the end of an outage of a lane.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - result: The result of an attempt; nil when time has passed without one.
+    private func logOutage(of lane: Lane, after result: SendResult?) {
+        guard let state = machine.lanes[lane] else { return }
+        let now = context.now
+        let changes = outageLogs[lane, default: OutageLog()].update(
+            state.problem(at: now),
+            state.outage,
+            isAfterAttempt: result != nil
+        )
+        for change in changes {
+            context.log.outage(change, of: lane, inFlight: state.inFlight, after: result, at: now)
+            guard case .down = change, case .refused(status: 403, _, _, _)? = result else { continue }
+            if let client = clients[lane]?.client { Task { await client.renewToken() } }
+        }
+    }
+
+    /// Ends and logs the outages of lanes that have no pushes any more, as no attempt can show whether they last.
+    func endOutages(without backlog: [Lane: Backlog]) {
+        for lane in machine.lanes.keys where (backlog[lane]?.count ?? 0) == 0 {
+            guard machine.endOutage(of: lane, at: context.now) else { continue }
+            outageLogs[lane] = nil
+            context.log.outage(.recovered, of: lane, inFlight: 0, after: nil, at: context.now)
+        }
+    }
+
+    /// The interval between checks for lanes that Apple does not answer.
+    private static let silenceInterval = Duration.milliseconds(250)
+
+    /// Logs at intervals which lanes Apple does not answer.
+    private func watchSilence() {
+        for lane in machine.lanes.keys { logOutage(of: lane, after: nil) }
+        loop.schedule(after: Dispatcher.silenceInterval) { [weak self] in
+            self?.assumeIsolated { $0.watchSilence() }
+        }
+    }
+}
+
+extension DeliveryMachine.Ended {
+    /// The status of the push.
+    fileprivate func status(at now: Int64) -> PushStatus {
+        PushStatus(id: push.push.id, lane: push.push.lane, acceptedAt: push.acceptedAt, place: .ended(outcome, at: now))
+    }
+}

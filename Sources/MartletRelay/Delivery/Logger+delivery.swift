@@ -1,0 +1,132 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+
+/// The log lines about lanes and their pushes.
+extension Logger {
+    /// Logs an event of a lane's client.
+    func clientEvent(_ event: ClientEvent, of lane: Lane) {
+        let (app, environment) = lane.logFields
+        switch event {
+        case .connected(let connection):
+            info(.connected, ["app": app, "env": environment, "connection": .whole(connection)])
+        case .connectionFailed(let error):
+            warning(.connectionFailed, ["app": app, "env": environment, "error": .string("\(error)")])
+        case .goAway(let connection, let reason):
+            info(
+                .goAwayReceived,
+                [
+                    "app": app, "env": environment, "connection": .whole(connection),
+                    "reason": reason.map { .string($0.rawValue) },
+                ]
+            )
+        case .disconnected(let connection, let error):
+            info(
+                .disconnected,
+                ["app": app, "env": environment, "connection": .whole(connection), "error": .string("\(error)")]
+            )
+        case .clockSkew(let skew):
+            error(.clockSkew, ["app": app, "env": environment, "ahead-seconds": .whole(skew.components.seconds)])
+        case .circuitOpened(let cause):
+            error(.circuitOpened, ["app": app, "env": environment, "error": .string("\(cause)")])
+        case .retrying:
+            break
+        }
+    }
+
+    /// Logs the result of an attempt to send a push.
+    func attempt(_ push: ClaimedPush, _ result: SendResult, _ time: Duration) {
+        debug(.push, Logger.fields(of: push, result, time))
+    }
+
+    private static func fields(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Fields {
+        let trace = push.push.traceParent.flatMap(TraceContext.init)
+        let token: JSONValue? =
+            if case .device(let token) = push.push.destination { .string(token.description) } else { nil }
+        let milliseconds = time.components.seconds * 1_000 + time.components.attoseconds / 1_000_000_000_000_000
+        return [
+            "trace_id": trace.map { .string($0.traceID) }, "span_id": trace.map { .string($0.spanID) },
+            "app": .string(push.push.lane.app), "env": .string(push.push.lane.environment.rawValue),
+            "apns_id": .string(push.push.id.description), "token": token, "result": .string(result.explanation),
+            "attempt": .whole(push.attempts + 1), "dur_ms": .whole(milliseconds),
+        ]
+    }
+
+    /// Logs the beginning or the end of an outage.
+    ///
+    /// - Parameters:
+    ///   - change: The change of the lane's state.
+    ///   - lane: The lane.
+    ///   - inFlight: The number of its pushes that were sent and not answered yet.
+    ///   - result: The result of the attempt that has shown the change; nil without one.
+    ///   - now: The time in milliseconds since 1970.
+    func outage(
+        _ change: OutageLog.Change,
+        of lane: Lane,
+        inFlight: Int,
+        after result: SendResult?,
+        at now: Int64
+    ) {
+        let (app, environment) = lane.logFields
+        switch change {
+        case .noAnswer(let problem):
+            warning(
+                .noAnswer,
+                [
+                    "app": app, "env": environment, "since": .string(Timestamp.text(problem.since)),
+                    "in-flight": .whole(inFlight), "reason": .string(problem.reason),
+                ]
+            )
+        case .answersAgain: info(.answersAgain, ["app": app, "env": environment])
+        case .down(let outage):
+            warning(
+                .laneDown,
+                [
+                    // Rounded up, as pauses begin with a quarter of a second.
+                    "app": app, "env": environment, "seconds": .whole((outage.nextTry - now + 999) / 1_000),
+                    "reason": .string(outage.reason), "because": result.map { .string($0.explanation) },
+                ]
+            )
+        case .recovered: info(.laneRecovered, ["app": app, "env": environment])
+        }
+    }
+
+    /// Logs that an operator has paused or resumed a lane.
+    func laneChange(_ change: LaneControl.Change) {
+        switch change {
+        case .paused(let pause):
+            let (app, environment) = pause.lane.logFields
+            warning(
+                .lanePaused,
+                [
+                    "app": app, "env": environment, "since": .string(Timestamp.text(pause.since)),
+                    "caller": .string(pause.caller),
+                ]
+            )
+        case .resumed(let lane):
+            let (app, environment) = lane.logFields
+            info(.laneResumed, ["app": app, "env": environment])
+        }
+    }
+}
+
+extension Lane {
+    /// The values of the fields `app` and `env`.
+    fileprivate var logFields: (app: JSONValue, environment: JSONValue) {
+        (.string(app), .string(environment.rawValue))
+    }
+}
+
+extension SendResult {
+    /// The result as text for the log.
+    fileprivate var explanation: String {
+        switch self {
+        case .accepted: "accepted"
+        case .refused(let status, let reason, _, _): "\(status) \(reason?.rawValue ?? "")"
+        case .neverSent(let reason, _) where Reason.all.contains { $0.rawValue == reason }:
+            "not sent, because Apple refused earlier pushes: \(reason)"
+        case .neverSent(let reason, _): "not sent: \(reason)"
+        case .unknown: "no answer"
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// The decision which changes of a lane's state are logged: a value without I/O.
+struct OutageLog {
+    /// A change to log.
+    enum Change: Equatable {
+        /// Apple does not answer.
+        case noAnswer(LaneProblem)
+        /// Apple answers again.
+        case answersAgain
+        /// The lane does not send, except for single attempts.
+        case down(LaneOutage)
+        /// The lane sends again.
+        case recovered
+    }
+
+    /// Whether the last logged state is that Apple does not answer.
+    private(set) var isSilent = false
+    /// Whether the last logged state is that the lane is down.
+    private(set) var isDown = false
+
+    /// Compares the state of a lane with what was logged.
+    ///
+    /// - Parameters:
+    ///   - problem: The reason why the lane delivers nothing; nil when it delivers.
+    ///   - outage: The outage of the lane; nil without one.
+    ///   - isAfterAttempt: Whether an attempt has ended. An outage begins and ends with one.
+    /// - Returns: The changes to log.
+    mutating func update(_ problem: LaneProblem?, _ outage: LaneOutage?, isAfterAttempt: Bool) -> [Change] {
+        var changes: [Change] = []
+        if isSilent, problem?.reason != SendResult.noAnswer {
+            isSilent = false
+            if problem == nil { changes.append(.answersAgain) }
+        }
+        if let problem, problem.nextTry == nil, !isSilent {
+            isSilent = true
+            changes.append(.noAnswer(problem))
+        }
+        guard isAfterAttempt, (outage != nil) != isDown else { return changes }
+        isDown = outage != nil
+        return changes + [outage.map { .down($0) } ?? .recovered]
+    }
+}

@@ -1,0 +1,168 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The callers that wait for outcomes.
+extension Intake {
+    /// The interval between checks whether other relays have delivered pushes that callers of this one wait for.
+    private static let fleetInterval = Duration.milliseconds(200)
+    /// The maximum number of pushes in one check.
+    private static let fleetLimit = 1_000
+    /// The precision of the waiters' deadlines.
+    private static let deadlinePrecision = Duration.milliseconds(20)
+
+    /// Returns the statuses of submitted pushes, after waiting for an outcome if a time is given.
+    func statuses(
+        of pushes: [OutboxPush],
+        _ answers: [Result<Acceptance, OutboxError>],
+        storedAt acceptedAt: Int64,
+        for caller: Callers.Caller,
+        waiting time: Duration?
+    ) async throws(APIProblem) -> [PushAnswer] {
+        let first = zip(answers, pushes).map { PushAnswer($0, $1, at: acceptedAt) }
+        guard let time, pushes.count == 1, case .status(let status) = first[0], !status.hasEnded,
+            let end = await end(of: status.id, of: status.lane.app, for: caller, within: time)
+        else { return first }
+        var ended = status
+        ended.place = .ended(end.outcome, at: end.time)
+        return [.status(ended)]
+    }
+
+    /// Waits for the end of a push; returns nil after the time, when the caller waits for too many pushes already, or
+    /// when its client has disconnected.
+    func end(
+        of id: APNsID,
+        of app: String,
+        for caller: Callers.Caller,
+        within time: Duration
+    ) async -> OutcomeWaiters.End? {
+        guard mayWait(caller, for: app) else { return nil }
+        let number = waiters.makeNumber()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                wait(number, for: id, of: app, by: caller, within: time) { continuation.resume(returning: $0) }
+                // The push may have ended before the waiter was added.
+                Task {
+                    if let status = try? await context.outbox.status(of: id, of: app) { reportToWaiters(status) }
+                }
+            }
+        } onCancel: {
+            // Runs after the waiter was added, because that happens on the event loop, too.
+            loop.execute { [weak self] in self?.assumeIsolated { $0.waiters.cancel(number) } }
+        }
+    }
+
+    /// Waits for the outcome of a push, and passes nil when there is none in time.
+    func wait(
+        for id: APNsID,
+        of app: String,
+        by caller: Callers.Caller,
+        within time: Duration,
+        _ completion: @escaping OutcomeWaiters.Completion
+    ) {
+        wait(waiters.makeNumber(), for: id, of: app, by: caller, within: time, completion)
+    }
+
+    private func wait(
+        _ number: Int,
+        for id: APNsID,
+        of app: String,
+        by caller: Callers.Caller,
+        within time: Duration,
+        _ completion: @escaping OutcomeWaiters.Completion
+    ) {
+        let deadline = loop.now.advanced(by: time)
+        waiters.add(number, for: id, of: app, by: caller.name, until: deadline, completion)
+        scheduleWaiterCheck()
+    }
+
+    /// Schedules the removal of waiters whose time is over.
+    private func scheduleWaiterCheck() {
+        guard let deadline = waiters.nextDeadline, deadline < nextWaiterCheck ?? .never else { return }
+        nextWaiterCheck = deadline
+        let wait = Duration.nanoseconds(deadline.nanoseconds - loop.now.nanoseconds)
+        // Several waiters share a timer, because they have waited for seconds and need no exact deadline.
+        loop.schedule(after: max(wait, Intake.deadlinePrecision)) { [weak self] in
+            self?.assumeIsolated { intake in
+                intake.nextWaiterCheck = nil
+                intake.waiters.expire(at: intake.loop.now)
+                intake.scheduleWaiterCheck()
+            }
+        }
+    }
+
+    /// Checks at intervals whether other relays have delivered pushes that callers of this one wait for.
+    func watchOtherRelays() {
+        guard context.sharedOutbox != nil, !isDraining else { return }
+        loop.schedule(after: Intake.fleetInterval) { [weak self] in
+            guard let self else { return }
+            Task { await self.findEnds() }
+        }
+    }
+
+    private func findEnds() async {
+        let names = waiters.names.prefix(Intake.fleetLimit)
+        if let shared = context.sharedOutbox, !names.isEmpty {
+            for push in (try? await shared.ended(among: Array(names))) ?? [] { reportToWaiters(push) }
+        }
+        watchOtherRelays()
+    }
+}
+
+/// The event streams and the batches of callers.
+extension Intake {
+    /// Returns the events about a caller's pushes.
+    ///
+    /// - Parameters:
+    ///   - caller: The caller.
+    ///   - lastID: The identifier of the last event that its client has seen; nil for events from now on.
+    /// - Returns: The events.
+    /// - Throws: ``APIProblem`` when too many streams are open, or the caller replays stored events too often.
+    func listen(for caller: Callers.Caller, after lastID: String?) throws(APIProblem) -> OutcomeStream {
+        guard events.hasRoom(for: caller.name) else {
+            throw APIProblem(429, "too many event streams are open; close one, or retry later", retryAfter: 30)
+        }
+        let replay = events.replay(after: lastID)
+        // A short replay costs no more than another request.
+        if replay.count > OutcomeEvents.replayedTogether,
+            let seconds = replays.take(for: caller.name, at: context.now)
+        {
+            throw APIProblem(
+                429,
+                "this key replays stored events too often; keep its event streams open, or retry later",
+                retryAfter: seconds
+            )
+        }
+        let (number, further) = events.listen(for: caller) { [weak self, loop] number in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.events.remove(number) } }
+        }
+        return OutcomeStream(intake: self, listener: number, replay: replay, further: further)
+    }
+
+    /// Ends the streams of callers whose credentials have expired, at a time in seconds since 1970.
+    func finishExpiredStreams(at now: Int64) {
+        events.finishExpired(at: now)
+    }
+
+    /// Sends a keep-alive comment to every event stream.
+    func sendKeepAlive() {
+        events.sendKeepAlive()
+    }
+
+    /// Opens a batch of a caller; it is closed when the returned value is released.
+    ///
+    /// - Throws: ``APIProblem`` when the caller has too many open batches.
+    func openBatch(for caller: Callers.Caller) throws(APIProblem) -> OpenBatch {
+        guard openBatches.open(for: caller.name) else {
+            throw APIProblem(
+                429,
+                "\(OpenBatches.limitPerCaller) batches of this key are open already; end one, or retry later",
+                retryAfter: 5
+            )
+        }
+        return OpenBatch { [weak self, loop, name = caller.name] in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.openBatches.close(for: name) } }
+        }
+    }
+}

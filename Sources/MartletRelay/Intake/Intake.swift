@@ -1,0 +1,303 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The part of a relay that accepts pushes: it decides whether there is capacity, stores them in few commits, and
+/// reports their outcomes to waiting callers and event streams.
+actor Intake {
+    /// The numbers that the monitor reports.
+    struct Snapshot: Sendable {
+        var counts: IntakeCounts
+        /// The number of waiting requests of each caller.
+        var waiting: [String: Int]
+        /// The start of the oldest commit that has not been answered, in milliseconds since 1970; nil for none.
+        var oldestCommit: Int64?
+    }
+
+    nonisolated let loop: EventLoop
+    /// The executor of the actor, required by `Actor`: the event loop of all parts.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private(set) var context: RelayContext
+    private let dispatcher: Dispatcher
+    private var gate: LoadGate
+    /// The pushes that came in and are not stored yet.
+    private var incoming = IncomingPushes()
+    /// The outcomes that arrived before the acceptance of their pushes was answered.
+    private var earlyOutcomes = EarlyOutcomes()
+    /// The callers that wait for the outcome of a push.
+    var waiters = OutcomeWaiters()
+    /// The time of the next check for waiters whose time is over; nil when none wait.
+    var nextWaiterCheck: MonotonicTime?
+    var events: OutcomeEvents
+    var replays = ReplayBudget()
+    var openBatches = OpenBatches()
+    private var counts = IntakeCounts()
+    private(set) var isDraining = false
+    /// The source of the generators for push identifiers.
+    private var generator = SplitMix64(state: .random(in: .min ... .max))
+
+    init(_ context: RelayContext, dispatcher: Dispatcher) {
+        loop = context.loop
+        self.context = context
+        self.dispatcher = dispatcher
+        gate = LoadGate(limits: context.configuration.loadLimits)
+        events = OutcomeEvents(run: context.startedAt)
+    }
+
+    /// Uses another configuration.
+    ///
+    /// A caller that has lost a right receives no more events, and no outcomes that it waits for.
+    ///
+    /// - Parameters:
+    ///   - context: The context with the configuration.
+    ///   - revoked: The access that callers have lost.
+    ///   - callers: The names of the callers of the configuration.
+    func use(_ context: RelayContext, revoking revoked: RevokedAccess, callers: Set<String>) {
+        self.context = context
+        events.finish { caller, apps in !apps.isDisjoint(with: revoked.apps(of: caller, for: .read)) }
+        waiters.cancelAll { !callers.contains($0) }
+        counts.forgetCallers(except: callers)
+    }
+
+    /// The current numbers.
+    var snapshot: Snapshot {
+        Snapshot(counts: counts, waiting: waiters.countsByCaller, oldestCommit: incoming.oldestCommit)
+    }
+
+    /// Refuses further pushes.
+    func drain() {
+        isDraining = true
+    }
+
+    /// Answers the callers that still wait, and ends the event streams.
+    func finish() {
+        waiters.cancelAll()
+        events.finish()
+    }
+
+    // MARK: Admission
+
+    /// The pushes and requests under way.
+    var load: LoadGate.Load {
+        LoadGate.Load(
+            incoming: incoming.count,
+            otherApps: incoming.counts.count,
+            waitsSince: incoming.oldestCommit,
+            waiting: waiters.count
+        )
+    }
+
+    /// Returns the pushes and requests under way, with the part of an app and a caller.
+    private func load(of app: String?, by caller: Callers.Caller) -> LoadGate.Load {
+        var load = load
+        load.waitingOfCaller = waiters.count(of: caller.name)
+        guard let app else { return load }
+        let own = incoming.counts[app, default: 0]
+        load.incomingOfApp = own
+        if own > 0 { load.otherApps -= 1 }
+        return load
+    }
+
+    /// Decides whether a request of a caller is accepted, before its pushes are checked, so that a refusal is cheap.
+    func verdict(onRequestOf caller: Callers.Caller) -> LoadGate.Verdict {
+        let app = caller.apps.count == 1 ? caller.apps.first : nil
+        let verdict = gate.verdict(on: 1, load(of: app, by: caller), at: context.now)
+        if case .refuse(let refusal, _) = verdict { counts.refused(1, from: caller.name, refusal) }
+        return verdict
+    }
+
+    /// Returns whether a caller may wait for the outcome of a push of an app.
+    func mayWait(_ caller: Callers.Caller, for app: String) -> Bool {
+        gate.verdict(on: 0, load(of: app, by: caller), at: context.now) != .take(mayWait: false)
+    }
+
+    /// Returns the builder that turns the requests of a call into pushes off the event loop.
+    ///
+    /// - Parameter call: The call.
+    /// - Returns: The builder.
+    /// - Throws: ``APIProblem`` when the relay is overloaded, or for an empty `Idempotency-Key`.
+    func requestBuilder(for call: RelayAPI.Call) throws(APIProblem) -> PushRequestBuilder {
+        let key = call.fields["idempotency-key"]
+        guard key != "" else {
+            throw APIProblem(400, "Idempotency-Key must not be empty; leave it out, or send a text")
+        }
+        let caller = call.service.caller
+        if case .refuse(let refusal, let seconds) = verdict(onRequestOf: caller) {
+            throw APIProblem(503, refusal.message(context.store), retryAfter: seconds)
+        }
+        return PushRequestBuilder(
+            caller: caller,
+            apps: context.configuration.apps,
+            clients: dispatcher.assumeIsolated { $0.clients },
+            idempotencyKey: key,
+            traceParent: call.fields["traceparent"].flatMap(TraceContext.init)?.text,
+            now: context.now,
+            generator: SplitMix64(state: generator.next())
+        )
+    }
+
+    // MARK: Storing
+
+    /// Stores pushes, in one commit with the others of this turn of the event loop.
+    ///
+    /// - Parameters:
+    ///   - pushes: The pushes, at least one.
+    ///   - caller: The name of the caller.
+    ///   - completion: A callback with the answers of the outbox, called on the event loop.
+    func accept(_ pushes: [OutboxPush], from caller: String, _ completion: @escaping IncomingPushes.Completion) {
+        let isFirst: Bool
+        if let spans = context.spans {
+            let traced = pushes.map { spans.arrived($0) }
+            isFirst = incoming.add(traced.map(\.push), from: caller) { result, time in
+                for (index, traced) in traced.enumerated() {
+                    guard let arrival = traced.arrival else { continue }
+                    spans.stored(arrival, result.map { $0[$0.startIndex + index] })
+                }
+                completion(result, time)
+            }
+        } else {
+            isFirst = incoming.add(pushes, from: caller, completion)
+        }
+        if isFirst { loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.commitIncoming() } } }
+    }
+
+    /// Stores pushes.
+    ///
+    /// - Parameters:
+    ///   - pushes: The pushes. Those of a batch are passed in parts, each of which is stored together.
+    ///   - caller: The caller that sends them.
+    ///   - limit: The maximum time to wait for capacity, for parts of batches.
+    /// - Returns: An answer for each push, once they are stored, and the time that is stored with them.
+    func accept(
+        _ pushes: [OutboxPush],
+        from caller: Callers.Caller,
+        waitingForRoom limit: Duration = .zero
+    ) async -> (answers: [Result<Acceptance, OutboxError>], time: Int64) {
+        guard !pushes.isEmpty else { return ([], context.now) }
+        if let error = await capacityError(for: pushes, from: caller, within: limit) {
+            return ([Result](repeating: .failure(error), count: pushes.count), context.now)
+        }
+        return await withCheckedContinuation { continuation in
+            accept(pushes, from: caller.name) { result, time in
+                let answers: [Result<Acceptance, OutboxError>] =
+                    switch result {
+                    case .success(let answers): answers.map { .success($0) }
+                    case .failure(let error): [Result](repeating: .failure(error), count: pushes.count)
+                    }
+                continuation.resume(returning: (answers, time))
+            }
+        }
+    }
+
+    /// Waits until there is capacity for pushes; returns the error when there is none in time, which is counted unless
+    /// the relay is shutting down.
+    private func capacityError(
+        for pushes: [OutboxPush],
+        from caller: Callers.Caller,
+        within limit: Duration
+    ) async -> OutboxError? {
+        let end = ContinuousClock.now + limit
+        while true {
+            if isDraining { return OutboxError(.closed, "the relay is shutting down") }
+            guard let refusal = refusal(of: pushes, from: caller, isBatch: limit > .zero) else { return nil }
+            guard ContinuousClock.now < end, !Task.isCancelled else {
+                counts.refused(pushes.count, from: caller.name, refusal)
+                return OutboxError(.full, refusal.message(context.store))
+            }
+            try? await Task.sleep(for: Intake.capacityInterval)
+        }
+    }
+
+    private func refusal(
+        of pushes: [OutboxPush],
+        from caller: Callers.Caller,
+        isBatch: Bool
+    ) -> LoadGate.Refusal? {
+        let counts = pushes.reduce(into: [:]) { $0[$1.lane.app, default: 0] += 1 }
+        for (app, count) in counts {
+            let verdict = gate.verdict(on: count, load(of: app, by: caller), isBatch: isBatch, at: context.now)
+            if case .refuse(let refusal, _) = verdict { return refusal }
+        }
+        return nil
+    }
+
+    /// The interval between checks for capacity.
+    private static let capacityInterval = Duration.milliseconds(20)
+
+    private func commitIncoming() {
+        let now = context.now
+        let commit = incoming.take(at: now)
+        let start = earlyOutcomes.beginAcceptance()
+        Task {
+            let result = await store(commit.pushes, at: now)
+            incoming.answered(commit)
+            note(result, of: commit.pushes)
+            var next = 0
+            for group in commit.groups {
+                let answers = result.map { $0[next..<next + group.count] }
+                counts.answered(answers, to: group.count, from: group.caller)
+                group.completion(answers, now)
+                next += group.count
+            }
+            for push in earlyOutcomes.endAcceptance(begunAt: start) { reportToWaiters(push) }
+        }
+    }
+
+    private func store(_ pushes: [OutboxPush], at now: Int64) async -> Result<[Acceptance], OutboxError> {
+        if let refusal = context.outboxHealth.current.refusal { return .failure(refusal) }
+        do throws(OutboxError) {
+            let answers = try await context.outbox.accept(pushes, at: now)
+            context.noteOutbox(nil)
+            return .success(answers)
+        } catch {
+            context.noteOutbox(error)
+            return .failure(OutboxError(error.kind, context.outboxHealth.current.problem ?? "\(error)"))
+        }
+    }
+
+    /// Counts the answers of the outbox, and marks the lanes of accepted pushes as ready to claim.
+    private func note(_ result: Result<[Acceptance], OutboxError>, of pushes: [OutboxPush]) {
+        var ready: [Dispatcher.Queue] = []
+        for (index, push) in pushes.enumerated() {
+            let answer = result.map { $0[index] }
+            counts.answered(answer, push.lane.app)
+            if case .success(.full) = answer { gate.outboxIsFull(at: context.now) }
+            guard case .success(.accepted) = answer else { continue }
+            let queue = Dispatcher.Queue(lane: push.lane, urgency: push.urgency)
+            // Consecutive pushes are mostly for the same lane.
+            if ready.last != queue { ready.append(queue) }
+        }
+        dispatcher.assumeIsolated { [ready] in $0.markReady(ready) }
+    }
+
+    // MARK: Outcomes
+
+    /// Reports the outcome of a push to the callers that wait for it and to the event streams.
+    func noteEnd(of push: PushStatus) {
+        earlyOutcomes.note(push)
+        reportToWaiters(push)
+        events.note(push)
+    }
+
+    /// Reports the outcome of a push to the callers that wait for it.
+    func reportToWaiters(_ push: PushStatus) {
+        guard case .ended(let outcome, let time) = push.place else { return }
+        waiters.ended(push.id, of: push.lane.app, outcome, at: time)
+    }
+}
+
+extension LoadGate.Refusal {
+    /// Returns the message to a caller.
+    ///
+    /// - Parameter store: The name of the store: the disk or the database.
+    /// - Returns: The message.
+    func message(_ store: String) -> String {
+        switch self {
+        case .outboxIsFull: "the limit of stored pushes is reached"
+        case .storeDoesNotAnswer(let since): "the \(store) has not answered since \(Timestamp.text(since))"
+        case .tooManyIncoming: "more pushes arrive than can be stored"
+        }
+    }
+}

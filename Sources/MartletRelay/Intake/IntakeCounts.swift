@@ -1,0 +1,61 @@
+internal import MartletOutbox
+
+/// The numbers of pushes that were submitted since the start, by app, and of those that were not stored, by caller.
+struct IntakeCounts: Sendable {
+    /// Pushes that were accepted, by app.
+    private(set) var accepted: [String: Int] = [:]
+    /// Pushes that were submitted again with the same identifier, by app.
+    private(set) var duplicates: [String: Int] = [:]
+    /// Pushes with the identifier of another, by app.
+    private(set) var conflicts: [String: Int] = [:]
+    /// Pushes to tokens that Apple has reported as unregistered, by app.
+    private(set) var suppressed: [String: Int] = [:]
+    private var shedByCaller = CallerCounter()
+    private var unstoredByCaller = CallerCounter()
+
+    /// Pushes that were not accepted because of overload or the limit of the outbox.
+    var shed: Int { shedByCaller.total }
+
+    /// Returns the number of pushes of a caller that were refused because of overload or the limit of the outbox.
+    func shed(of caller: String) -> Int { shedByCaller.count(of: caller) }
+
+    /// Returns the number of pushes of a caller that were refused because the disk or the database failed.
+    func notStored(of caller: String) -> Int { unstoredByCaller.count(of: caller) }
+
+    /// Counts the answer of the outbox to a push.
+    mutating func answered(_ answer: Result<Acceptance, OutboxError>, _ app: String) {
+        switch answer {
+        case .success(.accepted): accepted[app, default: 0] += 1
+        case .success(.duplicate): duplicates[app, default: 0] += 1
+        case .success(.conflict): conflicts[app, default: 0] += 1
+        case .success(.suppressed): suppressed[app, default: 0] += 1
+        case .success(.full), .failure: break
+        }
+    }
+
+    /// Counts the pushes of a request that the outbox has not stored.
+    mutating func answered(
+        _ result: Result<ArraySlice<Acceptance>, OutboxError>,
+        to count: Int,
+        from caller: String
+    ) {
+        switch result {
+        case .success(let answers): shedByCaller.add(answers.count { $0 == .full }, for: caller)
+        case .failure: unstoredByCaller.add(count, for: caller)
+        }
+    }
+
+    /// Counts pushes of a caller that were refused before they were checked.
+    mutating func refused(_ count: Int, from caller: String, _ refusal: LoadGate.Refusal) {
+        switch refusal {
+        case .storeDoesNotAnswer: unstoredByCaller.add(count, for: caller)
+        case .outboxIsFull, .tooManyIncoming: shedByCaller.add(count, for: caller)
+        }
+    }
+
+    /// Adds the counts of callers that are not configured any more to those of ``CallerCounter/other``.
+    mutating func forgetCallers(except names: Set<String>) {
+        shedByCaller.forget(except: names)
+        unstoredByCaller.forget(except: names)
+    }
+}

@@ -1,0 +1,135 @@
+internal import MartletCore
+internal import MartletTransport
+
+/// Metrics of callers, of the configuration and of webhooks.
+extension RelayMetrics {
+    /// Adds the requests of callers whose apps are all among these, and those of unknown clients.
+    func addCallers(to sheet: inout MetricSheet) {
+        let names =
+            snapshot.server.callers.appsByCaller.filter { $0.value.isSubset(of: apps) }.keys.sorted() + [
+                CallerCounter.other
+            ]
+        sheet.family(
+            "martlet_relay_caller_requests_total",
+            .counter,
+            "Requests of a caller by their outcome; those of unknown clients and former callers as other."
+        )
+        for name in names {
+            for outcome in ServerCounts.Outcome.allCases {
+                let count = snapshot.server.counts.requests(of: name, outcome)
+                sheet.add(["caller": name, "outcome": outcome.rawValue], count)
+            }
+        }
+        sheet.family(
+            "martlet_relay_caller_shed_total",
+            .counter,
+            "Pushes of a caller that were refused because of overload or the limit of the outbox."
+        )
+        for name in names { sheet.add(["caller": name], snapshot.intake.counts.shed(of: name)) }
+        sheet.family(
+            "martlet_relay_caller_not_stored_total",
+            .counter,
+            "Pushes of a caller that were refused because the disk or the database failed."
+        )
+        for name in names { sheet.add(["caller": name], snapshot.intake.counts.notStored(of: name)) }
+        sheet.family(
+            "martlet_relay_caller_waiting",
+            .gauge,
+            "Requests of a caller that wait for the outcome of a push."
+        )
+        for name in names { sheet.add(["caller": name], snapshot.intake.waiting[name] ?? 0) }
+    }
+
+    /// Adds the reloads of the configuration and the expiry of its certificates.
+    func addConfiguration(to sheet: inout MetricSheet) {
+        sheet.family(
+            "martlet_relay_configuration_reloads_total",
+            .counter,
+            "Reloads of the configuration by their result."
+        )
+        sheet.add(["result": "ok"], snapshot.reloads.succeeded)
+        sheet.add(["result": "failed"], snapshot.reloads.failed)
+        sheet.single(
+            "martlet_relay_configuration_last_reload_successful",
+            .gauge,
+            "Whether the last reload of the configuration succeeded.",
+            snapshot.reloads.didLastFail ? 0 : 1
+        )
+        sheet.family(
+            "martlet_relay_configuration_last_success_timestamp_seconds",
+            .gauge,
+            "The time at which the configuration in use was read, in seconds since 1970."
+        )
+        sheet.add([:], Double(snapshot.reloads.lastSuccess) / 1_000)
+        sheet.family(
+            "martlet_relay_certificate_expiry_timestamp_seconds",
+            .gauge,
+            "The time at which the first certificate of a setting expires, in seconds since 1970."
+        )
+        for (setting, expiry) in snapshot.context.configuration.certificateExpiries {
+            sheet.add(["setting": setting], expiry)
+        }
+    }
+
+    /// Adds the reports to the webhooks of some apps.
+    func addWebhooks(to sheet: inout MetricSheet) {
+        sheet.family(
+            "martlet_relay_webhook_reports_total",
+            .counter,
+            "Reports to the webhook of an app, by whether it accepted them."
+        )
+        for app in snapshot.context.configuration.apps where app.webhook != nil && apps.contains(app.name) {
+            let count = snapshot.webhooks[app.name] ?? WebhookSender.Counts()
+            sheet.add(["app": app.name, "result": "ok"], count.succeeded)
+            sheet.add(["app": app.name, "result": "failed"], count.failed)
+        }
+    }
+
+    /// Adds the credentials of callers whose apps are all among those of the metrics.
+    func addCredentials(to sheet: inout MetricSheet) {
+        sheet.family(
+            "martlet_relay_unusual_provider_tokens_total",
+            .counter,
+            "Connections with a provider token of a form that Apple's documentation does not describe."
+        )
+        for deviation in ProviderTokenDeviation.allCases {
+            sheet.add(["form": deviation.label], snapshot.server.counts.unusualTokens[deviation, default: 0])
+        }
+        sheet.family(
+            "martlet_relay_caller_expiry_timestamp_seconds",
+            .gauge,
+            "The time from which on the key or certificate of a caller is refused, in seconds since 1970."
+        )
+        for caller in snapshot.context.configuration.callers where caller.apps.isSubset(of: apps) {
+            guard let expiry = caller.expiresAt else { continue }
+            sheet.add(["caller": caller.name], expiry.secondsSince1970)
+        }
+    }
+
+    /// Adds the exports of spans and metrics; nothing if no spans are exported.
+    func addTelemetry(to sheet: inout MetricSheet) {
+        guard let spans = snapshot.context.spans else { return }
+        let exports = snapshot.exports
+        sheet.family("martlet_relay_telemetry_exports_total", .counter, "Exports to the collector by their result.")
+        for (export, count) in exports.exports {
+            sheet.add(["signal": export.signal.rawValue, "result": export.result], count)
+        }
+        sheet.family("martlet_relay_telemetry_spans_total", .counter, "Spans by the result of their export.")
+        for (result, count) in [
+            ("exported", exports.spansExported), ("rejected", exports.spansRejected), ("lost", exports.spansLost),
+            ("dropped", spans.dropped),
+        ] { sheet.add(["result": result], count) }
+    }
+}
+
+extension ProviderTokenDeviation {
+    /// The name in metrics.
+    fileprivate var label: String {
+        switch self {
+        case .textIssuedAt: "text-iat"
+        case .fractionalIssuedAt: "fractional-iat"
+        case .issuedAtNotation: "iat-notation"
+        case .derSignature: "der-signature"
+        }
+    }
+}

@@ -1,0 +1,289 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The metrics of a relay for a caller: a value without I/O.
+struct RelayMetrics {
+    let snapshot: RelaySnapshot
+    let apps: Set<String>
+    private let backlog: [Lane: Backlog]?
+    private let measures: OutboxMeasures
+    private let conditions: [(lane: Lane, teamID: String, ClientCondition)]
+    private let lanes: [(lane: Lane, report: Dispatcher.LaneReport)]
+
+    /// Creates the metrics of some apps, and of the relay as a whole.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The state of the relay.
+    ///   - apps: The names of the apps.
+    ///   - backlog: The backlog of each lane that has one; nil while the outbox cannot be read.
+    ///   - measures: The measurements of the outbox.
+    ///   - conditions: The conditions of the clients of the apps' lanes.
+    init(
+        _ snapshot: RelaySnapshot,
+        of apps: Set<String>,
+        _ backlog: [Lane: Backlog]?,
+        _ measures: OutboxMeasures,
+        _ conditions: [(lane: Lane, teamID: String, ClientCondition)]
+    ) {
+        self.snapshot = snapshot
+        self.apps = apps
+        self.backlog = backlog
+        self.measures = measures
+        self.conditions = conditions
+        lanes = snapshot.dispatcher.lanes(of: apps)
+    }
+
+    /// The metrics.
+    var sheet: MetricSheet {
+        var sheet = MetricSheet()
+        addIntake(to: &sheet)
+        addDelivery(to: &sheet)
+        addTimes(to: &sheet)
+        addLanes(to: &sheet)
+        addConnections(to: &sheet)
+        addConditions(to: &sheet)
+        sheet.family(
+            "martlet_relay_outbox_commit_seconds",
+            .histogram,
+            "Duration of commits, including the wait for the disk."
+        )
+        sheet.add([:], measures.commitTimes)
+        sheet.family("martlet_relay_outbox_commit_batch_size", .histogram, "Pushes in one commit.")
+        sheet.add([:], measures.commitSizes)
+        sheet.single(
+            "martlet_relay_outbox_writable",
+            .gauge,
+            "Whether pushes can be stored.",
+            snapshot.store.problem == nil ? 1 : 0
+        )
+        addRequests(to: &sheet)
+        addCallers(to: &sheet)
+        addConfiguration(to: &sheet)
+        addWebhooks(to: &sheet)
+        addTelemetry(to: &sheet)
+        sheet.family("martlet_relay_loop_lag_seconds", .histogram, "Delay of the event loop's timers.")
+        sheet.add([:], snapshot.loopLag)
+        sheet.addProcess(startedAt: snapshot.context.startedAt)
+        return sheet
+    }
+
+    private var delivery: DispatchCounts { snapshot.dispatcher.counts }
+
+    private func addIntake(to sheet: inout MetricSheet) {
+        let intake = snapshot.intake.counts
+        let families = [
+            ("enqueued_total", "Pushes that were accepted.", intake.accepted),
+            ("deduplicated_total", "Pushes that were submitted again with the same identifier.", intake.duplicates),
+            ("conflicts_total", "Pushes with the identifier of another.", intake.conflicts),
+            ("suppressed_total", "Pushes to tokens that Apple has reported as unregistered.", intake.suppressed),
+            ("unregistered_total", "Tokens that Apple has reported as unregistered.", delivery.unregistered),
+        ]
+        for (name, help, values) in families {
+            sheet.family("martlet_relay_" + name, .counter, help)
+            for app in apps.sorted() { sheet.add(["app": app], values[app, default: 0]) }
+        }
+        sheet.single(
+            "martlet_relay_shed_total",
+            .counter,
+            "Pushes that were refused because of overload or the limit of the outbox.",
+            intake.shed
+        )
+        sheet.single(
+            "martlet_relay_refused_callers_total",
+            .counter,
+            "Clients whose credentials were rejected.",
+            snapshot.server.counts.rejectedCallers
+        )
+        sheet.single(
+            "martlet_relay_failed_handshakes_total",
+            .counter,
+            "Clients whose TLS handshake failed.",
+            snapshot.server.counts.failedHandshakes
+        )
+        addCredentials(to: &sheet)
+        sheet.single(
+            "martlet_relay_client_connections",
+            .gauge,
+            "Connections of APNs clients.",
+            snapshot.server.connections
+        )
+    }
+
+    private func addDelivery(to sheet: inout MetricSheet) {
+        sheet.family(
+            "martlet_relay_sent_total",
+            .counter,
+            "Pushes that were sent, by Apple's answer; status 0 without one."
+        )
+        for (answer, count) in delivery.answers where apps.contains(answer.lane.app) {
+            sheet.add(
+                [
+                    "app": answer.lane.app, "env": answer.lane.environment.rawValue, "push_type": answer.pushType,
+                    "status": String(answer.status), "reason": answer.reason,
+                ],
+                count
+            )
+        }
+        sheet.family("martlet_relay_outcomes_total", .counter, "Outcomes of pushes.")
+        for (lane, _) in lanes {
+            for state in Outcome.State.allCases {
+                sheet.add(lane.labels(and: state.rawValue, as: "state"), delivery.outcomes[lane]?[state] ?? 0)
+            }
+        }
+        for (name, help, values) in [
+            ("unsent_tries_total", "Attempts that did not reach Apple.", delivery.unsent),
+            ("retries_total", "Attempts after which the push is sent again.", delivery.retries),
+            ("dead_letter_total", "Pushes that were abandoned.", delivery.deadLetters),
+        ] {
+            sheet.family("martlet_relay_" + name, .counter, help)
+            for (cause, count) in values where apps.contains(cause.lane.app) {
+                sheet.add(cause.lane.labels(and: cause.reason, as: "reason"), count)
+            }
+        }
+        sheet.family(
+            "martlet_relay_expired_total",
+            .counter,
+            "Pushes that expired before Apple accepted them."
+        )
+        for (lane, _) in lanes { sheet.add(lane.labels, delivery.outcomes[lane]?[.expired] ?? 0) }
+    }
+
+    private func addTimes(to sheet: inout MetricSheet) {
+        sheet.family("martlet_relay_send_duration_seconds", .histogram, "Time until Apple's answer.")
+        for (lane, times) in delivery.answerTimes where apps.contains(lane.app) { sheet.add(lane.labels, times) }
+        sheet.family("martlet_relay_end_to_end_seconds", .histogram, "Time from acceptance to Apple's final answer.")
+        for (kind, times) in delivery.deliveryTimes where apps.contains(kind.app) {
+            sheet.add(["app": kind.app, "priority": kind.urgency.priority], times)
+        }
+    }
+
+    private func addLanes(to sheet: inout MetricSheet) {
+        let now = snapshot.now
+        sheet.family("martlet_relay_outbox_jobs", .gauge, "Pushes that have not ended.")
+        for (lane, report) in lanes {
+            if let backlog {
+                let waiting = max(0, (backlog[lane]?.count ?? 0) - snapshot.facts(of: lane).inFlight)
+                sheet.add(lane.labels(and: "waiting", as: "state"), waiting)
+            }
+            sheet.add(lane.labels(and: "in_flight", as: "state"), report.inFlight)
+        }
+        sheet.family(
+            "martlet_relay_outbox_oldest_ready_seconds",
+            .gauge,
+            "Time since the oldest waiting push was due."
+        )
+        if let backlog {
+            for (lane, _) in lanes {
+                sheet.add(lane.labels, backlog[lane]?.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0)
+            }
+        }
+        sheet.family("martlet_relay_streams_in_flight", .gauge, "Pushes that were sent and not answered yet.")
+        for (lane, report) in lanes { sheet.add(lane.labels, report.inFlight) }
+        sheet.family(
+            "martlet_relay_lane_paused",
+            .gauge,
+            "Whether a lane is down because Apple cannot be reached, does not answer or refuses its key."
+        )
+        for (lane, report) in lanes { sheet.add(lane.labels, report.problem == nil ? 0 : 1) }
+        sheet.family(
+            "martlet_relay_lane_down_since_timestamp_seconds",
+            .gauge,
+            "The time since which a lane is down, in seconds since 1970; absent for a lane that sends."
+        )
+        for (lane, report) in lanes {
+            guard let problem = report.problem else { continue }
+            sheet.add(lane.labels(and: problem.reason, as: "reason"), Double(problem.since) / 1_000)
+        }
+        sheet.family("martlet_relay_lane_paused_manually", .gauge, "Whether an operator has paused a lane.")
+        for (lane, report) in lanes { sheet.add(lane.labels, report.pause == nil ? 0 : 1) }
+    }
+
+    private func addConnections(to sheet: inout MetricSheet) {
+        sheet.family("martlet_relay_connections", .gauge, "Connections to Apple.")
+        for (lane, report) in lanes { sheet.add(lane.labels, report.connections.count) }
+        sheet.family(
+            "martlet_relay_goaway_total",
+            .counter,
+            "Connections on which Apple has announced to accept no more requests."
+        )
+        for (lane, report) in lanes {
+            for (reason, count) in report.connections.goAways {
+                sheet.add(lane.labels(and: reason, as: "reason"), count)
+            }
+        }
+        sheet.family("martlet_relay_connection_errors_total", .counter, "Connections that failed or were lost.")
+        for (lane, report) in lanes {
+            for (kind, count) in report.connections.errors { sheet.add(lane.labels(and: kind, as: "kind"), count) }
+        }
+        sheet.family(
+            "martlet_relay_circuit_opened_total",
+            .counter,
+            "Times that sending was interrupted because Apple rejected many pushes."
+        )
+        for (lane, report) in lanes { sheet.add(lane.labels, report.connections.circuitsOpened) }
+    }
+
+    private func addConditions(to sheet: inout MetricSheet) {
+        sheet.family("martlet_relay_streams_limit", .gauge, "Maximum number of concurrent pushes that Apple allows.")
+        for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.streamLimit) }
+        sheet.family(
+            "martlet_relay_circuit_open",
+            .gauge,
+            "Whether sending is interrupted because Apple rejected many pushes."
+        )
+        for (lane, _, condition) in conditions { sheet.add(lane.labels, condition.isCircuitOpen ? 1 : 0) }
+        sheet.family(
+            "martlet_relay_provider_token_age_seconds",
+            .gauge,
+            "Age of the provider token that was used last."
+        )
+        for (lane, teamID, condition) in conditions {
+            guard let issuedAt = condition.tokenIssuedAt else { continue }
+            let age = snapshot.now / 1_000 - issuedAt.secondsSince1970
+            sheet.add(lane.labels(and: teamID, as: "team"), age)
+        }
+        sheet.family("martlet_relay_provider_tokens_total", .counter, "Provider tokens that were used.")
+        for (lane, teamID, condition) in conditions {
+            sheet.add(lane.labels(and: teamID, as: "team"), condition.tokensUsed)
+        }
+    }
+
+    private func addRequests(to sheet: inout MetricSheet) {
+        sheet.family(
+            "http_server_request_duration_seconds",
+            .histogram,
+            "Time until the answer to a caller.",
+            openTelemetry: "http.server.request.duration"
+        )
+        for (request, times) in snapshot.server.counts.requests {
+            sheet.add(
+                [
+                    "http.route": request.route, "http.request.method": request.method,
+                    "http.response.status_code": String(request.status),
+                ],
+                times
+            )
+        }
+    }
+}
+
+extension Lane {
+    fileprivate var labels: MetricSheet.Labels { ["app": app, "env": environment.rawValue] }
+
+    fileprivate func labels(and value: String, as name: String) -> MetricSheet.Labels {
+        ["app": app, "env": environment.rawValue, name: value]
+    }
+}
+
+extension Urgency {
+    /// The value of `apns-priority`.
+    fileprivate var priority: String {
+        switch self {
+        case .immediate: "10"
+        case .powerAware: "5"
+        case .powerFirst: "1"
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import MartletCore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The decision which expiry warnings are logged: a value without a clock.
+///
+/// All warnings are logged once a day, and a key or certificate when it has just expired.
+struct ExpiryLog {
+    /// The interval between repetitions of the warnings, in seconds.
+    private static let interval: Int64 = 86_400
+
+    /// The time of the last call, in seconds since 1970; nil before the first one.
+    private var lastTime: Int64?
+    /// The time of the last call that returned all warnings.
+    private var lastList: Int64?
+
+    /// Returns the warnings to log now.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration.
+    ///   - now: The time in seconds since 1970.
+    /// - Returns: The warnings.
+    mutating func take(from configuration: RelayConfiguration, at now: Int64) -> [ExpiryWarning] {
+        let last = lastTime
+        // A clock that was set back repeats no warning.
+        guard last.map({ now > $0 }) ?? true else {
+            lastTime = now
+            lastList = lastList.map { min($0, now) }
+            return []
+        }
+        lastTime = now
+        let warnings = configuration.expiryWarnings(at: Date(secondsSince1970: now))
+        guard let last, let list = lastList, now - list < ExpiryLog.interval else {
+            lastList = now
+            return warnings
+        }
+        return warnings.filter { $0.isExpired && $0.expiry > last }
+    }
+}

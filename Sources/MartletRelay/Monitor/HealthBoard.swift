@@ -1,0 +1,61 @@
+internal import Synchronization
+
+/// The relay's health, readable from any thread, so that health checks do not wait for the relay's event loop.
+final class HealthBoard: Sendable {
+    /// A report of the relay's event loop.
+    struct Report: Sendable {
+        /// The reason why no pushes are accepted although the outbox works; nil when there is none.
+        var problem: String?
+        /// The line about each lane, with its app.
+        var lanes: [(app: String, line: String)] = []
+    }
+
+    /// The time without a report after which the relay counts as hung.
+    static let lifeSign = Duration.seconds(3)
+
+    /// The problem of a relay that counts as hung.
+    static let noAnswer = "the relay's event loop does not answer"
+
+    private struct State {
+        var report: Report
+        /// The time of the report, by a clock that stops while the machine is suspended: a suspended relay is not hung.
+        var reportedAt: SuspendingClock.Instant
+    }
+
+    private let state: Mutex<State>
+    private let outbox: OutboxHealth
+
+    init(_ outbox: OutboxHealth) {
+        self.outbox = outbox
+        state = Mutex(State(report: Report(problem: "the relay is starting"), reportedAt: .now))
+    }
+
+    /// Stores a report of the relay's event loop, which also proves that the event loop runs.
+    func post(_ report: Report) {
+        state.withLock { $0 = State(report: report, reportedAt: .now) }
+    }
+
+    /// Returns whether the relay's event loop has posted a report within a time.
+    func isAlive(within limit: Duration = lifeSign) -> Bool {
+        state.withLock { SuspendingClock.now - $0.reportedAt < limit }
+    }
+
+    /// The reason why no pushes are accepted; nil when they are.
+    ///
+    /// An outage of Apple is not a reason: pushes are stored meanwhile.
+    var problem: String? {
+        guard isAlive() else { return HealthBoard.noAnswer }
+        if let problem = state.withLock({ $0.report.problem }) { return problem }
+        return outbox.current.problem.map { "pushes cannot be stored: \($0)" }
+    }
+
+    /// Returns a line for each condition of readiness, and for each lane of some apps.
+    func lines(naming apps: Set<String>) -> [String] {
+        guard isAlive() else { return [] }
+        let lanes = state.withLock { $0.report.lanes }
+        return [
+            "outbox: \(outbox.current.problem ?? "ok")",
+            "accepting pushes: \(problem.map { "no, \($0)" } ?? "ok")",
+        ] + lanes.filter { apps.contains($0.app) }.map(\.line)
+    }
+}

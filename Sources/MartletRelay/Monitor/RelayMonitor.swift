@@ -1,0 +1,277 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The part of a relay that observes the others: health, status, metrics, telemetry and periodic maintenance.
+///
+/// It reads the other parts, and none of them waits for it.
+actor RelayMonitor {
+    /// The interval between measurements of the event loop's delay.
+    private static let pulse = Duration.milliseconds(250)
+    /// The duration of a commit after which the relay counts as not ready, in milliseconds.
+    private static let longestCommit: Int64 = 3_000
+    /// The interval between checks of a database that does not answer.
+    private static let outboxCheckInterval = Duration.seconds(1)
+
+    nonisolated let loop: EventLoop
+    /// The executor of the actor, required by `Actor`: the event loop of all parts.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    /// The relay's health, readable from other threads.
+    nonisolated let health: HealthBoard
+
+    private(set) var context: RelayContext
+    let server: RelayServer
+    let intake: Intake
+    let dispatcher: Dispatcher
+    let webhooks: WebhookSender
+    /// The other relays that share the outbox.
+    var fleet = FleetView()
+    private var rates = RecentRates()
+    private var reloads: ConfigurationReloads
+    var history = StatusHistory()
+    var memoryReturn = MemoryReturn(residentBytes: FreedMemory.residentBytes)
+    var expiryLog = ExpiryLog()
+    private var loopLag = Histogram.times
+    private(set) var exports = ExportCounts()
+    /// The limit for log lines about exports that failed.
+    private var exportThrottle = LogThrottle()
+    private var exporter: TelemetryExporter?
+    private(set) var isDraining = false
+    private var maintenance: Task<Void, Never>?
+    /// The time of the last check of a database that does not answer.
+    private var outboxCheckedAt = MonotonicTime.zero
+
+    init(
+        _ context: RelayContext,
+        server: RelayServer,
+        intake: Intake,
+        dispatcher: Dispatcher,
+        webhooks: WebhookSender
+    ) {
+        loop = context.loop
+        self.context = context
+        self.server = server
+        self.intake = intake
+        self.dispatcher = dispatcher
+        self.webhooks = webhooks
+        health = HealthBoard(context.outboxHealth)
+        reloads = ConfigurationReloads(startedAt: context.startedAt)
+    }
+
+    /// Starts to observe, and to export telemetry.
+    func start(_ exporter: TelemetryExporter?) {
+        self.exporter = exporter
+        observe()
+        logExpiry()
+        if let exporter { Task { await exporter.start() } }
+        maintenance = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(1))
+                await self?.runMaintenance()
+            }
+        }
+    }
+
+    /// Uses another configuration.
+    func use(_ context: RelayContext) {
+        self.context = context
+        logExpiry()
+        postHealth()
+    }
+
+    /// Records the result of a reload.
+    func noteReload(succeeds: Bool) {
+        reloads.note(succeeds: succeeds, at: context.now)
+    }
+
+    /// Reports that the relay is shutting down, and ends the maintenance.
+    func drain() {
+        isDraining = true
+        postHealth()
+        maintenance?.cancel()
+    }
+
+    /// Exports the remaining telemetry.
+    func close() async {
+        await exporter?.close(within: .seconds(4))
+    }
+
+    /// Requests and logs a shutdown, on behalf of an operator.
+    func requestShutdown(by caller: String) {
+        context.requestShutdown(by: caller)
+    }
+
+    // MARK: Health
+
+    /// Posts the relay's health for other threads.
+    func postHealth() {
+        let snapshot = dispatcher.assumeIsolated { $0.snapshot }
+        let oldestCommit = intake.assumeIsolated { $0.snapshot.oldestCommit }
+        let report = HealthBoard.Report(
+            problem: readinessProblem(oldestCommit),
+            lanes: snapshot.lanes(of: context.configuration.appNames).map { lane, report in
+                (lane.app, "\(lane.app) \(lane.environment.rawValue): \(report.condition)")
+            }
+        )
+        health.post(report)
+    }
+
+    /// Returns the reason why no pushes are accepted, apart from errors of the outbox; nil when they are.
+    private func readinessProblem(_ oldestCommit: Int64?) -> String? {
+        if isDraining { return "the relay is shutting down" }
+        guard let since = oldestCommit, context.now - since > RelayMonitor.longestCommit else { return nil }
+        return "pushes cannot be stored: " + LoadGate.Refusal.storeDoesNotAnswer(since: since).message(context.store)
+    }
+
+    /// Posts the relay's health and takes measurements at intervals.
+    private func observe() {
+        postHealth()
+        noteRates()
+        checkUnreachableOutbox()
+        let due = loop.now.advanced(by: RelayMonitor.pulse)
+        loop.schedule(after: RelayMonitor.pulse) { [weak self] in
+            self?.assumeIsolated { monitor in
+                monitor.loopLag.observe(Double(max(0, monitor.loop.now.nanoseconds - due.nanoseconds)) / 1e9)
+                monitor.observe()
+            }
+        }
+    }
+
+    /// Records the number of sent pushes for the rates of the lanes, about once a second.
+    func noteRates() {
+        let now = context.now
+        if rates.wantsTotals(at: now) { rates.note(dispatcher.assumeIsolated { $0.counts.sent }, at: now) }
+    }
+
+    /// Checks a database that does not answer until it does.
+    ///
+    /// Pushes are refused until then, so this does not wait for the maintenance, whose statements may take long.
+    private func checkUnreachableOutbox() {
+        guard context.outboxHealth.current.isUnreachable, !isDraining,
+            loop.now >= outboxCheckedAt.advanced(by: RelayMonitor.outboxCheckInterval)
+        else { return }
+        outboxCheckedAt = .never
+        Task {
+            await checkOutbox()
+            outboxCheckedAt = loop.now
+        }
+    }
+
+    /// Writes to the outbox if it has not been written for a while or has failed.
+    func checkOutbox() async {
+        guard context.outboxHealth.current.isCheckDue(at: context.now) else { return }
+        do throws(OutboxError) {
+            try await context.outbox.setCursor(context.now, of: "health")
+            context.noteOutbox(nil)
+        } catch {
+            context.noteOutbox(error)
+        }
+    }
+
+    // MARK: Status
+
+    /// The state of all parts.
+    var snapshot: RelaySnapshot {
+        RelaySnapshot(
+            context: context,
+            now: context.now,
+            isDraining: isDraining,
+            store: context.outboxHealth.current,
+            server: server.assumeIsolated { RelaySnapshot.Server($0) },
+            intake: intake.assumeIsolated { $0.snapshot },
+            dispatcher: dispatcher.assumeIsolated { $0.snapshot },
+            webhooks: webhooks.assumeIsolated { $0.counts },
+            fleet: fleet,
+            rates: rates,
+            reloads: reloads,
+            exports: exports,
+            loopLag: loopLag
+        )
+    }
+
+    /// The status in one line.
+    var summary: String {
+        let snapshot = snapshot
+        let sent = snapshot.dispatcher.counts.sent.values.reduce(0, +)
+        let state = health.problem ?? "accepts pushes for \(context.configuration.apps.count) apps"
+        return "\(state); \(snapshot.dispatcher.inFlight) in flight, \(sent) sent"
+    }
+
+    /// The names of the configured apps.
+    var apps: Set<String> { context.configuration.appNames }
+
+    /// Returns the status of the relay, with the apps and lanes of some apps.
+    func status(of apps: Set<String>) async -> JSONValue {
+        let backlog = await backlog()
+        return snapshot.status(of: apps, backlog)
+    }
+
+    /// Returns the configuration of some apps.
+    func appList(_ names: Set<String>) -> [JSONValue] { snapshot.appList(names) }
+
+    /// Returns the lanes of some apps, sorted by app and environment.
+    func lanes(of apps: Set<String>) -> [Lane] {
+        dispatcher.assumeIsolated { $0.snapshot }.lanes(of: apps).map(\.lane)
+    }
+
+    /// Returns the history of some apps' lanes in the last hour.
+    func history(of apps: Set<String>) -> JSONValue { history.json(of: lanes(of: apps)) }
+
+    /// Returns the backlog of each lane that has one; nil while the outbox cannot be read.
+    func backlog() async -> [Lane: Backlog]? {
+        guard let backlog = try? await context.outbox.backlog() else { return nil }
+        let lanes = await dispatcher.snapshot.lanes
+        return Dictionary(backlog.map { ($0.lane, $0.since(lanes[$0.lane]?.problem)) }) { first, _ in first }
+    }
+
+    /// Returns the metrics of some apps, and those of the relay as a whole.
+    func metrics(of apps: Set<String>) async -> MetricSheet {
+        let backlog = await backlog()
+        let measures = await context.outbox.measures
+        var conditions: [(lane: Lane, teamID: String, ClientCondition)] = []
+        let clients = await dispatcher.clients
+        for lane in lanes(of: apps) {
+            guard let client = clients[lane] else { continue }
+            let condition = await client.client.condition
+            conditions.append((lane, client.teamID, condition))
+        }
+        return RelayMetrics(snapshot, of: apps, backlog, measures, conditions).sheet
+    }
+
+    // MARK: Telemetry
+
+    /// Counts an export and logs a failure.
+    func noteExport(
+        _ signal: TelemetrySignal,
+        _ answer: ExportAnswer,
+        _ verdict: ExportSchedule.Verdict,
+        spans: Int
+    ) {
+        exports.exported(signal, answer, verdict, spans: spans)
+        guard verdict != .taken || answer.rejected > 0, let omitted = exportThrottle.take(at: context.now) else {
+            return
+        }
+        context.log.warning(
+            verdict == .taken ? .exportPartlyRejected : .exportFailed,
+            [
+                "signal": .string(signal.rawValue), "status": .whole(answer.status),
+                "rejected": answer.rejected > 0 ? .whole(answer.rejected) : nil,
+                "error": answer.message.isEmpty ? nil : .string(answer.message),
+                "not-logged": omitted > 0 ? .whole(omitted) : nil,
+            ]
+        )
+    }
+}
+
+extension Backlog {
+    /// Returns the backlog with an oldest push that has been due at least since the lane's outage began.
+    ///
+    /// Each failed attempt makes its push due again at a later time, although nothing leaves the lane.
+    fileprivate func since(_ problem: LaneProblem?) -> Backlog {
+        guard let problem, let oldest else { return self }
+        var backlog = self
+        backlog.oldest = min(oldest, problem.since)
+        return backlog
+    }
+}

@@ -1,0 +1,92 @@
+internal import MartletCore
+internal import MartletOutbox
+
+/// The state of a relay's parts at one time, for its status and its metrics.
+struct RelaySnapshot: Sendable {
+    /// The state of the part that serves clients.
+    struct Server: Sendable {
+        var counts: ServerCounts
+        /// The number of connections of APNs clients.
+        var connections: Int
+        var callers: Callers
+
+        init(_ server: isolated RelayServer) {
+            counts = server.counts
+            connections = server.connections.count
+            callers = server.callers
+        }
+    }
+
+    let context: RelayContext
+    /// The time in milliseconds since 1970.
+    let now: Int64
+    let isDraining: Bool
+    let store: StoreHealth
+    let server: Server
+    let intake: Intake.Snapshot
+    let dispatcher: Dispatcher.Snapshot
+    let webhooks: [String: WebhookSender.Counts]
+    let fleet: FleetView
+    let rates: RecentRates
+    let reloads: ConfigurationReloads
+    let exports: ExportCounts
+    /// The delay of the event loop's timers.
+    let loopLag: Histogram
+
+    /// The activity of this relay in each of its lanes.
+    var ownFacts: [Lane: LaneFacts] {
+        let sent = dispatcher.counts.sent
+        return Dictionary(uniqueKeysWithValues: dispatcher.lanes.keys.map { ($0, ownFacts(of: $0, sent)) })
+    }
+
+    /// Returns the activity of all relays that share the outbox in a lane.
+    func facts(of lane: Lane) -> LaneFacts { ownFacts(of: lane, dispatcher.counts.sent) + fleet.others(in: lane) }
+
+    private func ownFacts(of lane: Lane, _ sent: [Lane: Int]) -> LaneFacts {
+        var facts = LaneFacts()
+        facts.inFlight = dispatcher.lanes[lane]?.inFlight ?? 0
+        facts.connections = dispatcher.lanes[lane]?.connections.count ?? 0
+        facts.rate = rates.rate(of: lane)
+        facts.sent = sent[lane] ?? 0
+        facts.outcomes = dispatcher.counts.outcomes[lane] ?? [:]
+        return facts
+    }
+
+    /// Returns a sample of each lane for the history.
+    func historySample(_ backlog: [Lane: Backlog]?) -> [Lane: StatusHistory.LaneSample] {
+        var sample: [Lane: StatusHistory.LaneSample] = [:]
+        for lane in dispatcher.lanes.keys {
+            sample[lane] = StatusHistory.LaneSample(
+                backlog: backlog.map { $0[lane]?.count ?? 0 },
+                oldest: backlog.map { max(0, now - ($0[lane]?.oldest ?? now)) / 1_000 },
+                sent: facts(of: lane).sent
+            )
+        }
+        return sample
+    }
+}
+
+extension Dispatcher.Snapshot {
+    /// Returns the lanes of some apps, sorted by app and environment.
+    func lanes(of apps: Set<String>) -> [(lane: Lane, report: Dispatcher.LaneReport)] {
+        lanes.filter { apps.contains($0.key.app) }
+            .sorted { ($0.key.app, $0.key.environment.rawValue) < ($1.key.app, $1.key.environment.rawValue) }
+            .map { ($0.key, $0.value) }
+    }
+}
+
+extension Dispatcher.LaneReport {
+    /// The state of the lane as text.
+    var condition: String {
+        let states = [
+            pause.map { "paused manually since \(Timestamp.text($0.since))" },
+            problem.map { "down since \(Timestamp.text($0.since)): \($0.reason)" },
+        ].compactMap(\.self)
+        return states.isEmpty ? "ok" : states.joined(separator: ", and ")
+    }
+}
+
+extension RelayConfiguration {
+    /// The names of the apps.
+    var appNames: Set<String> { Set(apps.map(\.name)) }
+}

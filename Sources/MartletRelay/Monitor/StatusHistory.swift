@@ -1,0 +1,65 @@
+internal import MartletCore
+internal import MartletOutbox
+
+/// The history of the lanes in the last hour: a value without a clock.
+struct StatusHistory {
+    /// The interval between samples, in seconds.
+    static let interval: Int64 = 10
+    /// The number of stored samples: those of one hour.
+    private static let storedLimit = 360
+
+    /// A sample of one lane.
+    struct LaneSample: Hashable {
+        /// The number of pushes that have not ended; nil when the outbox could not be read.
+        var backlog: Int?
+        /// The seconds since the oldest of them was due; nil when the outbox could not be read.
+        var oldest: Int64?
+        /// The number of attempts to send a push since the relay was started.
+        var sent: Int
+    }
+
+    private struct Sample {
+        var time: Int64
+        var lanes: [Lane: LaneSample]
+    }
+
+    private var samples: [Sample] = []
+
+    /// Returns whether a sample is due.
+    func wants(at now: Int64) -> Bool {
+        samples.last.map { !(0..<StatusHistory.interval * 1_000).contains(now - $0.time) } ?? true
+    }
+
+    /// Adds a sample and removes the oldest one when there are too many.
+    mutating func add(_ lanes: [Lane: LaneSample], at now: Int64) {
+        samples.append(Sample(time: now, lanes: lanes))
+        if samples.count > StatusHistory.storedLimit { samples.removeFirst() }
+    }
+
+    /// Returns the samples of some lanes, oldest first.
+    func json(of lanes: [Lane]) -> JSONValue {
+        var earlier: Sample?
+        var list: [JSONValue] = []
+        for sample in samples {
+            let all = lanes.map { figures(of: $0, in: sample, after: earlier) }
+            list.append(["time": .number(JSONNumber(sample.time)), "lanes": .array(all)])
+            earlier = sample
+        }
+        let names = lanes.map { JSONValue.string("\($0.app) \($0.environment.rawValue)") }
+        return ["lanes": .array(names), "samples": .array(list)]
+    }
+
+    private func figures(of lane: Lane, in sample: Sample, after earlier: Sample?) -> JSONValue {
+        guard let figures = sample.lanes[lane] else { return [:] }
+        let before = earlier?.lanes[lane]?.sent ?? figures.sent
+        let time = Double(max(1, sample.time - (earlier?.time ?? 0)))
+        // To a tenth. The sum over several relays may decrease, which counts as 0.
+        let rate = (Double(max(0, figures.sent - before)) * 10_000 / time).rounded() / 10
+        let members: [JSONValue.Member?] = [
+            figures.backlog.map { .init("backlog", .whole($0)) },
+            figures.oldest.map { .init("oldest-seconds", .whole($0)) },
+            JSONNumber(rate).map { .init("sent-per-second", .number($0)) },
+        ]
+        return .object(members.compactMap(\.self))
+    }
+}

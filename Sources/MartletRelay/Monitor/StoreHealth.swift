@@ -1,0 +1,77 @@
+internal import MartletOutbox
+
+/// The health of the outbox, as the results of its use show it: a value without a clock.
+struct StoreHealth: Sendable {
+    /// A change that is logged.
+    enum Change: Equatable {
+        /// The outbox has failed; with the number of failures that were not logged before.
+        case failed(problem: String, omitted: Int)
+        /// The outbox can be used again.
+        case recovered
+    }
+
+    /// The time without a write after which the outbox is checked, in milliseconds.
+    private static let checkInterval: Int64 = 10_000
+
+    /// The error of the last write; nil when it succeeded.
+    private(set) var problem: String?
+    /// The time of the first error since the last success, in milliseconds since 1970; nil when there is none.
+    private(set) var problemSince: Int64?
+    /// Whether the stored data is damaged, which retrying cannot repair.
+    private(set) var isDamaged = false
+    /// Whether the database does not answer.
+    private(set) var isUnreachable = false
+    /// The time of the last success; nil when there was none.
+    private var answeredAt: Int64?
+    /// The time of the last write or attempt to write.
+    private var triedAt: Int64 = 0
+    /// The limit for log lines about errors.
+    private var throttle = LogThrottle()
+
+    /// The error for pushes that are refused without a write, as the next check finds out whether the outbox works
+    /// again.
+    var refusal: OutboxError? {
+        guard isDamaged || isUnreachable else { return nil }
+        return OutboxError(isDamaged ? .damaged : .unreachable, problem ?? "")
+    }
+
+    /// Records the result of a write; nil for a success.
+    ///
+    /// - Returns: The change to log; nil for none.
+    mutating func note(_ error: OutboxError?, at now: Int64) -> Change? {
+        triedAt = now
+        guard let error else {
+            answeredAt = now
+            isUnreachable = false
+            // A write to a damaged file may succeed; the outbox stays marked as damaged nevertheless.
+            guard !isDamaged, problem != nil else { return nil }
+            problem = nil
+            problemSince = nil
+            return .recovered
+        }
+        let since = problemSince ?? now
+        problemSince = since
+        let text = describe(error)
+        problem = text
+        isUnreachable = error.kind == .unreachable
+        isDamaged = isDamaged || error.kind == .damaged
+        return throttle.take(at: now).map { .failed(problem: text, omitted: $0) }
+    }
+
+    /// Records that the outbox has answered a read.
+    mutating func noteRead(at now: Int64) {
+        answeredAt = now
+    }
+
+    /// Returns whether to write to the outbox to find out whether it works: after an error, or a time without a write.
+    func isCheckDue(at now: Int64) -> Bool {
+        // A clock that was set back must not stop the checks.
+        problem != nil || !(0..<StoreHealth.checkInterval).contains(now - triedAt)
+    }
+
+    private func describe(_ error: OutboxError) -> String {
+        guard error.kind == .unreachable else { return "\(error)" }
+        let since = answeredAt.map { "since " + Timestamp.text($0) } ?? "yet"
+        return "the database has not answered \(since): \(error)"
+    }
+}

@@ -1,0 +1,103 @@
+internal import Martlet
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The values that the parts of a relay have in common: the event loop, the clock, the outbox and the configuration.
+///
+/// After a reload, each part receives a context with the new configuration and log level.
+struct RelayContext: Sendable {
+    let clock: WallClock
+    let outbox: any OutboxStore
+    /// The recorder of spans; nil when none are exported.
+    let spans: SpanRecorder?
+    let outboxHealth = OutboxHealth()
+    let shutdownRequests = ShutdownRequests()
+    /// The time of the start, in milliseconds since 1970.
+    let startedAt: Int64
+    var configuration: RelayConfiguration
+    var log: Logger
+    private let owner: LoopOwner
+
+    /// Creates a context with an event loop of its own.
+    ///
+    /// - Throws: ``RelayError`` when the system provides no descriptor or thread for the event loop.
+    init(
+        _ configuration: RelayConfiguration,
+        _ outbox: any OutboxStore,
+        clock: WallClock,
+        log: Logger
+    ) throws(RelayError) {
+        self.configuration = configuration
+        self.outbox = outbox
+        self.clock = clock
+        self.log = log
+        startedAt = clock.millisecondsSince1970()
+        let telemetry = configuration.telemetry
+        spans = telemetry.flatMap { $0.traces == nil ? nil : SpanRecorder(share: $0.share, clock: clock) }
+        do {
+            owner = LoopOwner(try EventLoop())
+        } catch {
+            throw RelayError("\(error)")
+        }
+    }
+
+    /// The event loop of all parts.
+    var loop: EventLoop { owner.loop }
+
+    /// The same outbox, when several relays can share it.
+    var sharedOutbox: (any SharedOutbox)? { outbox as? any SharedOutbox }
+
+    /// The time in milliseconds since 1970.
+    var now: Int64 { clock.millisecondsSince1970() }
+
+    /// The name of the store in messages: the disk or the database.
+    var store: String { sharedOutbox == nil ? "disk" : "database" }
+
+    /// Records and logs the result of using the outbox; nil for a success.
+    func noteOutbox(_ error: OutboxError?) {
+        switch outboxHealth.note(error, at: now) {
+        case .failed(let problem, let omitted):
+            log.error(
+                .outboxUnavailable,
+                ["error": .string(problem), "not-logged": omitted > 0 ? .whole(omitted) : nil]
+            )
+        case .recovered: log.info(.outboxAvailable)
+        case nil: break
+        }
+    }
+
+    /// Requests and logs a shutdown.
+    ///
+    /// - Parameter caller: The name of the caller; nil when another relay passes the request on, which logs the caller.
+    func requestShutdown(by caller: String?) {
+        log.info(.drainRequested, ["caller": caller.map { .string($0) }])
+        shutdownRequests.add()
+    }
+}
+
+/// The owner of an event loop, which shuts the loop down once no part of the relay uses it any more.
+private final class LoopOwner: Sendable {
+    let loop: EventLoop
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+    }
+
+    deinit {
+        loop.shutdown()
+    }
+}
+
+/// The requests of operators to shut the relay down, from any thread.
+struct ShutdownRequests: Sendable {
+    private let requests = AsyncStream.makeStream(of: Void.self)
+
+    /// Requests a shutdown.
+    func add() { requests.continuation.yield() }
+
+    /// Waits until a shutdown is requested; for one reader.
+    func wait() async {
+        for await _ in requests.stream { return }
+    }
+}

@@ -1,0 +1,39 @@
+internal import Martlet
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The parts of a relay, all on one event loop, so that an `await` between them does not switch threads.
+///
+/// Pushes flow in one direction: from the ``RelayServer`` and the JSON API to the ``Intake``, which stores them, to the
+/// ``Dispatcher``, which delivers them and reports their outcomes to the intake. The ``RelayMonitor`` reads the others.
+struct RelayParts: Sendable {
+    let server: RelayServer
+    let intake: Intake
+    let dispatcher: Dispatcher
+    let webhooks: WebhookSender
+    let monitor: RelayMonitor
+    let outbox: any OutboxStore
+    let clock: WallClock
+    let shutdownRequests: ShutdownRequests
+
+    /// Creates parts that are idle until they are started.
+    init(_ context: RelayContext, _ callers: Callers) {
+        dispatcher = Dispatcher(context)
+        intake = Intake(context, dispatcher: dispatcher)
+        server = RelayServer(context, callers, intake: intake, dispatcher: dispatcher)
+        webhooks = WebhookSender(context)
+        monitor = RelayMonitor(
+            context,
+            server: server,
+            intake: intake,
+            dispatcher: dispatcher,
+            webhooks: webhooks
+        )
+        outbox = context.outbox
+        clock = context.clock
+        shutdownRequests = context.shutdownRequests
+    }
+
+    /// The time in milliseconds since 1970.
+    var now: Int64 { clock.millisecondsSince1970() }
+}

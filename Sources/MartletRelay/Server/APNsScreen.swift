@@ -1,0 +1,44 @@
+internal import MartletCore
+internal import MartletServer
+
+/// The first checks of a request over the APNs protocol, before its content is read: a value without I/O.
+struct APNsScreen {
+    /// The decision about a request.
+    enum Verdict: Equatable {
+        /// The request may be processed for the caller.
+        case passed(Callers.Caller)
+        /// The request is rejected.
+        case rejected(Reason, retryAfter: Int? = nil)
+        /// The credentials of a known caller are not valid at this time, which is logged.
+        case refused(CallerRefusal, Reason)
+    }
+
+    /// Whether the relay is shutting down.
+    let isDraining: Bool
+
+    /// Decides about a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - caller: The caller; nil for an unknown one.
+    ///   - rejection: Returns the reason to reject a request that identifies no caller, by its credentials.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: The decision.
+    func verdict(
+        on request: APNsRequest,
+        from caller: Callers.Caller?,
+        rejection: (_ authorization: String?) -> Reason,
+        at now: Int64
+    ) -> Verdict {
+        guard let target = request.target else { return .rejected(.badPath) }
+        guard let caller else { return .rejected(rejection(request.authorization)) }
+        let isAboutChannels =
+            switch target {
+            case .channels, .allChannels: true
+            case .device, .broadcast: false
+            }
+        guard isAboutChannels || caller.scopes.contains(.send) else { return .rejected(.invalidProviderToken) }
+        if let reason = caller.refusal(at: now / 1_000) { return .refused(caller.refusal(for: reason), reason) }
+        return isDraining ? .rejected(.shutdown, retryAfter: 1) : .passed(caller)
+    }
+}

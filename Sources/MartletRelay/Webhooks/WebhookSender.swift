@@ -1,0 +1,85 @@
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The part of a relay that reports unregistered tokens to the webhooks of apps.
+///
+/// It is not part of the ``RelayMonitor``, because it has effects on others: it calls servers, and stores which tokens
+/// they have received.
+actor WebhookSender {
+    /// The number of reports to a webhook, by whether it accepted them.
+    struct Counts: Sendable, Hashable {
+        var succeeded = 0
+        var failed = 0
+    }
+
+    /// The maximum number of tokens in one report.
+    private static let reportLimit = 100
+
+    nonisolated let loop: EventLoop
+    /// The executor of the actor, required by `Actor`: the event loop of all parts.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private var context: RelayContext
+    private var schedules: [String: WebhookSchedule] = [:]
+    /// The limits for log lines about failures, by the name of the app.
+    private var throttles: [String: LogThrottle] = [:]
+    /// The numbers of reports, by the name of the app.
+    private(set) var counts: [String: Counts] = [:]
+
+    init(_ context: RelayContext) {
+        loop = context.loop
+        self.context = context
+    }
+
+    /// Uses another configuration.
+    func use(_ context: RelayContext) {
+        self.context = context
+    }
+
+    /// Calls the webhooks that are due, where there are tokens to report.
+    func callDue() {
+        for app in context.configuration.apps {
+            guard let webhook = app.webhook,
+                schedules[app.name, default: WebhookSchedule()].mayCall(at: context.now)
+            else { continue }
+            Task { await report(to: webhook, of: app.name) }
+        }
+    }
+
+    private func report(to webhook: Webhook, of app: String) async {
+        let reader = "webhook " + app
+        var isDone = true
+        do throws(OutboxError) {
+            let cursor = try await context.outbox.cursor(of: reader)
+            let tokens = try await context.outbox.deadTokens(of: app, after: cursor, limit: WebhookSender.reportLimit)
+            if let last = tokens.last {
+                isDone = await send(tokens, to: webhook, of: app)
+                if isDone { try await context.outbox.setCursor(last.cursor, of: reader) }
+            }
+        } catch {
+            isDone = false
+        }
+        schedules[app]?.ended(wasTaken: isDone, at: context.now)
+    }
+
+    /// Reports unregistered tokens, and counts and logs a failure; returns whether the webhook has accepted the report.
+    private func send(_ tokens: [DeadToken], to webhook: Webhook, of app: String) async -> Bool {
+        do throws(RelayError) {
+            try await webhook.report(tokens, of: app, at: context.now, on: loop)
+            counts[app, default: Counts()].succeeded += 1
+            return true
+        } catch {
+            counts[app, default: Counts()].failed += 1
+            guard let omitted = throttles[app, default: LogThrottle()].take(at: context.now) else { return false }
+            context.log.warning(
+                .webhookFailed,
+                [
+                    "app": .string(app), "url": .string(webhook.url), "error": .string("\(error)"),
+                    "not-logged": omitted > 0 ? .whole(omitted) : nil,
+                ]
+            )
+            return false
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import MartletRelay
+
+@Suite struct OutageLogTests {
+    private let silence = LaneProblem(since: 1, reason: SendResult.noAnswer, nextTry: nil)
+    private let outage = LaneOutage(
+        since: 1,
+        after: .neverSent(reason: "ConnectionFailed", retryAfter: nil),
+        nextTry: 9
+    )
+
+    @Test func `silence is logged once, and its end`() {
+        var log = OutageLog()
+        let begun = log.update(silence, nil, isAfterAttempt: false)
+        #expect(begun == [.noAnswer(silence)] && log.isSilent)
+        let again = log.update(silence, nil, isAfterAttempt: true)
+        #expect(again.isEmpty)
+        let ended = log.update(nil, nil, isAfterAttempt: true)
+        #expect(ended == [.answersAgain] && !log.isSilent)
+    }
+
+    @Test func `an outage begins and ends with an attempt`() {
+        var log = OutageLog()
+        let problem = LaneProblem(since: 1, reason: outage.reason, nextTry: 9)
+        let early = log.update(problem, outage, isAfterAttempt: false)
+        #expect(early.isEmpty)
+        let begun = log.update(problem, outage, isAfterAttempt: true)
+        #expect(begun == [.down(outage)] && log.isDown)
+        let again = log.update(problem, outage, isAfterAttempt: true)
+        #expect(again.isEmpty)
+        let ended = log.update(nil, nil, isAfterAttempt: true)
+        #expect(ended == [.recovered] && !log.isDown)
+    }
+
+    @Test func `silence that becomes an outage does not end`() {
+        var log = OutageLog()
+        _ = log.update(silence, nil, isAfterAttempt: false)
+        let changes = log.update(
+            LaneProblem(since: 1, reason: outage.reason, nextTry: 9),
+            outage,
+            isAfterAttempt: true
+        )
+        #expect(changes == [.down(outage)])
+    }
+}

@@ -1,0 +1,117 @@
+import MartletCore
+import MartletSimulator
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// One caller cannot stop another.
+@Suite(.timeLimit(.minutes(1))) struct FairnessTests {
+    private static let key = ["authorization: Bearer " + RelayBench.callerKey]
+
+    /// A push that is sent tomorrow.
+    private func later(_ bench: RelayBench, to tokens: String = #""5d3a6a1c""#) -> String {
+        let tomorrow = bench.parts.now / 1_000 + 86_400
+        return #"{"to":\#(tokens),"not-before":\#(tomorrow),"payload":{"aps":{"alert":"Hi"}}}"#
+    }
+
+    private func bench(_ change: (inout RelayConfiguration) -> Void = { _ in }) async throws -> (RelayBench, UInt16) {
+        let bench = try await RelayBench {
+            $0.http = RelayConfiguration.Address(port: 0)
+            change(&$0)
+        }
+        let port = try #require(await bench.relay.httpPort)
+        return (bench, port)
+    }
+
+    /// Sends a request, without waiting for its answer.
+    private func open(_ method: String, _ path: String, at port: UInt16, body: String = "") throws -> RawClient {
+        let client = try RawClient(port: port)
+        client.send(RawHTTP1.Request(method, path, Self.key, body: body).bytes(isLast: true))
+        return client
+    }
+
+    @Test func `callers that wait leave room for others, and their places when they go`() async throws {
+        let (bench, port) = try await bench { $0.loadLimits.waitingPerCaller = 20 }
+        let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
+        var waiting: [RawClient] = []
+        for _ in 0..<20 { waiting.append(try open("GET", "/v1/pushes/\(id)?wait=60", at: port)) }
+        while await bench.parts.intake.load.waiting < 20 { await Task.yield() }
+        // A further one is answered at once.
+        let further = await RawHTTP1.ask([.init("GET", "/v1/pushes/\(id)?wait=60", Self.key)], at: port).first
+        #expect(further?.status == 200 && further?.body.contains("accepted") == true)
+        let alive = await RawHTTP1.ask([.init("GET", "/livez"), .init("GET", "/readyz")], at: port)
+        #expect(alive.map(\.status) == [200, 200])
+        waiting = []
+        while await bench.parts.intake.load.waiting > 0 { await Task.yield() }
+        await bench.stop()
+    }
+
+    @Test func `event streams have a bound for each caller, and end with their clients`() async throws {
+        let (bench, port) = try await bench()
+        var listening: [RawClient] = []
+        for _ in 0..<OutcomeEvents.listenersPerCaller { listening.append(try open("GET", "/v1/events", at: port)) }
+        while await bench.parts.intake.events.listenerCount < OutcomeEvents.listenersPerCaller { await Task.yield() }
+        let further = await RawHTTP1.ask([.init("GET", "/v1/events", Self.key)], at: port).first
+        #expect(further?.status == 429 && further?.fields["retry-after"] == "30")
+        listening = []
+        while await bench.parts.intake.events.listenerCount > 0 { await Task.yield() }
+        await bench.stop()
+    }
+
+    @Test func `callers that wait are answered when the relay stops`() async throws {
+        let (bench, port) = try await bench()
+        let client = try open("POST", "/v1/pushes?wait=60", at: port, body: later(bench))
+        while await bench.parts.intake.load.waiting == 0 { await Task.yield() }
+        async let answer = client.read()
+        await bench.stop()
+        #expect(await answer.hasPrefix("HTTP/1.1 202"))
+    }
+
+    @Test func `a caller that is removed hears no more`() async throws {
+        let (bench, port) = try await bench()
+        let listening = try open("GET", "/v1/events", at: port)
+        let id = await bench.ask("POST", "/v1/pushes", later(bench)).json["id"]?.stringValue ?? ""
+        let waiting = try open("GET", "/v1/pushes/\(id)?wait=60", at: port)
+        while await bench.parts.intake.events.listenerCount == 0 { await Task.yield() }
+        while await bench.parts.intake.load.waiting == 0 { await Task.yield() }
+        var configuration = await bench.relay.context.configuration
+        configuration.callers = []
+        try await bench.relay.reload(configuration)
+        #expect(await listening.read().hasSuffix("0\r\n\r\n"))
+        _ = await waiting.read()
+        #expect(await bench.parts.intake.load.waiting == 0)
+        await bench.stop()
+    }
+
+    @Test func `a batch is read while it arrives, and answered line by line`() async throws {
+        let (bench, port) = try await bench()
+        let client = try RawClient(port: port)
+        let head = "POST /v1/pushes:batch HTTP/1.1\r\nhost: a\r\n\(Self.key[0])\r\ntransfer-encoding: chunked\r\n\r\n"
+        client.send(head)
+        for number in 0..<3 {
+            let line = #"{"to":"5d3a6a1\#(number)","payload":{"aps":{"alert":"Hi"}}}"# + "\n"
+            client.send("\(String(line.utf8.count, radix: 16))\r\n\(line)\r\n")
+            #expect(await client.read(until: "accepted\"}\n").contains(#""state":"accepted""#))
+        }
+        client.send("8\r\nnonsense\r\n0\r\n\r\n")
+        #expect(await client.read(until: "0\r\n\r\n").contains(#""status":400"#))
+        await bench.stop()
+    }
+
+    @Test func `a batch waits for room instead of taking that of others`() async throws {
+        let (bench, port) = try await bench { $0.loadLimits.incoming = 8_000 }
+        let tokens = (0..<1_000).map { #""\#(String(0xA000 + $0, radix: 16))""# }.joined(separator: ",")
+        let line = later(bench, to: "[\(tokens)]") + "\n"
+        let batch = RawHTTP1.Request("POST", "/v1/pushes:batch", Self.key, body: String(repeating: line, count: 40))
+        async let answers = RawHTTP1.ask([batch], at: port)
+        for _ in 0..<20 {
+            let push = RawHTTP1.Request("POST", "/v1/pushes", Self.key, body: later(bench))
+            #expect(await RawHTTP1.ask([push], at: port).first?.status == 202)
+        }
+        let text = await answers.first?.body ?? ""
+        #expect(text.split(separator: #""state":"accepted""#).count == 40_001, "\(text.prefix(300))")
+        await bench.stop()
+    }
+}

@@ -1,0 +1,85 @@
+import MartletCore
+import MartletHTTPServer
+import MartletOutbox
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// The log lines about administrative requests.
+@Suite(.timeLimit(.minutes(1))) struct AuditTests {
+    private static let token = "5d3a6a1c8f9a42d6b0e7c41f2a9b8c7d"
+
+    @Test func `every route that needs manage is audited but for a list, and every audited route exists`() {
+        let routes = Set(RelayAPI.routes.map { "\($0.method) \($0.path)" })
+        #expect(Set(RelayAPI.auditedActions.keys).isSubset(of: routes))
+        // The page asks for the list of dead letters, which has no content, every few seconds.
+        let list = "/v1/apps/{app}/dead-letters"
+        for route in RelayAPI.routes where route.access == .scope("manage") && route.path != list {
+            #expect(RelayAPI.auditedActions["\(route.method) \(route.path)"] != nil, "\(route.method) \(route.path)")
+        }
+    }
+
+    @Test func `an administrative request is one line, whatever the level of the log`() async throws {
+        let lines = LogLines()
+        let reader = try RelayConfiguration.Caller(key: "reader", apps: ["orders"], scopes: [.read])
+        let bench = try await RelayBench(log: lines.logger(.error)) { $0.callers.append(reader) }
+        let lane = "/v1/apps/orders/lanes/production"
+        _ = await bench.ask("POST", lane + "/pause")
+        let later = bench.parts.now / 1_000 + 3_600
+        let order = #"{"to":"\#(Self.token)","not-before":\#(later),"payload":{"aps":{"alert":"Secret"}}}"#
+        var ids: [String] = []
+        for _ in 0..<2 { ids.append(await bench.ask("POST", "/v1/pushes", order).json["id"]?.stringValue ?? "") }
+        _ = await bench.ask("DELETE", "/v1/pushes/\(ids[0])")
+        _ = await bench.ask("POST", lane + "/purge")
+        _ = await bench.ask("POST", lane + "/resume", key: "reader")
+        _ = await bench.ask("DELETE", "/v1/apps/orders/dead-tokens/\(Self.token)")
+        _ = await bench.ask("DELETE", "/v1/pushes/\(Self.token)")
+        _ = await bench.ask("POST", "/v1/apps/orders/dead-letters:requeue", #"{"ids":["\#(ids[0])"]}"#)
+        _ = await bench.ask("POST", "/v1/drain")
+        _ = await bench.ask("GET", "/v1/status")
+        await bench.stop()
+        let entries = lines.objects.filter { $0["msg"] == "audit" }
+        #expect(entries.allSatisfy { $0["level"] == "info" })
+        let found = entries.map { entry in
+            ["caller", "action", "app", "env", "target", "count", "status", "result"].map { name in
+                entry[name].map { $0.stringValue ?? String(decoding: $0.encoded(), as: UTF8.self) } ?? "-"
+            }.joined(separator: " ")
+        }
+        #expect(
+            found == [
+                "back end pause orders production - - 200 done",
+                "back end cancel orders production \(ids[0]) - 200 done",
+                "back end purge orders production - 1 200 done",
+                "reader resume orders production - - 403 failed",
+                "back end accept-token orders - 5d3a6a1c… - 404 failed",
+                "back end cancel - - - - 400 failed",
+                "back end requeue orders - \(ids[0]) 0 200 done",
+                "back end drain - - - - 403 failed",
+            ]
+        )
+        let text = lines.all.joined()
+        for secret in [Self.token, "Secret", "mrt_"] { #expect(!text.contains(secret), "\(secret)") }
+    }
+
+    @Test func `names from the path are bounded`() async throws {
+        let lines = LogLines()
+        let bench = try await RelayBench(log: lines.logger(.error))
+        let long = String(repeating: "a", count: 900)
+        _ = await bench.ask("POST", "/v1/apps/\(long)/lanes/\(long)/pause")
+        await bench.stop()
+        let entry = try #require(lines.objects.first { $0["msg"] == "audit" })
+        #expect(entry["app"]?.stringValue?.count == 65 && entry["env"]?.stringValue?.count == 65, "\(lines.all)")
+    }
+
+    @Test func `an entry has the address of the client`() async throws {
+        let lines = LogLines()
+        let bench = try await RelayBench(log: lines.logger(.error)) { $0.http = RelayConfiguration.Address(port: 0) }
+        let port = await bench.relay.httpPort ?? 0
+        let path = "/v1/apps/orders/lanes/production/pause"
+        let request = RawHTTP1.Request("POST", path, ["authorization: Bearer \(RelayBench.callerKey)"])
+        #expect(await RawHTTP1.ask([request], at: port).map(\.status) == [200])
+        #expect(lines.objects[0]["peer"]?.stringValue?.hasPrefix("127.0.0.1:") == true, "\(lines.all)")
+        await bench.stop()
+    }
+}

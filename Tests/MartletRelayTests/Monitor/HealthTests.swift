@@ -1,0 +1,99 @@
+import Dispatch
+import Martlet
+import MartletOutbox
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// What orchestrators and people are told of the relay's health.
+@Suite(.timeLimit(.minutes(1))) struct HealthTests {
+    @Test func `a relay that can keep pushes is ready, and one that cannot is not`() async throws {
+        let bench = try await RelayBench()
+        #expect(await bench.ask("GET", "/livez", key: nil).text == "ok\n")
+        #expect(await bench.ask("GET", "/readyz", key: nil).status == 200)
+        await bench.relay.context.noteOutbox(OutboxError(.full, "no room"))
+        let full = await bench.ask("GET", "/readyz", key: nil)
+        #expect(full.status == 503 && full.text == "pushes cannot be stored: no room\n")
+        let verbose = await bench.ask("GET", "/readyz?verbose", key: nil)
+        #expect(verbose.status == 503 && verbose.text.contains("outbox: no room\n"), "\(verbose.text)")
+        #expect(verbose.text.contains("accepting pushes: no, pushes cannot be stored: no room\n"), "\(verbose.text)")
+        let storage = await bench.ask("GET", "/v1/status").json["storage"]
+        #expect(storage?["problem"] == "no room" && storage?["since"]?.integerValue != nil)
+        // It is tried, and goes well.
+        await bench.parts.monitor.checkOutbox()
+        #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
+        await bench.stop()
+        #expect(await bench.ask("GET", "/readyz", key: nil).status == 503)
+    }
+
+    @Test func `a relay whose file is gone finds out by itself`() async throws {
+        // The clock stands still, so that the outbox was written to just now however slow the machine is.
+        let bench = try await RelayBench(clock: TestClock().wall)
+        await bench.parts.outbox.close(isInOrder: true)
+        await bench.parts.monitor.checkOutbox()
+        #expect(await bench.ask("GET", "/readyz", key: nil).text == "ok\n")
+        await bench.relay.context.noteOutbox(OutboxError(.unavailable, "gone"))
+        await bench.parts.monitor.checkOutbox()
+        #expect(await bench.ask("GET", "/readyz", key: nil).text.contains("closed"))
+        await bench.stop()
+    }
+
+    @Test func `that Apple cannot be reached is no reason not to be ready`() async throws {
+        let reserved = try SilentServer.unusedPort()
+        let nowhere = LaneEndpoint(APNsEndpoint(host: "127.0.0.1", port: reserved.port, isEncrypted: false))
+        let bench = try await RelayBench { $0.endpoints = [.production: nowhere] }
+        _ = await bench.ask("POST", "/v1/pushes", #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"Hi"}}}"#)
+        let lane = Lane(app: "orders", environment: .production)
+        while await bench.parts.dispatcher.machine.lanes[lane]?.pausedUntil == nil { await Task.yield() }
+        await bench.parts.monitor.postHealth()
+        let ready = await bench.ask("GET", "/readyz?verbose")
+        #expect(ready.status == 200 && ready.text.contains("orders production: down since 20"), "\(ready.text)")
+        #expect(!ready.text.contains("rides"), "the key is not for this app")
+        for key in [nil, "wrong"] {
+            let anonymous = await bench.ask("GET", "/readyz?verbose", key: key)
+            #expect(anonymous.status == 200 && anonymous.text.contains("outbox: ok"), "\(anonymous.text)")
+            #expect(!anonymous.text.contains("orders"), "\(anonymous.text)")
+        }
+        let status = await bench.ask("GET", "/v1/status").json["lanes"]?.elements?.first
+        #expect(status?["backlog"] == 1 && status?["state"] == "down" && status?["reason"] == "ConnectionFailed")
+        await bench.stop()
+    }
+
+    @Test func `health is answered to GET and HEAD only`() async throws {
+        let bench = try await RelayBench()
+        for path in ["/livez", "/readyz"] {
+            for method in ["GET", "HEAD"] { #expect(await bench.ask(method, path, key: nil).status == 200) }
+            for method in ["TRACE", "POST"] { #expect(await bench.ask(method, path).status == 405) }
+        }
+        await bench.stop()
+    }
+
+    @Test func `a relay whose loop is stuck is not alive`() async throws {
+        let bench = try await RelayBench()
+        let health = bench.parts.monitor.health
+        #expect(health.isAlive())
+        let gate = DispatchSemaphore(value: 0)
+        bench.parts.monitor.loop.execute { gate.wait() }
+        while health.isAlive(within: .milliseconds(600)) { await Task.yield() }
+        gate.signal()
+        while !health.isAlive(within: .milliseconds(600)) { await Task.yield() }
+        await bench.stop()
+    }
+
+    @Test func `the relay ends on request of a key for all its apps`() async throws {
+        let bench = try await RelayBench {
+            guard let all = try? RelayConfiguration.Caller(key: "all", apps: ["orders", "rides"], scopes: [.manage]),
+                let reader = try? RelayConfiguration.Caller(key: "reader", apps: ["orders", "rides"], scopes: [.read])
+            else { return }
+            $0.callers += [all, reader]
+        }
+        #expect(await bench.ask("POST", "/v1/drain").status == 403)
+        #expect(await bench.ask("POST", "/v1/drain", key: "reader").status == 403)
+        async let asked: Void = bench.relay.waitForShutdownRequest()
+        #expect(await bench.ask("POST", "/v1/drain", key: "all").status == 202)
+        await asked
+        await bench.stop()
+    }
+}

@@ -1,0 +1,55 @@
+import MartletCore
+import MartletHTTPServer
+import MartletTransport
+
+@testable import MartletRelay
+
+extension RelayBench {
+    /// An answer of the interface in JSON.
+    struct Answer {
+        var status: Int
+        var text: String
+        var json: JSONValue { (try? JSONReader.read(Array(text.utf8))) ?? .null }
+    }
+
+    /// Asks the interface in JSON, without a connection.
+    func ask(
+        _ method: String,
+        _ path: String,
+        _ body: String = "",
+        key: String? = RelayBench.callerKey,
+        fields: HTTPFields = [:]
+    ) async -> Answer {
+        var all: HTTPFields = key.map { ["authorization": "Bearer " + $0] } ?? [:]
+        all.append(contentsOf: fields)
+        let request = HTTPRequest(
+            method: method,
+            scheme: "http",
+            authority: "localhost",
+            target: path,
+            fields: all,
+            body: Array(body.utf8)
+        )
+        guard case .whole(let response) = await RelayAPI(parts).answer(request) else {
+            return Answer(status: 0, text: "")
+        }
+        return Answer(status: response.status, text: String(decoding: response.body, as: UTF8.self))
+    }
+
+    /// Hands in an alert and waits for its end.
+    func push(to token: String = "5d3a6a1c", _ more: String = "") async -> Answer {
+        await ask("POST", "/v1/pushes?wait=10", #"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}\#(more)}"#)
+    }
+}
+
+/// Waits until a part of a relay is in a state; the test's time limit ends a wait in vain.
+func until<Part: Actor>(_ part: Part, _ isReached: @Sendable (isolated Part) -> Bool) async {
+    while !(await isReached(part)), !Task.isCancelled { await Task.yield() }
+}
+
+extension RelayConfiguration.Caller {
+    /// A caller with a key.
+    init(key: String, apps: Set<String>, scopes: Set<Scope>) throws {
+        self.init(name: key, hash: try RelayBench.hash(key), apps: apps, scopes: scopes)
+    }
+}

@@ -1,0 +1,44 @@
+import MartletCore
+import MartletServer
+import MartletTransport
+import Testing
+
+@testable import MartletRelay
+
+@Suite struct APNsScreenTests {
+    private let sender = Callers.Caller(name: "a", apps: ["orders"], scopes: [.send], tokenIssuedAt: nil)
+    private let reader = Callers.Caller(name: "b", apps: ["orders"], scopes: [.read], tokenIssuedAt: nil)
+
+    private func verdict(
+        _ path: String,
+        from caller: Callers.Caller?,
+        isDraining: Bool = false
+    ) -> APNsScreen.Verdict {
+        let fields: HTTPFields = [":method": "POST", ":path": path, "authorization": "bearer x"]
+        return APNsScreen(isDraining: isDraining).verdict(
+            on: APNsRequest(fields, body: []),
+            from: caller,
+            rejection: { $0 == nil ? .missingProviderToken : .invalidProviderToken },
+            at: 1_000_000
+        )
+    }
+
+    @Test func `a request passes for a caller with the scope`() {
+        #expect(verdict("/3/device/5d3a", from: sender) == .passed(sender))
+        #expect(verdict("/1/apps/com.example.orders/channels", from: reader) == .passed(reader))
+    }
+
+    @Test func `others are rejected as APNs rejects them`() {
+        #expect(verdict("/5/nothing", from: sender) == .rejected(.badPath))
+        #expect(verdict("/3/device/5d3a", from: nil) == .rejected(.invalidProviderToken))
+        #expect(verdict("/3/device/5d3a", from: reader) == .rejected(.invalidProviderToken))
+        #expect(verdict("/3/device/5d3a", from: sender, isDraining: true) == .rejected(.shutdown, retryAfter: 1))
+    }
+
+    @Test func `expired credentials of a known caller are refused, and logged`() {
+        var expired = sender
+        expired.expiresAt = 1_000
+        let refusal = CallerRefusal(cause: .expired, caller: "a", expiredAt: 1_000)
+        #expect(verdict("/3/device/5d3a", from: expired) == .refused(refusal, .expiredProviderToken))
+    }
+}
