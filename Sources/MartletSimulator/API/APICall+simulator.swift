@@ -10,7 +10,7 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
 
     /// Returns the query of the call; a call without one matches all pushes.
     func pushQuery() throws(APIProblem) -> PushQuery {
-        try PushQuery(asked: text("query") ?? "")
+        try PushQuery(parameter: text("query") ?? "")
     }
 }
 
@@ -19,7 +19,7 @@ extension PushQuery {
     ///
     /// - Parameter text: The text of the query; empty to match all pushes.
     /// - Throws: A problem with status 400 when the text is not a query.
-    init(asked text: String) throws(APIProblem) {
+    init(parameter text: String) throws(APIProblem) {
         do throws(PushQueryError) {
             try self.init(text)
         } catch {

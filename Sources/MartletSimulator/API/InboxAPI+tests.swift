@@ -132,7 +132,7 @@ private struct Assertion {
         guard let members = json.members, members.allSatisfy({ known.contains($0.name) }) else {
             throw APIProblem(400, "an assertion must be a JSON object of " + known.joined(separator: ", "))
         }
-        query = try PushQuery(asked: try json.text("query") ?? "")
+        query = try PushQuery(parameter: try json.text("query") ?? "")
         let count = try json.number("count", 0 ... .max)
         let least = try json.number("at-least", 0 ... .max)
         let most = try json.number("at-most", 0 ... .max)

@@ -1,6 +1,6 @@
 /// A dictionary with a limited number of values, which removes the value that was set least recently to make room.
-struct RecentValues<Key: Hashable, Value> {
-    private struct Entry {
+struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Entry: Sendable {
         var value: Value
         /// The number of the last time that the value was set, which distinguishes it from older positions in `order`.
         var number: Int

@@ -213,7 +213,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
 
     @Test func `a token whose activity is known is held to its contract`() throws {
         var contracts = try contracts()
-        contracts.note(try start())
+        contracts.record(try start())
         let wrong = try push("update", state: #"{"score":[1,0]}"#)
         #expect(contracts.findings(for: wrong).map(\.place) == [.payload("/aps/content-state/driver")])
         contracts.remember("5D3A", isOf: "MatchAttributes")
