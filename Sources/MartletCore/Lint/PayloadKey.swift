@@ -106,8 +106,14 @@ extension JSONValue {
 
 /// The keys of Apple's tables ("Generating a remote notification", and ActivityKit's article for Live Activities).
 extension PayloadKey {
-    /// Keys of `aps`.
-    static let aps: [PayloadKey] = [
+    /// Keys of `aps`: those whose values are checked, and the other keys that identify push types.
+    static let aps: [PayloadKey] =
+        checked
+        + Set(PushType.descriptors.flatMap(\.identifyingKeys)).subtracting(checked.map(\.name)).sorted().map {
+            PayloadKey($0, .any)
+        }
+
+    private static let checked: [PayloadKey] = [
         PayloadKey("alert", .objectOrText, else: "the phone shows nothing", rule: .alertWrongType),
         PayloadKey("badge", .wholeNumber, else: "the icon keeps its number", rule: .badgeNotANumber),
         PayloadKey("sound", .objectOrText, else: "the phone plays no sound"),
