@@ -82,7 +82,7 @@ public struct NotificationCategories: Sendable, Hashable {
     }
 
     private init(_ json: JSONValue) throws(SurfaceError) {
-        guard let members = json.members else { throw SurfaceError(.invalidType, json.isNot("an object")) }
+        guard let members = json.members else { throw SurfaceError(.invalidType, json.mismatch("an object")) }
         var reader = FieldReader(members, categories: NotificationCategories(checked: []))
         _ = reader.required("schemaVersion", .literal("1"))
         let categories = reader.list("categories", count: 1...1_000) { Category(reading: &$0) }
@@ -131,11 +131,11 @@ extension NotificationCategories.Action {
     }
 
     fileprivate var json: JSONValue {
-        var options = MemberList(capacity: 3)
+        var options = JSONObjectBuilder(capacity: 3)
         options.add("foreground", isForeground ? true : nil)
         options.add("destructive", isDestructive ? true : nil)
         options.add("authenticationRequired", requiresAuthentication ? true : nil)
-        var members = MemberList(capacity: 3)
+        var members = JSONObjectBuilder(capacity: 3)
         members.add("id", id)
         members.add("title", title)
         members.add("options", options.object == [:] ? nil : options.object)

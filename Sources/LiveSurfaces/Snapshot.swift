@@ -29,7 +29,7 @@ public struct Snapshot<Content: Surface>: Sendable, Hashable {
 
     /// The snapshot as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = MemberList(capacity: 7)
+        var members = JSONObjectBuilder(capacity: 7)
         members.add("schemaVersion", SurfaceSnapshot.schemaVersion)
         members.add("id", id)
         members.add("surfaceId", surfaceID)

@@ -149,7 +149,7 @@ struct DemoOutcome {
     /// Returns the result as JSON.
     func json(of push: DemoPush, number: Int, _ isExpected: Bool) -> JSONValue {
         [
-            "number": .number(JSONNumber(number)), "push": .string(push.title), "to": .string(push.destination),
+            "number": .integer(number), "push": .string(push.title), "to": .string(push.destination),
             "answer": .string(status),
             "milliseconds": JSONNumber(Double(milliseconds) ?? 0).map(JSONValue.number) ?? .null,
             "explanation": .string(explanation), "expected": .bool(isExpected),

@@ -88,7 +88,7 @@ enum DemoStory {
 
     static func state(_ status: String, _ minutesLeft: Int, _ progress: Double) -> JSONValue {
         [
-            "status": .string(status), "minutesLeft": .number(JSONNumber(minutesLeft)),
+            "status": .string(status), "minutesLeft": .integer(minutesLeft),
             "progress": JSONNumber(progress).map(JSONValue.number) ?? .null,
         ]
     }

@@ -78,11 +78,11 @@ extension APNsError {
     /// The error as members of a JSON object.
     var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = []
-        if let status { members.append(.init("status", .number(JSONNumber(status)))) }
+        if let status { members.append(.init("status", .integer(status))) }
         if let id { members.append(.init("apns-id", .string(id.description))) }
         if let reason { members.append(.init("reason", .string(reason.rawValue))) }
         if let timestamp = unregisteredAt?.millisecondsSince1970 {
-            members.append(.init("timestamp", .number(JSONNumber(timestamp))))
+            members.append(.init("timestamp", .integer(timestamp)))
         }
         members.append(.init("error", .string(code.description)))
         members.append(.init("message", .string(description)))

@@ -70,8 +70,8 @@ private struct RelayService {
     private func printAddresses(of relay: PushRelay) async {
         let ports = await relay.ports.sorted { $0.value < $1.value }
         let httpPort = await relay.httpPort
-        var members = ports.map { JSONValue.Member("\($0.key.rawValue)-port", .number(JSONNumber(Int64($0.value)))) }
-        if let httpPort { members.append(.init("http-port", .number(JSONNumber(Int64(httpPort))))) }
+        var members = ports.map { JSONValue.Member("\($0.key.rawValue)-port", .integer($0.value)) }
+        if let httpPort { members.append(.init("http-port", .integer(httpPort))) }
         let lines =
             ports.map { "Takes pushes for \($0.key.rawValue) on port \($0.value).\n" }
             + (httpPort.map { ["Answers in JSON on port \($0).\n"] } ?? []) + ["Control-C ends it in order.\n"]

@@ -55,9 +55,9 @@ extension Command {
         if Terminal.errors.isInteractive { Terminal.errors.write("\r\u{1B}[K") }
         output.write(
             json: [
-                "database": .string("\(place)"), "pushes": .number(JSONNumber(Int64(account.pushes))),
-                "outcomes": .number(JSONNumber(Int64(account.outcomes))),
-                "dead-tokens": .number(JSONNumber(Int64(account.deadTokens))),
+                "database": .string("\(place)"), "pushes": .integer(account.pushes),
+                "outcomes": .integer(account.outcomes),
+                "dead-tokens": .integer(account.deadTokens),
             ],
             text: "Moved from \(file.path): \(account.pushes) pushes, \(account.outcomes) outcomes, "
                 + "\(account.deadTokens) dead tokens.\n"

@@ -27,11 +27,11 @@ extension RequestDescription {
         let body = (try? JSONReader.read(body)) ?? .string(String(decoding: body, as: UTF8.self))
         var members: [JSONValue.Member] = [
             .init("fields", .object(fields.map { .init($0.name, .string($0.value)) })), .init("payload", body),
-            .init("bytes", .number(JSONNumber(self.body.count))),
+            .init("bytes", .integer(self.body.count)),
         ]
-        if let bytesLeft { members.append(.init("bytes-left", .number(JSONNumber(bytesLeft)))) }
+        if let bytesLeft { members.append(.init("bytes-left", .integer(bytesLeft))) }
         let parts = parts.map { part -> JSONValue in
-            ["pointer": .string(part.pointer), "bytes": .number(JSONNumber(part.byteCount))]
+            ["pointer": .string(part.pointer), "bytes": .integer(part.byteCount)]
         }
         let findings = findings.map { finding -> JSONValue in
             [

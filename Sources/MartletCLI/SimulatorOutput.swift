@@ -10,10 +10,10 @@ extension SimulatedAPNs {
     /// The ports as JSON.
     var addresses: JSONValue {
         var members: [JSONValue.Member] = [
-            .init("state", "running"), .init("port", .number(JSONNumber(Int64(port)))),
+            .init("state", "running"), .init("port", .integer(port)),
         ]
-        if let channelPort { members.append(.init("channel-port", .number(JSONNumber(Int64(channelPort))))) }
-        if let inboxPort { members.append(.init("inbox-port", .number(JSONNumber(Int64(inboxPort))))) }
+        if let channelPort { members.append(.init("channel-port", .integer(channelPort))) }
+        if let inboxPort { members.append(.init("inbox-port", .integer(inboxPort))) }
         return .object(members)
     }
 }
@@ -21,7 +21,7 @@ extension SimulatedAPNs {
 extension RefusedStreams {
     /// The refused streams as JSON.
     var json: JSONValue {
-        ["connection": .number(JSONNumber(connection)), "streams-refused": .number(JSONNumber(count))]
+        ["connection": .integer(connection), "streams-refused": .integer(count)]
     }
 }
 
@@ -36,9 +36,9 @@ extension ReceivedPush {
             ["rule": .string(finding.rule), "place": .string("\(finding.place)"), "message": .string(finding.message)]
         }
         return .object(
-            [.init("status", .number(JSONNumber(status)))]
+            [.init("status", .integer(status))]
                 + texts.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } }
-                + [.init("bytes", .number(JSONNumber(payload.count))), .init("findings", .array(findings))]
+                + [.init("bytes", .integer(payload.count)), .init("findings", .array(findings))]
         )
     }
 }

@@ -109,7 +109,7 @@ extension TokenExplanation {
     var json: JSONValue {
         let members: [JSONValue.Member] = [
             .init("key-id", .string(claims.keyID)), .init("team-id", .string(claims.teamID)),
-            .init("issued-at", .number(JSONNumber(claims.issuedAtSeconds))),
+            .init("issued-at", .integer(claims.issuedAtSeconds)),
             .init("unusual", .array(deviations.map { .string("\($0)") })), .init("usable", .bool(isUsable)),
             .init("verdict", .string(verdict)),
         ]

@@ -2,7 +2,7 @@ package import MartletCore
 package import MartletTransport
 
 /// A problem that an HTTP interface reports in the format of RFC 9457.
-package struct APIProblem: Error {
+package struct APIProblem: Error, JSONFieldError {
     /// The HTTP status.
     package var status: Int
     /// The problem, as a sentence without the final full stop.
@@ -20,13 +20,18 @@ package struct APIProblem: Error {
         self.retryAfter = retryAfter
     }
 
+    /// Creates the problem of a value in a request's body.
+    package init(_ message: String, at path: JSONPath) {
+        self.init(400, message, at: path.pointer)
+    }
+
     /// The problem as JSON.
     package var json: JSONValue {
         var members: [JSONValue.Member] = [
-            .init("status", .number(JSONNumber(status))), .init("detail", .string(detail)),
+            .init("status", .integer(status)), .init("detail", .string(detail)),
         ]
         // A line of a batch response has no header fields, so the delay is also part of the JSON.
-        if let retryAfter { members.append(.init("retry-after", .number(JSONNumber(retryAfter)))) }
+        if let retryAfter { members.append(.init("retry-after", .integer(retryAfter))) }
         if let pointer {
             members.append(.init("errors", [["pointer": .string(pointer), "detail": .string(detail)]]))
         }

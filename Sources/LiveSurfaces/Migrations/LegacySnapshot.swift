@@ -45,7 +45,7 @@ struct LegacySnapshot {
         let surface = base.surface(reading: &fields, version)
         fields.finish()
         guard fields.issues.isEmpty else { throw SurfaceError(fields.issues) }
-        var list = MemberList(capacity: 7)
+        var list = JSONObjectBuilder(capacity: 7)
         list.add("schemaVersion", SurfaceSnapshot.schemaVersion)
         list.add("id", base.id)
         list.add("surfaceId", base.surfaceID)

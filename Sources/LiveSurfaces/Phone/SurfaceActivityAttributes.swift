@@ -27,7 +27,7 @@ public struct SurfaceActivityAttributes: LiveActivityAttributes, Codable, Sendab
 
         /// The content as JSON, with members in the order of the contract.
         public var json: JSONValue {
-            var members = MemberList(capacity: 4)
+            var members = JSONObjectBuilder(capacity: 4)
             members.add("headline", headline)
             members.add("subhead", subhead)
             members.add("progress", progress)

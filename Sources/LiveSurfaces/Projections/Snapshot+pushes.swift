@@ -25,7 +25,7 @@ extension Snapshot<LiveActivitySurface> {
 extension Snapshot<NotificationSurface> {
     /// The payload of the notification, with the app's own data beside `aps`.
     public var payload: JSONValue {
-        var aps = MemberList(capacity: 7)
+        var aps = JSONObjectBuilder(capacity: 7)
         aps.add("alert", alert(subtitle: surface.subtitle, body: surface.body))
         aps.add("sound", "default")
         aps.add("category", surface.category)
@@ -81,7 +81,7 @@ extension NotificationSurface: AlertingSurface {}
 
 extension Snapshot where Content: AlertingSurface {
     fileprivate func alert(subtitle: String?, body: String) -> JSONValue {
-        var members = MemberList(capacity: 3)
+        var members = JSONObjectBuilder(capacity: 3)
         members.add("title", surface.title)
         members.add("subtitle", subtitle)
         members.add("body", body)
@@ -89,7 +89,7 @@ extension Snapshot where Content: AlertingSurface {
     }
 
     fileprivate func sidecar(category: String? = nil) -> JSONValue {
-        var members = MemberList(capacity: 7)
+        var members = JSONObjectBuilder(capacity: 7)
         members.add("schemaVersion", SurfaceSnapshot.schemaVersion)
         members.add("kind", "surface_snapshot")
         members.add("snapshotId", id)

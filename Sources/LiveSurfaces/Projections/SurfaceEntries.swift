@@ -30,7 +30,7 @@ public struct WidgetEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = MemberList(capacity: 11)
+        var members = JSONObjectBuilder(capacity: 11)
         members.add("schemaVersion", schemaVersion)
         members.add("kind", kind)
         members.add("snapshotId", snapshotId)
@@ -72,7 +72,7 @@ public struct ControlEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = MemberList(capacity: 9)
+        var members = JSONObjectBuilder(capacity: 9)
         members.add("schemaVersion", schemaVersion)
         members.add("kind", kind)
         members.add("snapshotId", snapshotId)
@@ -114,7 +114,7 @@ public struct LockAccessoryEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = MemberList(capacity: 10)
+        var members = JSONObjectBuilder(capacity: 10)
         members.add("schemaVersion", schemaVersion)
         members.add("kind", kind)
         members.add("snapshotId", snapshotId)
@@ -159,7 +159,7 @@ public struct StandByEntry: SurfaceEntry {
 
     /// The entry as JSON, with members in the order of the contract.
     public var json: JSONValue {
-        var members = MemberList(capacity: 11)
+        var members = JSONObjectBuilder(capacity: 11)
         members.add("schemaVersion", schemaVersion)
         members.add("kind", kind)
         members.add("snapshotId", snapshotId)

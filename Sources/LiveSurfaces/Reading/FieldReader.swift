@@ -77,7 +77,7 @@ struct FieldReader {
             reader = FieldReader(recordingFor: categories)
         } else {
             let value = member(name)
-            if value?.members == nil { report(.invalidType, name, value?.isNot("an object") ?? "is missing") }
+            if value?.members == nil { report(.invalidType, name, value?.mismatch("an object") ?? "is missing") }
             reader = FieldReader(value?.members ?? [], at: path + [name], categories: categories)
             // Without an object, errors about its fields would be misleading.
             guard value?.members != nil else { return body(&reader) }
@@ -100,7 +100,7 @@ struct FieldReader {
             return []
         }
         guard case .array(let elements) = value else {
-            report(.invalidType, name, value.isNot("a list"))
+            report(.invalidType, name, value.mismatch("an array"))
             return []
         }
         if elements.count < range.lowerBound { report(.tooSmall, name, "needs \(range.lowerBound) at least") }
@@ -108,7 +108,7 @@ struct FieldReader {
         return elements.enumerated().map { index, element in
             let place = path + [name, String(index)]
             guard let members = element.members else {
-                issues.append(SurfaceIssue(code: .invalidType, path: place, message: element.isNot("an object")))
+                issues.append(SurfaceIssue(code: .invalidType, path: place, message: element.mismatch("an object")))
                 var empty = FieldReader([], categories: categories)
                 return body(&empty)
             }
@@ -141,7 +141,7 @@ struct FieldReader {
 
     /// The object as a JSON Schema.
     var objectSchema: JSONValue {
-        var members = MemberList(capacity: 4)
+        var members = JSONObjectBuilder(capacity: 4)
         members.add("type", "object")
         members.add("properties", .object(fields.map { JSONValue.Member($0.name, $0.schema) }))
         members.add("required", .array(fields.filter(\.isRequired).map { .string($0.name) }))

@@ -28,14 +28,14 @@ extension Rule where Value == String {
         Rule(
             standIn: "",
             schema: {
-                var members = MemberList(capacity: 3)
+                var members = JSONObjectBuilder(capacity: 3)
                 members.add("type", "string")
                 members.add("minLength", minimum > 0 ? minimum : nil)
                 members.add("maxLength", maximum < .max ? maximum : nil)
                 return members.object.members ?? []
             },
             read: { value in
-                guard case .string(let text) = value else { return .problem(.invalidType, value.isNot("text")) }
+                guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
                 if minimum > 0, text.isEmpty { return .problem(.tooSmall, "must not be empty") }
                 if maximum < .max, text.utf16.count > maximum {
                     return .problem(.tooBig, "has \(text.utf16.count) UTF-16 code units, and may have \(maximum)")
@@ -77,7 +77,7 @@ extension Rule where Value == String {
             standIn: "",
             schema: { [JSONValue.Member("type", "string"), JSONValue.Member("pattern", .string(pattern))] },
             read: { value in
-                guard case .string(let text) = value else { return .problem(.invalidType, value.isNot("text")) }
+                guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
                 return isRight(text) ? .value(text) : .problem(.invalidFormat, message)
             }
         )
@@ -121,7 +121,7 @@ extension Rule where Value == Double {
         },
         read: { value in
             guard case .number(let number) = value, number.doubleValue.isFinite else {
-                return .problem(.invalidType, value.isNot("a number"))
+                return .problem(.invalidType, value.mismatch("a number"))
             }
             if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
             if number.doubleValue > 1 { return .problem(.tooBig, "is \(number.text), and may be 1 at most") }
@@ -140,13 +140,13 @@ extension Rule where Value == Int {
         schema: {
             [
                 JSONValue.Member("type", "integer"), JSONValue.Member("minimum", 0),
-                JSONValue.Member("maximum", .number(JSONNumber(greatest))),
+                JSONValue.Member("maximum", .integer(greatest)),
             ]
         },
         read: { value in
             guard case .number(let number) = value, number.doubleValue == number.doubleValue.rounded(),
                 number.doubleValue.isFinite
-            else { return .problem(.invalidType, value.isNot("a whole number")) }
+            else { return .problem(.invalidType, value.mismatch("an integer")) }
             if number.doubleValue < 0 { return .problem(.tooSmall, "is \(number.text), and may be 0 at least") }
             guard let count = Int(exactly: number.doubleValue), count <= greatest else {
                 return .problem(.tooBig, "is \(number.text), and may be \(greatest) at most")
@@ -165,7 +165,7 @@ extension Rule where Value == Bool {
             if case .bool(let flag) = value {
                 .value(flag)
             } else {
-                .problem(.invalidType, value.isNot("true or false"))
+                .problem(.invalidType, value.mismatch("true or false"))
             }
         }
     )
@@ -216,22 +216,6 @@ extension UInt8 {
             UInt8(ascii: "-"), UInt8(ascii: "."):
             true
         default: false
-        }
-    }
-}
-
-extension JSONValue {
-    /// Returns the message for a value of another type.
-    func isNot(_ expected: String) -> String { "must be \(expected), and is \(typeName)" }
-
-    private var typeName: String {
-        switch self {
-        case .null: "null"
-        case .bool: "true or false"
-        case .number: "a number"
-        case .string: "text"
-        case .array: "a list"
-        case .object: "an object"
         }
     }
 }

@@ -18,7 +18,7 @@ extension SurfaceSnapshot {
     ///   - categories: The notification categories that the app registers.
     /// - Throws: ``SurfaceError`` with all errors.
     public init(_ json: JSONValue, categories: NotificationCategories = .standard) throws(SurfaceError) {
-        guard let members = json.members else { throw SurfaceError(.invalidType, json.isNot("an object")) }
+        guard let members = json.members else { throw SurfaceError(.invalidType, json.mismatch("an object")) }
         guard let kind = json["kind"]?.stringValue.flatMap(SurfaceKind.init(rawValue:)) else {
             let kinds = SurfaceKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw SurfaceError(.invalidUnion, at: ["kind"], "must be one of \(kinds)")

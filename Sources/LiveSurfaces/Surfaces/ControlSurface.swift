@@ -33,7 +33,7 @@ public struct ControlSurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = MemberList(capacity: 5)
+        var members = JSONObjectBuilder(capacity: 5)
         members.add("label", label)
         members.add("deepLink", deepLink)
         members.add("controlKind", controlKind)

@@ -57,7 +57,7 @@ public struct LiveActivitySurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = MemberList(capacity: 11)
+        var members = JSONObjectBuilder(capacity: 11)
         members.add("title", title)
         members.add("body", body)
         members.add("progress", progress)

@@ -33,7 +33,7 @@ public struct LockAccessorySurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = MemberList(capacity: 5)
+        var members = JSONObjectBuilder(capacity: 5)
         members.add("title", title)
         members.add("deepLink", deepLink)
         members.add("family", family)

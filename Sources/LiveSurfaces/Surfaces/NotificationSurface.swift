@@ -49,7 +49,7 @@ public struct NotificationSurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = MemberList(capacity: 9)
+        var members = JSONObjectBuilder(capacity: 9)
         members.add("title", title)
         members.add("subtitle", subtitle)
         members.add("body", body)

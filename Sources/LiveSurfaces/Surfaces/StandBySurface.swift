@@ -37,7 +37,7 @@ public struct StandBySurface: Surface {
 
     /// The content as JSON, with members in the order of the contract, without absent ones.
     public var json: JSONValue {
-        var members = MemberList(capacity: 6)
+        var members = JSONObjectBuilder(capacity: 6)
         members.add("title", title)
         members.add("body", body)
         members.add("progress", progress)

@@ -18,7 +18,7 @@ struct BadLinesError: Error, CustomStringConvertible {
     /// The error as members of a JSON object.
     var members: [JSONValue.Member] {
         let lines = lines.map { line -> JSONValue in
-            ["line": .number(JSONNumber(line.number)), "message": .string(line.message)]
+            ["line": .integer(line.number), "message": .string(line.message)]
         }
         return [.init("error", "usage"), .init("message", .string(description)), .init("lines", .array(lines))]
     }

@@ -173,7 +173,7 @@ struct ResultsFile: Sendable {
 
     private static func entry(_ outcome: BulkOutcome, line: Int) -> [UInt8] {
         var members: [JSONValue.Member] = [
-            .init("line", .number(JSONNumber(line))), .init("device-token", .string(outcome.token.hex)),
+            .init("line", .integer(line)), .init("device-token", .string(outcome.token.hex)),
         ]
         switch outcome.result {
         case .success(let receipt):
@@ -181,11 +181,11 @@ struct ResultsFile: Sendable {
             members.append(.init("apns-id", .string(receipt.id.description)))
             if let uniqueID = receipt.uniqueID { members.append(.init("apns-unique-id", .string(uniqueID))) }
         case .failure(let error):
-            if let status = error.status { members.append(.init("status", .number(JSONNumber(status)))) }
+            if let status = error.status { members.append(.init("status", .integer(status))) }
             if let id = error.id { members.append(.init("apns-id", .string(id.description))) }
             members.append(.init("reason", .string(error.reason?.rawValue ?? error.code.description)))
             if let timestamp = error.unregisteredAt?.millisecondsSince1970 {
-                members.append(.init("timestamp", .number(JSONNumber(timestamp))))
+                members.append(.init("timestamp", .integer(timestamp)))
             }
         }
         return JSONValue.object(members).encoded()

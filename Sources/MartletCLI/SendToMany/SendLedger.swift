@@ -102,7 +102,7 @@ struct InterruptedError: Error, CustomStringConvertible {
     var members: [JSONValue.Member] {
         [
             .init("error", "interrupted"), .init("message", .string(description)),
-            .init("not-tried", untried.map { .number(JSONNumber($0)) } ?? .null),
+            .init("not-tried", untried.map { .integer($0) } ?? .null),
         ]
     }
 }

@@ -199,10 +199,10 @@ struct SendMany: Sendable {
                 ("accepted", tally.accepted), ("refused", tally.refused), ("unanswered", tally.unanswered),
                 ("not-sent", tally.notSent), ("answered-before", tally.answeredBefore), ("bad-lines", tally.badLines),
             ]
-            let reasons = refusals.map { JSONValue.Member($0.key, .number(JSONNumber($0.value))) }
+            let reasons = refusals.map { JSONValue.Member($0.key, .integer($0.value)) }
             var more = [JSONValue.Member("reasons", .object(reasons))]
             if let rest = tally.rest {
-                more.append(.init("not-read", rest.count.map { .number(JSONNumber($0)) } ?? .null))
+                more.append(.init("not-read", rest.count.map { .integer($0) } ?? .null))
             }
             Terminal.output.write(json(counts, more).line)
         } else {
@@ -231,6 +231,6 @@ struct SendMany: Sendable {
     }
 
     private func json(_ counts: [(String, Int)], _ more: [JSONValue.Member] = []) -> JSONValue {
-        .object(counts.map { JSONValue.Member($0.0, .number(JSONNumber($0.1))) } + more)
+        .object(counts.map { JSONValue.Member($0.0, .integer($0.1)) } + more)
     }
 }

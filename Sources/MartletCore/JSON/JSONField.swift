@@ -40,6 +40,12 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     /// The member with this name, whether or not it exists.
     package subscript(name: String) -> JSONField { JSONField(value?[name], at: path.appending(name)) }
 
+    /// The element at an index, whether or not it exists.
+    package subscript(index: Int) -> JSONField {
+        let elements = value?.elements ?? []
+        return JSONField(elements.indices.contains(index) ? elements[index] : nil, at: path.appending(index))
+    }
+
     /// Whether the value exists.
     package var isPresent: Bool { value != nil }
 
@@ -61,7 +67,7 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
     /// - Parameter expected: The expected kind of value, as in "a string".
     package func mismatch(_ expected: String) -> Failure {
         guard let value else { return error("is missing: it must be \(expected)") }
-        return error("must be \(expected) (found \(value.excerpt))")
+        return error(value.mismatch(expected))
     }
 
     // MARK: Values
@@ -152,6 +158,11 @@ package struct JSONField<Failure: JSONFieldError>: Sendable {
 }
 
 extension JSONValue {
+    /// Returns the message about a value that is other than expected.
+    ///
+    /// - Parameter expected: The expected kind of value, as in "a string".
+    package func mismatch(_ expected: String) -> String { "must be \(expected) (found \(excerpt))" }
+
     /// The maximum length of a string that is quoted in a message; a longer one may be a secret.
     private static var longestExcerpt: Int { 20 }
 

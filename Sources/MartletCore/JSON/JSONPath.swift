@@ -8,7 +8,7 @@ package struct JSONPath: Sendable, Hashable, CustomStringConvertible {
 
     /// The name of the whole document in messages, such as "the body".
     private let root: String
-    /// All steps but the last, separately, so that the path of a member of the document costs no allocation.
+    /// All steps but the last, separately, so that the path of a member of the document needs no allocation.
     private let parents: [Step]
     private let last: Step?
 

@@ -67,7 +67,7 @@ public struct ProviderToken: Sendable, Hashable {
     /// The bytes to sign: header and claims.
     public var signingInput: [UInt8] {
         let header: JSONValue = ["alg": "ES256", "kid": .string(keyID)]
-        let claims: JSONValue = ["iss": .string(teamID), "iat": .number(JSONNumber(issuedAtSeconds))]
+        let claims: JSONValue = ["iss": .string(teamID), "iat": .integer(issuedAtSeconds)]
         return Base64URL.encode(header.encoded()) + [UInt8(ascii: ".")] + Base64URL.encode(claims.encoded())
     }
 

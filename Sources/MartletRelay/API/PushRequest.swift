@@ -61,122 +61,81 @@ struct PushRequest {
     /// - Parameter json: The JSON.
     /// - Throws: ``APIProblem`` with the place of the first error.
     init(_ json: JSONValue) throws(APIProblem) {
-        guard let members = json.members else { throw APIProblem(400, "a push must be a JSON object", at: "") }
-        if let unknown = members.first(where: { !PushRequest.members.contains($0.name) }) {
-            let known = PushRequest.members.joined(separator: ", ")
-            throw APIProblem(400, "unknown member \(unknown.name); known: \(known)", at: "/\(unknown.name)")
+        let request = JSONField<APIProblem>(json, named: "the push")
+        try request.checkMembers(PushRequest.members)
+        app = try request["app"].ifPresent?.nonemptyText()
+        environment = try request["environment"].ifPresent?.choice(of: PushEnvironment.self)
+        destinations = try PushRequest.destinations(request)
+        bundleID = try request["bundle-id"].ifPresent?.nonemptyText()
+        pushType = try request["push-type"].ifPresent?.nonemptyText()
+        priority = try request["priority"].ifPresent?.integer(in: 0...10)
+        expiration = try request["expiration"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
+        collapseID = try request["collapse-id"].ifPresent?.parsed { (text) throws(CollapseIDError) in
+            try CollapseID(text)
         }
-        app = try json.orderText("app")
-        environment = try json.orderText("environment").map { (name) throws(APIProblem) in
-            guard let environment = PushEnvironment(rawValue: name) else {
-                throw APIProblem(400, "environment is production or development, not \(name)", at: "/environment")
-            }
-            return environment
-        }
-        destinations = try PushRequest.destinations(json)
-        bundleID = try json.orderText("bundle-id")
-        pushType = try json.orderText("push-type")
-        priority = try json.orderNumber("priority", 0...10)
-        expiration = try json.orderNumber("expiration", 0...PushRequest.latestSecond)
-        collapseID = try json.orderText("collapse-id").map { (text) throws(APIProblem) in
-            do throws(CollapseIDError) {
-                return try CollapseID(text)
-            } catch {
-                throw APIProblem(400, "\(error)", at: "/collapse-id")
-            }
-        }
-        id = try json.orderText("id").map { (text) throws(APIProblem) in
-            do throws(APNsIDError) {
-                return try APNsID(text)
-            } catch {
-                throw APIProblem(400, "\(error)", at: "/id")
-            }
-        }
+        id = try request["id"].ifPresent?.parsed { (text) throws(APNsIDError) in try APNsID(text) }
         guard id == nil || destinations.count == 1 else {
-            throw APIProblem(400, "id is for a push to one destination: leave it out, and each gets its own", at: "/id")
+            throw request["id"].error("must be left out of a push to several destinations: each gets its own")
         }
-        notBefore = try json.orderNumber("not-before", 0...PushRequest.latestSecond).map { $0 * 1_000 }
-        content = try PushRequest.content(json)
+        let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
+        notBefore = earliest.map { $0 * 1_000 }
+        content = try PushRequest.content(request)
     }
 
-    private static func destinations(_ json: JSONValue) throws(APIProblem) -> [Destination] {
-        if let channel = try json.orderText("channel") {
-            guard json["to"] == nil else { throw APIProblem(400, "a push goes to devices or to a channel", at: "/to") }
+    private static func destinations(_ request: JSONField<APIProblem>) throws(APIProblem) -> [Destination] {
+        let to = request["to"]
+        if let channel = try request["channel"].ifPresent?.nonemptyText() {
+            guard !to.isPresent else { throw to.error("must be left out of a push to a channel") }
             return [.channel(ChannelID(channel))]
         }
-        guard let to = json["to"] else {
-            throw APIProblem(400, "to is missing: a device token, or a list of them", at: "")
+        guard let value = to.value else {
+            throw APIProblem(400, "to is missing: it must be a device token or an array of them", at: "")
         }
-        let tokens = to.elements ?? [to]
+        guard let tokens = value.elements else { return [.device(try to.deviceToken())] }
         guard (1...longestList).contains(tokens.count) else {
-            throw APIProblem(400, "to has \(tokens.count) tokens: 1 to \(longestList) are taken at once", at: "/to")
+            throw to.error("must have 1 to \(longestList) device tokens (found \(tokens.count))")
         }
         var destinations: [Destination] = []
-        for (index, value) in tokens.enumerated() {
-            let place = to.elements == nil ? "/to" : "/to/\(index)"
-            guard let text = value.stringValue else { throw APIProblem(400, "a device token is a text", at: place) }
-            do throws(DeviceTokenError) {
-                destinations.append(.device(try DeviceToken(hex: text)))
-            } catch {
-                throw APIProblem(400, "\(error)", at: place)
-            }
-        }
+        destinations.reserveCapacity(tokens.count)
+        for index in tokens.indices { destinations.append(.device(try to[index].deviceToken())) }
         return destinations
     }
 
-    private static func content(_ json: JSONValue) throws(APIProblem) -> Content {
-        let present = ["payload", "payload-base64", "snapshot"].filter { json[$0] != nil }
+    private static func content(_ request: JSONField<APIProblem>) throws(APIProblem) -> Content {
+        let present = ["payload", "payload-base64", "snapshot"].filter { request[$0].isPresent }
         guard let name = present.first, present.count == 1 else {
-            throw APIProblem(400, "a push has one of payload, payload-base64 and snapshot", at: "")
+            throw APIProblem(400, "a push must have exactly one of payload, payload-base64 and snapshot", at: "")
         }
         // A snapshot determines the push type and the priority, and only a snapshot has an event.
         let unused = name == "snapshot" ? ["push-type", "priority"] : ["event"]
-        if let member = unused.first(where: { json[$0] != nil }) {
-            throw APIProblem(400, "\(member) does not go with \(name): leave it out", at: "/\(member)")
+        if let member = unused.first(where: { request[$0].isPresent }) {
+            throw request[member].error("must be left out of a push with \(name)")
         }
+        let field = request[name]
         switch name {
         case "payload":
-            guard let payload = json["payload"], payload.members != nil else {
-                throw APIProblem(400, "payload must be a JSON object", at: "/payload")
-            }
+            guard let payload = field.value, payload.members != nil else { throw field.mismatch("an object") }
             return .payload(payload.encoded())
         case "snapshot":
-            let event = try json.orderText("event") ?? "update"
-            guard events.contains(event) else {
-                throw APIProblem(400, "event must be start, update or end (found \"\(event)\")", at: "/event")
-            }
+            let event = try request["event"].ifPresent?.nonemptyText() ?? "update"
+            guard events.contains(event) else { throw request["event"].mismatch("start, update or end") }
             do throws(SurfaceError) {
-                return .snapshot(try SurfaceSnapshot(json["snapshot"] ?? .null), event: event)
+                return .snapshot(try SurfaceSnapshot(field.value ?? .null), event: event)
             } catch {
-                throw APIProblem(400, "\(error)", at: "/snapshot")
+                throw APIProblem("\(error)", at: field.path)
             }
         default:
-            guard let text = try json.orderText(name), let bytes = Data(base64Encoded: text) else {
-                throw APIProblem(400, "payload-base64 must be base64", at: "/payload-base64")
+            guard let bytes = Data(base64Encoded: try field.nonemptyText()) else {
+                throw field.error("must be base64 with padding (RFC 4648 §4)")
             }
             return .payload(Array(bytes))
         }
     }
 }
 
-extension JSONValue {
-    /// Returns the string of a member; nil when the member is missing.
-    fileprivate func orderText(_ name: String) throws(APIProblem) -> String? {
-        guard let value = self[name] else { return nil }
-        guard let text = value.stringValue, !text.isEmpty else {
-            throw APIProblem(400, "\(name) must be a text that is not empty", at: "/\(name)")
-        }
-        return text
-    }
-
-    /// Returns the integer of a member; nil when the member is missing.
-    fileprivate func orderNumber(_ name: String, _ range: ClosedRange<Int64>) throws(APIProblem) -> Int64? {
-        guard let value = self[name] else { return nil }
-        guard let number = value.integerValue, range.contains(number) else {
-            let bounds = "\(range.lowerBound) to \(range.upperBound)"
-            let found = String(decoding: value.encoded().prefix(40), as: UTF8.self)
-            throw APIProblem(400, "\(name) must be an integer from \(bounds) (found \(found))", at: "/\(name)")
-        }
-        return number
+extension JSONField<APIProblem> {
+    /// Returns a device token.
+    fileprivate func deviceToken() throws(APIProblem) -> DeviceToken {
+        try parsed { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
     }
 }

@@ -32,7 +32,7 @@ import Testing
             (#""not-before":9223372036854775807"#, "/not-before", "from 0 to 99999999999"),
             (#""not-before":99999999999"#, "/not-before", "at most 30 days ahead"),
             (#""not-before":-1"#, "/not-before", "from 0"),
-            (#""event":"start""#, "/event", "does not go with payload"),
+            (#""event":"start""#, "/event", "event must be left out of a push with payload"),
         ] as [(String, String, String)]
     )
     func `a value that cannot be sent is named with its rule`(
