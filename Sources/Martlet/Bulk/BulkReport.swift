@@ -47,7 +47,7 @@ public struct BulkReport: Sendable {
     ///
     /// These are the tokens that APNs answered with status 410; a `BadDeviceToken` may only mean the wrong environment.
     public var deadTokens: [DeadToken] {
-        failures.filter { $0.error.status == 410 }
+        failures.filter { $0.error.reason?.isTokenUnregistered == true }
             .map { DeadToken(token: $0.token, unregisteredAt: $0.error.unregisteredAt) }
     }
 

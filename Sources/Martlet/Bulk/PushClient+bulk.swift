@@ -9,7 +9,7 @@ extension PushClient {
     ///
     /// ```swift
     /// for await outcome in client.send(notification, to: tokens, topic: "com.example.app") {
-    ///     if outcome.error?.status == 410 { forget(outcome.token) }
+    ///     if outcome.error?.reason?.isTokenUnregistered == true { forget(outcome.token) }
     /// }
     /// ```
     ///

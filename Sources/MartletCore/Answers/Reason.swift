@@ -60,6 +60,12 @@ extension Reason {
     /// For ``badDeviceToken``, first make sure that the request was sent to the environment that the token belongs to.
     public var endsDeviceToken: Bool { facts?.endsDeviceToken ?? false }
 
+    /// Whether APNs reports that the device token is no longer registered for the topic (status 410).
+    ///
+    /// "Handling notification responses from APNs" says to stop sending to the token, unless the app has registered it
+    /// again since the time in the response.
+    public var isTokenUnregistered: Bool { facts?.status == 410 }
+
     /// The explanation in plain words; nil for unknown reasons.
     public var explanation: String? { facts?.explanation }
 

@@ -10,7 +10,7 @@ extension Judge.Verdict {
             retryAfter: retryAfter,
             finding: RefusalRules.answer(reason, by: injection)
         )
-        if self.status == 410 { timestamp = now * 1_000 }
+        if reason.isTokenUnregistered { timestamp = now * 1_000 }
     }
 
     /// The number of errors that the answer counts for.
@@ -18,7 +18,7 @@ extension Judge.Verdict {
     /// Apple says that too many errors end the connection, that those about bad device tokens do so sooner, and that
     /// 410 is not an error; it gives no numbers ("Handling notification responses from APNs").
     var errorWeight: Int {
-        guard (400..<500).contains(status), status != 410 else { return 0 }
+        guard (400..<500).contains(status), reason?.isTokenUnregistered != true else { return 0 }
         return reason == .badDeviceToken ? 2 : 1
     }
 }

@@ -73,7 +73,7 @@ struct ServiceMachine {
     /// is refused, as APNs does to slow down senders that ignore its answers ("Handling notification responses from
     /// APNs").
     private func adjustStreams(of client: inout ClientState, after verdict: Judge.Verdict) {
-        let isMistake = (400..<500).contains(verdict.status) && verdict.status != 410
+        let isMistake = (400..<500).contains(verdict.status) && verdict.reason?.isTokenUnregistered != true
         if client.hasAllStreams, isMistake, !relaxedRules.contains(.fullSpeedAfterRefusals) {
             client.hasAllStreams = false
         } else if client.connection.isSenderKnown, !client.hasAllStreams, !isMistake {

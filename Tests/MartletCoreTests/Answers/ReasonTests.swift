@@ -27,6 +27,7 @@ import Testing
         #expect(Reason.all.contains { $0.rawValue == row.reason.filter { $0 != " " } })
         #expect(reason.status == row.status)
         #expect(reason.endsDeviceToken == row.dropToken)
+        #expect(reason.isTokenUnregistered == (row.status == 410))
         let scopes: [String: Reason.Scope] = ["device": .device, "broadcast": .broadcast, "channel": .channel]
         // Apple prints one reason in two spellings, each on its own pages.
         let scope = Reason.Scope(row.scope.compactMap { scopes[$0] })
@@ -48,6 +49,6 @@ import Testing
         #expect(reason.description == "MoonPhase")
         #expect(reason.status == nil)
         #expect(reason.advice == .mendFirst)
-        #expect(!reason.endsDeviceToken)
+        #expect(!reason.endsDeviceToken && !reason.isTokenUnregistered)
     }
 }
