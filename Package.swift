@@ -113,7 +113,7 @@ let package = Package(
         .target(name: "MartletServer", dependencies: ["MartletCore", "MartletTransport"], swiftSettings: safe),
         .target(
             name: "MartletOutbox",
-            dependencies: ["MartletCore", "MartletPostgreSQL", "MartletSQLite", "MartletTransport"],
+            dependencies: ["CMartletSQL", "MartletCore", "MartletPostgreSQL", "MartletSQLite", "MartletTransport"],
             swiftSettings: safe
         ),
 
@@ -135,6 +135,7 @@ let package = Package(
         // Layer 1: vocabulary, command lines, and the C libraries.
         .target(name: "MartletCore", swiftSettings: safe),
         .target(name: "CMartletPages", exclude: ["inbox", "relay"]),
+        .target(name: "CMartletSQL", exclude: ["postgresql", "sqlite"]),
         .target(name: "MartletCommands", swiftSettings: safe),
         .systemLibrary(
             name: "CMartletLibuv",
@@ -229,6 +230,6 @@ let package = Package(
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
     ] + fuzzing,
-    // `#embed`, which includes the files of the pages, is C23.
+    // `#embed`, which includes the files of the pages and the SQL scripts, is C23.
     cLanguageStandard: .c2x
 )

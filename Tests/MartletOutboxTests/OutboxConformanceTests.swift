@@ -260,7 +260,9 @@ import Testing
             at: 12
         )
         let dead = try await store.deadTokens(of: "orders", after: 0, limit: 10)
-        #expect(dead.map(\.since) == [5] && dead.map(\.learntAt) == [12] && dead.map(\.reason) == ["Unregistered"])
+        #expect(
+            dead.map(\.unregisteredAt) == [5] && dead.map(\.learntAt) == [12] && dead.map(\.reason) == ["Unregistered"]
+        )
         let next = try OutboxPush.numbered(2)
         #expect(try await store.accept([next], at: 13) == [.suppressed(dead[0])])
         #expect(try await store.accept([OutboxPush.numbered(2, .rides)], at: 13) == [.accepted])

@@ -5,10 +5,7 @@ import Testing
 /// The limits that a function of the PostgreSQL schema states, which cannot read Swift's tables.
 @Suite struct SQLLimitTests {
     @Test func `the function that enqueues applies the payload limits of the push types`() throws {
-        let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Sources/MartletOutbox/PostgreSQL"
-        )
-        let text = try String(contentsOf: sources.appending(path: "Schema+accept.swift"), encoding: .utf8)
+        let text = try String(contentsOfFile: "Sources/CMartletSQL/postgresql/enqueue.sql", encoding: .utf8)
         let larger = PushType.descriptors.filter { $0.payloadByteLimit != PushLimits.payloadByteCount }
         let limits = Set(larger.map(\.payloadByteLimit) + [PushLimits.broadcastPayloadByteCount])
         #expect(limits.count == 1, "the function distinguishes two limits")

@@ -159,7 +159,7 @@ package struct OutboxModel: Sendable {
                 DeadToken(
                     cursor: lastCursor,
                     token: token,
-                    since: outcome.unregisteredAt,
+                    unregisteredAt: outcome.unregisteredAt,
                     learntAt: now,
                     reason: outcome.reason ?? ""
                 )

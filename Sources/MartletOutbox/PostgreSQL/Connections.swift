@@ -10,7 +10,7 @@ final class Connections {
     /// The event loop on which connections are opened, which may block for as long as a server does not answer.
     let connecting: EventLoop
     /// The open connections.
-    var links: [PostgreSQLOutbox.Purpose: Link] = [:]
+    var links: [PostgreSQLOutbox.Purpose: PipelinedConnection] = [:]
 
     init() throws(WireError) {
         loop = try EventLoop()

@@ -274,7 +274,8 @@ extension PostgreSQLOutbox {
             "SELECT martlet.adopt_dead_tokens(\(Self.places(8)))",
             [
                 .integers(apps), .texts(tokens.map(\.token.hex)), .integers(tokens.map(\.cursor)),
-                .integers(tokens.map(\.since)), .integers(tokens.map(\.learntAt)), .texts(tokens.map(\.reason)),
+                .integers(tokens.map(\.unregisteredAt)), .integers(tokens.map(\.learntAt)),
+                .texts(tokens.map(\.reason)),
                 .texts(readers.map(\.name)), .integers(readers.map(\.cursor)),
             ]
         ) { _ in }

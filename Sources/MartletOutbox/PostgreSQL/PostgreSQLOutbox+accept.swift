@@ -107,7 +107,7 @@ extension Acceptance {
                 DeadToken(
                     cursor: cursor,
                     token: token,
-                    since: row.optionalInteger(at: 15),
+                    unregisteredAt: row.optionalInteger(at: 15),
                     learntAt: row.integer(at: 16),
                     reason: row.text(at: 17)
                 )

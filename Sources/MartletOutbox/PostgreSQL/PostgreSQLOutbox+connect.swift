@@ -62,9 +62,9 @@ extension PostgreSQLOutbox {
         // The outbox may have been closed meanwhile; that closed only the connections that existed.
         guard !isClosed else { throw .disconnected("the outbox is closed") }
         let time = options.statementTime * purpose.patience
-        let link: Link
+        let link: PipelinedConnection
         do throws(WireError) {
-            link = try Link(session, on: loop, answerTime: time + Self.margin)
+            link = try PipelinedConnection(session, on: loop, answerTime: time + Self.margin)
         } catch {
             throw .disconnected("\(error)")
         }
@@ -87,7 +87,7 @@ extension PostgreSQLOutbox {
     ///
     /// A server that hung still executes the statements that it had received. Otherwise an old settlement could undo a
     /// claim that was made since.
-    private func endLostProcess(of purpose: Purpose, over link: Link) {
+    private func endLostProcess(of purpose: Purpose, over link: PipelinedConnection) {
         guard let process = lostProcesses.removeValue(forKey: purpose), process != 0 else { return }
         link.ask(
             """

@@ -95,8 +95,8 @@ package actor PostgreSQLOutbox {
     /// The numbers of apps by name.
     private var apps: [String: Int64] = [:]
 
-    var accepting = Gathering<AcceptPiece>()
-    var settling = Gathering<SettlePiece>()
+    var accepting = StatementBatcher<AcceptPiece>()
+    var settling = StatementBatcher<SettlePiece>()
     /// The numbers of pushes that are claimed and not settled.
     var held: Set<Int64> = []
     /// The number of claims without a result.

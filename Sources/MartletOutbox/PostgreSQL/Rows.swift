@@ -88,7 +88,7 @@ extension DeadToken {
         self.init(
             cursor: row.integer(at: 0),
             token: token,
-            since: row.optionalInteger(at: 2),
+            unregisteredAt: row.optionalInteger(at: 2),
             learntAt: row.integer(at: 3),
             reason: row.text(at: 4)
         )

@@ -9,7 +9,7 @@ extension OutboxDatabase {
         for piece in pieces {
             switch piece {
             case .accept(let pushes, let now, _):
-                known.latest = max(known.latest, now)
+                state.latest = max(state.latest, now)
                 answers.append(try accept(pushes, at: now))
             case .settle(let settlements, let now, _):
                 try settle(settlements, at: now)
@@ -33,14 +33,14 @@ extension OutboxDatabase {
         if let fingerprint, let known = try known(push.id, app) {
             return known.fingerprint == fingerprint ? .duplicate(known.status) : .conflict
         }
-        if known.hasDeadTokens, case .device(let token) = push.destination,
+        if state.hasDeadTokens, case .device(let token) = push.destination,
             let dead = try deadToken(token, of: app)
         {
             return .suppressed(dead)
         }
         guard count < limit else { return .full }
         try insert(push, app: app, fingerprint: fingerprint, at: now)
-        known.counts[push.lane, default: 0] += 1
+        state.counts[push.lane, default: 0] += 1
         return .accepted
     }
 
@@ -50,26 +50,26 @@ extension OutboxDatabase {
         fingerprint: [UInt8]?,
         at now: Int64
     ) throws(SQLiteError) {
-        let number = known.nextNumber
-        known.nextNumber += 1
-        let shelf = Shelf(app: app, environment: push.lane.environment, urgency: push.urgency)
+        let number = state.nextNumber
+        state.nextNumber += 1
+        let queue = UrgencyQueue(app: app, environment: push.lane.environment, urgency: push.urgency)
         var readyAt: Int64? = now
         var isInLine = push.orderKey != nil
         if let notBefore = push.notBefore, notBefore > now {
             readyAt = notBefore
             isInLine = false
-        } else if let key = push.orderKey, try hasOthersInLine(shelf, key, besides: number) {
+        } else if let key = push.orderKey, try hasOthersInLine(queue, key, besides: number) {
             readyAt = nil
         }
-        if let readyAt { lookAt(number, readyAt, on: shelf) }
-        let place = Place(number: number, shelf: shelf, readyAt: readyAt, isInLine: isInLine)
+        if let readyAt { lookAt(number, readyAt, on: queue) }
+        let place = Place(number: number, queue: queue, readyAt: readyAt, isInLine: isInLine)
         try insert(push, at: place, fingerprint: fingerprint, acceptedAt: now)
     }
 
     /// The position of a row in the queue.
     private struct Place {
         var number: Int64
-        var shelf: Shelf
+        var queue: UrgencyQueue
         var readyAt: Int64?
         var isInLine: Bool
     }
@@ -82,9 +82,9 @@ extension OutboxDatabase {
     ) throws(SQLiteError) {
         var position = 0
         try statements.insert.bind(place.number, after: &position)
-        try statements.insert.bind(place.shelf.app, after: &position)
-        try statements.insert.bind(place.shelf.environment.rawValue, after: &position)
-        try statements.insert.bind(Int64(place.shelf.urgency.rawValue), after: &position)
+        try statements.insert.bind(place.queue.app, after: &position)
+        try statements.insert.bind(place.queue.environment.rawValue, after: &position)
+        try statements.insert.bind(Int64(place.queue.urgency.rawValue), after: &position)
         try statements.insert.bind(place.readyAt, after: &position)
         try statements.insert.bind(Int64(place.isInLine ? 1 : 0), after: &position)
         try statements.insert.bind(push.orderKey, after: &position)
@@ -104,8 +104,8 @@ extension OutboxDatabase {
     }
 
     /// Returns whether another push with this order key has to end before a new one can be claimed.
-    func hasOthersInLine(_ shelf: Shelf, _ key: String, besides number: Int64) throws(SQLiteError) -> Bool {
-        try statements.findInLine.bind(shelf.app, shelf.environment.rawValue, key, number)
+    func hasOthersInLine(_ queue: UrgencyQueue, _ key: String, besides number: Int64) throws(SQLiteError) -> Bool {
+        try statements.findInLine.bind(queue.app, queue.environment.rawValue, key, number)
         defer { statements.findInLine.reset() }
         return try statements.findInLine.step()
     }

@@ -10,27 +10,32 @@ extension OutboxDatabase {
         at now: Int64
     ) throws(SQLiteError) -> Claim {
         guard let app = number(ofKnown: lane.app) else { return Claim(pushes: [], nextDue: nil) }
-        let shelf = Shelf(app: app, environment: lane.environment, urgency: urgency)
-        let mayHaveMore = now < known.latest ? try bringForward(shelf, limit: limit, at: now) : false
-        let due = try duePushes(shelf, lane, limit: limit, at: now)
+        let queue = UrgencyQueue(app: app, environment: lane.environment, urgency: urgency)
+        let mayHaveMore = now < state.latest ? try bringForward(queue, limit: limit, at: now) : false
+        let due = try duePushes(queue, lane, limit: limit, at: now)
         var pushes: [ClaimedPush] = []
         pushes.reserveCapacity(due.count)
-        for row in due where try mayGo(row, shelf) {
-            known.claimed.insert(row.claimed.number)
+        for row in due where try mayGo(row, queue) {
+            state.claimed.insert(row.claimed.number)
             pushes.append(row.claimed)
         }
-        if let last = due.last { try giveOut(shelf, until: last.readyAt) }
-        return Claim(pushes: pushes, nextDue: mayHaveMore ? now : try nextDue(shelf))
+        if let last = due.last { try giveOut(queue, until: last.readyAt) }
+        return Claim(pushes: pushes, nextDue: mayHaveMore ? now : try nextDue(queue))
     }
 
     /// Returns the due, unclaimed pushes after the cursor and advances the cursor behind them.
-    private func duePushes(_ shelf: Shelf, _ lane: Lane, limit: Int, at now: Int64) throws(SQLiteError) -> [DuePush] {
-        var cursor = known.cursors[shelf] ?? Cursor()
+    private func duePushes(
+        _ queue: UrgencyQueue,
+        _ lane: Lane,
+        limit: Int,
+        at now: Int64
+    ) throws(SQLiteError) -> [DuePush] {
+        var cursor = state.cursors[queue] ?? Cursor()
         var due: [DuePush] = []
         try statements.claim.bind(
-            shelf.app,
-            shelf.environment.rawValue,
-            Int64(shelf.urgency.rawValue),
+            queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
             cursor.readyAt,
             cursor.number,
             now
@@ -38,61 +43,61 @@ extension OutboxDatabase {
         while due.count < limit, try statements.claim.step() {
             let row = DuePush(statements.claim, lane: lane)
             cursor = Cursor(readyAt: row.readyAt, number: row.claimed.number)
-            if !known.claimed.contains(cursor.number) { due.append(row) }
+            if !state.claimed.contains(cursor.number) { due.append(row) }
         }
         statements.claim.reset()
-        known.cursors[shelf] = cursor
+        state.cursors[queue] = cursor
         return due
     }
 
     /// Makes pushes due again that were due on acceptance, after the clock was set back to before that time.
     ///
     /// - Returns: Whether there may be more than the limit.
-    private func bringForward(_ shelf: Shelf, limit: Int, at now: Int64) throws(SQLiteError) -> Bool {
+    private func bringForward(_ queue: UrgencyQueue, limit: Int, at now: Int64) throws(SQLiteError) -> Bool {
         try statements.bringForward.run(
             with: now,
-            shelf.app,
-            shelf.environment.rawValue,
-            Int64(shelf.urgency.rawValue),
+            queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
             now,
-            known.latest,
+            state.latest,
             Int64(limit)
         )
         guard connection.changes > 0 else { return false }
-        lookAt(.min + 1, now, on: shelf)
+        lookAt(.min + 1, now, on: queue)
         return connection.changes >= limit
     }
 
     /// Stores the time up to which pushes may have been claimed.
     ///
     /// It is set 100 milliseconds ahead, so that it is seldom written.
-    private func giveOut(_ shelf: Shelf, until time: Int64) throws(SQLiteError) {
-        guard time > known.horizons[shelf] ?? .min else { return }
+    private func giveOut(_ queue: UrgencyQueue, until time: Int64) throws(SQLiteError) {
+        guard time > state.horizons[queue] ?? .min else { return }
         let horizon = time + 100
         try statements.giveOut.run(
-            with: shelf.app,
-            shelf.environment.rawValue,
-            Int64(shelf.urgency.rawValue),
+            with: queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
             horizon
         )
-        known.horizons[shelf] = horizon
+        state.horizons[queue] = horizon
     }
 
     /// Returns whether a due push can be claimed now; a scheduled push with an order key joins its queue first.
-    private func mayGo(_ row: DuePush, _ shelf: Shelf) throws(SQLiteError) -> Bool {
+    private func mayGo(_ row: DuePush, _ queue: UrgencyQueue) throws(SQLiteError) -> Bool {
         guard let key = row.claimed.push.orderKey, !row.isInLine else { return true }
-        let mustWait = try hasOthersInLine(shelf, key, besides: row.claimed.number)
+        let mustWait = try hasOthersInLine(queue, key, besides: row.claimed.number)
         let readyAt = mustWait ? nil : row.readyAt
         try statements.queue.run(with: Int64(1), readyAt, row.claimed.number)
         return !mustWait
     }
 
-    private func nextDue(_ shelf: Shelf) throws(SQLiteError) -> Int64? {
-        let cursor = known.cursors[shelf] ?? Cursor()
+    private func nextDue(_ queue: UrgencyQueue) throws(SQLiteError) -> Int64? {
+        let cursor = state.cursors[queue] ?? Cursor()
         try statements.nextDue.bind(
-            shelf.app,
-            shelf.environment.rawValue,
-            Int64(shelf.urgency.rawValue),
+            queue.app,
+            queue.environment.rawValue,
+            Int64(queue.urgency.rawValue),
             cursor.readyAt,
             cursor.number
         )
@@ -126,12 +131,12 @@ extension OutboxDatabase {
         endedAs state: Outcome.State,
         at now: Int64
     ) -> (number: Int64, status: PushStatus)? {
-        let shelf = Shelf(row, from: 1)
+        let queue = UrgencyQueue(row, from: 1)
         let number = row.integer(at: 0)
-        guard !known.claimed.contains(number), let id = APNsID(bytes: row.blob(at: 4)) else { return nil }
+        guard !self.state.claimed.contains(number), let id = APNsID(bytes: row.blob(at: 4)) else { return nil }
         let tries = (attempts: Int(row.integer(at: 6)), unknown: Int(row.integer(at: 7)))
         let outcome = Outcome(state, attempts: tries.attempts, unknownTries: tries.unknown)
         let place = PushStatus.Place.ended(outcome, at: now)
-        return (number, PushStatus(id: id, lane: lane(of: shelf), acceptedAt: row.integer(at: 5), place: place))
+        return (number, PushStatus(id: id, lane: lane(of: queue), acceptedAt: row.integer(at: 5), place: place))
     }
 }

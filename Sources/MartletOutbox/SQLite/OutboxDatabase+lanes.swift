@@ -29,7 +29,7 @@ extension OutboxDatabase {
     }
 
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) throws(SQLiteError) -> PurgedPushes {
-        let last = last ?? known.nextNumber - 1
+        let last = last ?? state.nextNumber - 1
         guard let app = number(ofKnown: lane.app) else { return PurgedPushes(pushes: [], last: last) }
         var found: [(number: Int64, status: PushStatus)] = []
         for urgency in Urgency.allCases where found.count < limit {

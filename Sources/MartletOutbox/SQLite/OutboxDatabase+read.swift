@@ -33,7 +33,7 @@ extension OutboxDatabase {
     private func waitingPush(_ id: APNsID, _ app: Int64, _ row: borrowing Statement) -> KnownPush {
         let number = row.integer(at: 2)
         return KnownPush(
-            status: status(id, app, row, known.claimed.contains(number) ? .inFlight : .accepted),
+            status: status(id, app, row, state.claimed.contains(number) ? .inFlight : .accepted),
             fingerprint: row.optionalBlob(at: 3),
             number: number
         )
@@ -56,7 +56,7 @@ extension OutboxDatabase {
 
     func backlog() throws(SQLiteError) -> [Backlog] {
         var backlog: [Backlog] = []
-        for (lane, count) in known.counts where count > 0 {
+        for (lane, count) in state.counts where count > 0 {
             guard let app = number(ofKnown: lane.app) else { continue }
             var oldest: Int64?
             for urgency in Urgency.allCases {
@@ -168,8 +168,8 @@ extension OutboxDatabase {
         for letter in letters {
             try forget.run(with: letter.id.bytes, app)
             try statements.postpone.run(with: now, Int64(0), letter.unknownTries, letter.number)
-            lookAt(letter.number, now, on: letter.shelf)
-            known.counts[lane(of: letter.shelf), default: 0] += 1
+            lookAt(letter.number, now, on: letter.queue)
+            state.counts[lane(of: letter.queue), default: 0] += 1
         }
         return letters.count
     }
@@ -178,7 +178,7 @@ extension OutboxDatabase {
     private struct RestingLetter {
         var number: Int64
         var id: APNsID
-        var shelf: Shelf
+        var queue: UrgencyQueue
         var unknownTries: Int64
     }
 
@@ -193,9 +193,9 @@ extension OutboxDatabase {
         var letters: [RestingLetter] = []
         while try rows.step() {
             guard let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
-            let shelf = Shelf(rows, from: 1)
+            let queue = UrgencyQueue(rows, from: 1)
             letters.append(
-                RestingLetter(number: rows.integer(at: 0), id: id, shelf: shelf, unknownTries: rows.integer(at: 5))
+                RestingLetter(number: rows.integer(at: 0), id: id, queue: queue, unknownTries: rows.integer(at: 5))
             )
         }
         return letters

@@ -22,8 +22,8 @@ extension OutboxDatabase {
     ) throws(SQLiteError) {
         guard let place = try place(of: number) else { return }
         try statements.postpone.run(with: time, Int64(attempts), Int64(unknownTries), number)
-        known.claimed.remove(number)
-        lookAt(number, time, on: place.shelf)
+        state.claimed.remove(number)
+        lookAt(number, time, on: place.queue)
     }
 
     /// Ends a push, and makes the next push with its order key due.
@@ -40,27 +40,27 @@ extension OutboxDatabase {
             now,
             number
         )
-        known.claimed.remove(number)
-        known.counts[lane(of: place.shelf), default: 1] -= 1
+        state.claimed.remove(number)
+        state.counts[lane(of: place.queue), default: 1] -= 1
         // The row of a dead letter is kept, so that the push can be sent again on request.
         if outcome.state == .dead {
             try statements.rest.run(with: number)
         } else {
             try statements.remove.run(with: number)
         }
-        if let key = place.orderKey, place.isFirstInLine { try letNextGo(place.shelf, key, at: now) }
+        if let key = place.orderKey, place.isFirstInLine { try releaseNextInLine(place.queue, key, at: now) }
         if isTokenDead, let token = place.token {
-            try remember(deadToken: token, place.shelf.app, outcome, at: now)
+            try remember(deadToken: token, place.queue.app, outcome, at: now)
         }
     }
 
-    private func letNextGo(_ shelf: Shelf, _ key: String, at now: Int64) throws(SQLiteError) {
-        try statements.firstInLine.bind(shelf.app, shelf.environment.rawValue, key)
+    private func releaseNextInLine(_ queue: UrgencyQueue, _ key: String, at now: Int64) throws(SQLiteError) {
+        try statements.firstInLine.bind(queue.app, queue.environment.rawValue, key)
         defer { statements.firstInLine.reset() }
         guard try statements.firstInLine.step() else { return }
         let number = statements.firstInLine.integer(at: 0)
         let urgency = Urgency(statements.firstInLine, at: 1)
-        let next = Shelf(app: shelf.app, environment: shelf.environment, urgency: urgency)
+        let next = UrgencyQueue(app: queue.app, environment: queue.environment, urgency: urgency)
         try statements.queue.run(with: Int64(1), now, number)
         lookAt(number, now, on: next)
     }
@@ -72,19 +72,19 @@ extension OutboxDatabase {
         at now: Int64
     ) throws(SQLiteError) {
         try statements.addDeadToken.run(with: app, token, outcome.unregisteredAt, now, outcome.reason ?? "")
-        known.hasDeadTokens = true
+        state.hasDeadTokens = true
     }
 
     /// The position of a row in the queue.
     private struct Place {
-        var shelf: Shelf
+        var queue: UrgencyQueue
         var orderKey: String?
         var token: String?
         /// Whether the push is the first of its order key; a push behind others has no due time.
         var isFirstInLine: Bool
 
         init(_ row: borrowing Statement) {
-            shelf = Shelf(row, from: 0)
+            queue = UrgencyQueue(row, from: 0)
             orderKey = row.optionalText(at: 3)
             token = row.optionalText(at: 4)
             isFirstInLine = row.integer(at: 5) != 0

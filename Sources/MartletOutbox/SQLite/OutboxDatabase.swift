@@ -1,3 +1,4 @@
+internal import CMartletSQL
 internal import MartletCore
 internal import MartletSQLite
 
@@ -16,77 +17,32 @@ final class OutboxDatabase {
     }
 
     /// One urgency of a lane, as stored in rows.
-    struct Shelf: Hashable {
+    struct UrgencyQueue: Hashable {
         var app: Int64
         var environment: PushEnvironment
         var urgency: Urgency
     }
 
     /// The state that is restored when a change is rolled back.
-    struct Knowledge {
+    struct LoadedState {
         var apps: [String: Int64] = [:]
-        var cursors: [Shelf: Cursor] = [:]
+        var cursors: [UrgencyQueue: Cursor] = [:]
         /// The numbers of rows that are claimed and not settled.
         var claimed: Set<Int64> = []
         /// The latest time that a caller has passed.
         var latest = Int64.min
         /// The times up to which pushes may have been claimed, as stored in the file.
-        var horizons: [Shelf: Int64] = [:]
+        var horizons: [UrgencyQueue: Int64] = [:]
         var nextNumber: Int64 = 1
         /// The number of pushes that have not ended.
         var counts: [Lane: Int] = [:]
         var hasDeadTokens = false
     }
 
-    /// The scripts that upgrade older files.
+    /// The scripts that upgrade older files, each from the version of its index to the next.
     private static let migrations = [
-        """
-        CREATE TABLE app (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-        CREATE TABLE push (
-            number INTEGER PRIMARY KEY, app INTEGER NOT NULL, environment TEXT NOT NULL, urgency INTEGER NOT NULL,
-            ready_at INTEGER, in_line INTEGER NOT NULL, order_key TEXT, expires_at INTEGER,
-            apns_id BLOB NOT NULL, fingerprint BLOB, token TEXT, channel TEXT, bundle TEXT,
-            push_type TEXT, topic TEXT, priority TEXT, expiration TEXT, collapse_id TEXT, trace TEXT,
-            accepted_at INTEGER NOT NULL, attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL,
-            payload BLOB NOT NULL
-        );
-        CREATE UNIQUE INDEX push_identity ON push (apns_id, app);
-        CREATE INDEX push_ready ON push (app, environment, urgency, ready_at, number) WHERE ready_at IS NOT NULL;
-        CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE in_line = 1;
-        CREATE INDEX push_expiry ON push (expires_at) WHERE expires_at IS NOT NULL;
-        CREATE TABLE outcome (
-            apns_id BLOB NOT NULL, app INTEGER NOT NULL, environment TEXT NOT NULL, state TEXT NOT NULL,
-            status INTEGER, reason TEXT, unique_id TEXT, unregistered_at INTEGER,
-            attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL, fingerprint BLOB,
-            accepted_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, PRIMARY KEY (apns_id, app)
-        ) WITHOUT ROWID;
-        CREATE INDEX outcome_age ON outcome (ended_at);
-        CREATE INDEX outcome_dead ON outcome (app, ended_at) WHERE state = 'dead';
-        CREATE TABLE dead_token (
-            cursor INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, token TEXT NOT NULL,
-            since INTEGER, learnt_at INTEGER NOT NULL, reason TEXT NOT NULL, UNIQUE (app, token)
-        );
-        CREATE TABLE reader (name TEXT PRIMARY KEY, cursor INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE given_out (
-            app INTEGER, environment TEXT, urgency INTEGER, until INTEGER NOT NULL,
-            PRIMARY KEY (app, environment, urgency)
-        ) WITHOUT ROWID;
-        """,
-        // Excludes dead letters, which do not expire any more, from the search for expired pushes each second.
-        """
-        DROP INDEX push_expiry;
-        CREATE INDEX push_expiry ON push (expires_at)
-            WHERE expires_at IS NOT NULL AND (ready_at IS NOT NULL OR in_line = 1);
-        """,
-        """
-        CREATE TABLE lane_pause (
-            app INTEGER NOT NULL, environment TEXT NOT NULL, since INTEGER NOT NULL, caller TEXT NOT NULL,
-            PRIMARY KEY (app, environment)
-        ) WITHOUT ROWID;
-        -- By the last byte of the token, which is random. An index by whole tokens makes intake three times as slow
-        -- with a million stored pushes, since each insertion changes another page; this one grows in 256 places.
-        CREATE INDEX push_token ON push (substr(token, -2)) WHERE token IS NOT NULL;
-        """,
+        unsafe String(cString: martlet_sql_sqlite_tables()), unsafe String(cString: martlet_sql_sqlite_expiry()),
+        unsafe String(cString: martlet_sql_sqlite_lanes()),
     ]
 
     /// The size of the log after a checkpoint, in bytes; a large batch makes it longer until the next change.
@@ -97,11 +53,11 @@ final class OutboxDatabase {
     let connection: Connection
     let statements: OutboxStatements
     let limit: Int
-    var known = Knowledge()
+    var state = LoadedState()
     private var nextSearchForRoom = ContinuousClock.now
 
     /// The number of pushes that have not ended.
-    var count: Int { known.counts.values.reduce(0, +) }
+    var count: Int { state.counts.values.reduce(0, +) }
 
     /// Opens a file, or creates it unless it must exist.
     init(file: String, options: SQLiteOutbox.Options, mustExist: Bool = false) throws(SQLiteError) {
@@ -117,12 +73,12 @@ final class OutboxDatabase {
         try connection.migrate(OutboxDatabase.migrations)
         statements = try OutboxStatements(connection)
         limit = options.limit
-        try change { (database) throws(SQLiteError) in try database.doubt() }
-        try learn()
+        try change { (database) throws(SQLiteError) in try database.markOutcomesUnknown() }
+        try loadState()
     }
 
     /// Marks pushes as possibly sent that an earlier process may have claimed before it ended without closing.
-    private func doubt() throws(SQLiteError) {
+    private func markOutcomesUnknown() throws(SQLiteError) {
         try connection.execute(
             """
             UPDATE push SET unknown_tries = unknown_tries + 1 FROM given_out
@@ -134,18 +90,18 @@ final class OutboxDatabase {
     }
 
     /// Loads the state that is kept in memory.
-    private func learn() throws(SQLiteError) {
+    private func loadState() throws(SQLiteError) {
         let apps = try connection.prepare("SELECT id, name FROM app")
-        while try apps.step() { known.apps[apps.text(at: 1)] = apps.integer(at: 0) }
+        while try apps.step() { state.apps[apps.text(at: 1)] = apps.integer(at: 0) }
         let last = try connection.prepare("SELECT number, accepted_at FROM push ORDER BY number DESC LIMIT 1")
         if try last.step() {
-            known.nextNumber = last.integer(at: 0) + 1
-            known.latest = last.integer(at: 1)
+            state.nextNumber = last.integer(at: 0) + 1
+            state.latest = last.integer(at: 1)
         }
         try count("INDEXED BY push_ready WHERE ready_at IS NOT NULL")
         try count("INDEXED BY push_order WHERE in_line = 1 AND ready_at IS NULL")
         let tokens = try connection.prepare("SELECT 1 FROM dead_token LIMIT 1")
-        known.hasDeadTokens = try tokens.step()
+        state.hasDeadTokens = try tokens.step()
     }
 
     /// Records that no push is claimed.
@@ -159,7 +115,7 @@ final class OutboxDatabase {
         )
         while try lanes.step() {
             let lane = Lane(app: name(of: lanes.integer(at: 0)), environment: PushEnvironment(lanes, at: 1))
-            known.counts[lane, default: 0] += Int(lanes.integer(at: 2))
+            state.counts[lane, default: 0] += Int(lanes.integer(at: 2))
         }
     }
 
@@ -189,39 +145,39 @@ final class OutboxDatabase {
     private func changeOnce<Value>(
         _ body: (OutboxDatabase) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value {
-        let before = known
+        let before = state
         do throws(SQLiteError) {
             return try connection.transaction { () throws(SQLiteError) in try body(self) }
         } catch {
-            known = before
+            state = before
             throw error
         }
     }
 
     /// Returns the number of an app; nil for an app that has never submitted a push.
-    func number(ofKnown app: String) -> Int64? { known.apps[app] }
+    func number(ofKnown app: String) -> Int64? { state.apps[app] }
 
     /// Returns the number of an app, which is assigned when the app first submits a push.
     func number(of app: String) throws(SQLiteError) -> Int64 {
-        if let number = known.apps[app] { return number }
+        if let number = state.apps[app] { return number }
         try statements.addApp.run(with: app)
         let number = connection.lastInsertRowID
-        known.apps[app] = number
+        state.apps[app] = number
         return number
     }
 
-    func lane(of shelf: Shelf) -> Lane { Lane(app: name(of: shelf.app), environment: shelf.environment) }
+    func lane(of queue: UrgencyQueue) -> Lane { Lane(app: name(of: queue.app), environment: queue.environment) }
 
     func name(of app: Int64) -> String {
-        known.apps.first { $0.value == app }?.key ?? ""
+        state.apps.first { $0.value == app }?.key ?? ""
     }
 
     /// Moves the cursor back if it is behind a row with a new due time, so that the next claim finds the row.
     ///
     /// A row can get an earlier time when its push was postponed, and when the clock was set back.
-    func lookAt(_ number: Int64, _ readyAt: Int64, on shelf: Shelf) {
-        guard let cursor = known.cursors[shelf], !cursor.isBefore(readyAt, number) else { return }
-        known.cursors[shelf] = Cursor(readyAt: readyAt, number: number - 1)
+    func lookAt(_ number: Int64, _ readyAt: Int64, on queue: UrgencyQueue) {
+        guard let cursor = state.cursors[queue], !cursor.isBefore(readyAt, number) else { return }
+        state.cursors[queue] = Cursor(readyAt: readyAt, number: number - 1)
     }
 }
 

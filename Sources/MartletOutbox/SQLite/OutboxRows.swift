@@ -55,7 +55,7 @@ extension PushDestination {
     }
 }
 
-extension OutboxDatabase.Shelf {
+extension OutboxDatabase.UrgencyQueue {
     /// Reads three columns: app, environment, urgency.
     init(_ row: borrowing Statement, from column: Int) {
         self.init(
@@ -100,7 +100,7 @@ extension DeadToken {
         self.init(
             cursor: row.integer(at: 0),
             token: token,
-            since: row.optionalInteger(at: 2),
+            unregisteredAt: row.optionalInteger(at: 2),
             learntAt: row.integer(at: 3),
             reason: row.text(at: 4)
         )

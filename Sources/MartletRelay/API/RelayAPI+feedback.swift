@@ -96,7 +96,7 @@ extension DeadToken {
             .init("cursor", .number(JSONNumber(cursor))), .init("token", .string(token.hex)),
             .init("reason", .string(reason)), .init("learnt-at", .number(JSONNumber(learntAt))),
         ]
-        if let since { members.append(.init("since", .number(JSONNumber(since)))) }
+        if let unregisteredAt { members.append(.init("since", .integer(unregisteredAt))) }
         return .object(members)
     }
 }

@@ -69,7 +69,7 @@ extension APNsResponse {
 
     /// Returns the rejection of a push to a device token that Apple has reported as unregistered.
     static func suppressed(_ token: DeadToken) -> APNsResponse {
-        APNsResponse(.suppressed, status: 410, reason: .unregistered, timestamp: token.since ?? token.learntAt)
+        APNsResponse(.suppressed, status: 410, reason: .unregistered, timestamp: token.unregisteredAt ?? token.learntAt)
     }
 
     /// The answer to a push that is stored and that Apple has not answered yet.

@@ -96,7 +96,7 @@ import Testing
         let dead = DeadToken(
             cursor: 3,
             token: try DeviceToken(hex: "dead00ff"),
-            since: 1,
+            unregisteredAt: 1,
             learntAt: 2,
             reason: "Unregistered"
         )

@@ -2,12 +2,12 @@ internal import MartletPostgreSQL
 internal import MartletTransport
 
 /// A pipelined connection to the database with the callers that wait for its results; used on its event loop only.
-final class Link {
+final class PipelinedConnection {
     typealias Completion = (Result<Rows, PostgreSQLError>) -> Void
 
     /// A statement that waits for its result.
-    private struct Question {
-        var askedAt: MonotonicTime
+    private struct PendingStatement {
+        var sentAt: MonotonicTime
         var completion: Completion
     }
 
@@ -16,7 +16,7 @@ final class Link {
     /// The maximum time to wait for the next result before the connection is closed.
     private let answerTime: Duration
     private var watcher: SocketWatcher?
-    private var waiting: [Question] = []
+    private var waiting: [PendingStatement] = []
     private var answeredAt: MonotonicTime
     private var deadline: LoopTimer?
     private var willFlush = false
@@ -48,7 +48,7 @@ final class Link {
     /// Sends a statement; all statements of one turn of the event loop are sent in one write.
     func ask(_ sql: String, _ parameters: [Parameter], _ completion: @escaping Completion) {
         guard watcher != nil else { return completion(.failure(.disconnected("the connection was closed"))) }
-        waiting.append(Question(askedAt: loop.now, completion: completion))
+        waiting.append(PendingStatement(sentAt: loop.now, completion: completion))
         do throws(PostgreSQLError) {
             try session.ask(sql, parameters)
         } catch {
@@ -109,7 +109,7 @@ final class Link {
     /// The deadline of the next result; nil when no statement waits.
     private var nextDeadline: MonotonicTime? {
         guard watcher != nil, let first = waiting.first else { return nil }
-        return max(first.askedAt, answeredAt).advanced(by: answerTime)
+        return max(first.sentAt, answeredAt).advanced(by: answerTime)
     }
 
     private func end(_ error: PostgreSQLError) {
@@ -119,7 +119,7 @@ final class Link {
         deadline?.cancel()
         let waiting = self.waiting
         self.waiting = []
-        for question in waiting { question.completion(.failure(error)) }
+        for statement in waiting { statement.completion(.failure(error)) }
         onEnd(error)
     }
 }

@@ -1,0 +1,34 @@
+// SQL scripts, which are embedded in the program.
+#ifndef MARTLET_CSQL_H
+#define MARTLET_CSQL_H
+
+/// The text of postgresql/accept.sql.
+const char *martlet_sql_postgresql_accept(void);
+/// The text of postgresql/adopt.sql.
+const char *martlet_sql_postgresql_adopt(void);
+/// The text of postgresql/claim.sql.
+const char *martlet_sql_postgresql_claim(void);
+/// The text of postgresql/enqueue.sql.
+const char *martlet_sql_postgresql_enqueue(void);
+/// The text of postgresql/housekeeping.sql.
+const char *martlet_sql_postgresql_housekeeping(void);
+/// The text of postgresql/identities.sql.
+const char *martlet_sql_postgresql_identities(void);
+/// The text of postgresql/lanes.sql.
+const char *martlet_sql_postgresql_lanes(void);
+/// The text of postgresql/lines.sql.
+const char *martlet_sql_postgresql_lines(void);
+/// The text of postgresql/nodes.sql.
+const char *martlet_sql_postgresql_nodes(void);
+/// The text of postgresql/settle.sql.
+const char *martlet_sql_postgresql_settle(void);
+/// The text of postgresql/tables.sql.
+const char *martlet_sql_postgresql_tables(void);
+/// The text of sqlite/expiry.sql.
+const char *martlet_sql_sqlite_expiry(void);
+/// The text of sqlite/lanes.sql.
+const char *martlet_sql_sqlite_lanes(void);
+/// The text of sqlite/tables.sql.
+const char *martlet_sql_sqlite_tables(void);
+
+#endif

@@ -1,0 +1,75 @@
+-- The function that stores pushes and returns a row for each push that was not stored.
+--
+-- Concurrent transactions conflict only on the identifier, through its unique index. The later one reads the
+-- stored push after the earlier one has committed. After the insertion the outcomes are searched for the
+-- identifier, because the other push may have ended meanwhile.
+
+CREATE FUNCTION martlet.accept(
+    p_now bigint, p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
+    p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[],
+    p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[],
+    p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_payloads bytea[]
+) RETURNS TABLE (
+    place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
+    is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
+    unregistered_at bigint, attempts integer, unknown_tries integer,
+    dead_cursor bigint, dead_since bigint, dead_learnt_at bigint, dead_reason text
+) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    numbers bigint[] := ARRAY(
+        SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
+    );
+    kept bigint[];
+BEGIN
+    WITH fresh AS (
+        INSERT INTO martlet.push (
+            number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
+            priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, payload
+        )
+        SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle,
+            g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace, g.order_key,
+            g.expires_at, p_now, g.payload
+        FROM unnest(
+            numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
+            p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
+            p_expires_at, p_payloads
+        ) AS g (
+            number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
+            priority, expiration, collapse_id, trace, order_key, expires_at, payload
+        )
+        WHERE NOT EXISTS (
+            SELECT FROM martlet.dead_token d WHERE d.app = g.app AND d.token = g.token
+        )
+        -- In one order, so that two who hand in the same pushes do not wait for one another.
+        ORDER BY g.apns_id, g.number
+        ON CONFLICT DO NOTHING RETURNING number
+    )
+    SELECT array_agg(fresh.number) INTO kept FROM fresh;
+    IF cardinality(array_remove(p_fingerprints, NULL)) > 0 THEN
+        WITH gone AS (
+            DELETE FROM martlet.push p USING martlet.outcome o
+            WHERE p.number = ANY (kept) AND p.fingerprint IS NOT NULL
+                AND o.apns_id = p.apns_id AND o.app = p.app
+            RETURNING p.number
+        )
+        SELECT array_agg(k) INTO kept FROM unnest(kept) k WHERE k NOT IN (SELECT gone.number FROM gone);
+    END IF;
+    INSERT INTO martlet.queue (number, app, is_production, urgency, line, ready_at, expires_at, order_key)
+    SELECT g.number, g.app, g.is_production, g.urgency, CASE WHEN g.not_before > p_now THEN -1 ELSE 0 END,
+        greatest(g.not_before, p_now), g.expires_at, g.order_key
+    FROM unnest(numbers, p_apps, p_are_production, p_urgencies, p_not_before, p_expires_at, p_order_keys)
+        AS g (number, app, is_production, urgency, not_before, expires_at, order_key)
+    WHERE g.number = ANY (kept);
+    IF cardinality(kept) = cardinality(numbers) THEN RETURN; END IF;
+    RETURN QUERY
+    SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
+        k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
+        d.cursor, d.since, d.learnt_at, d.reason
+    FROM unnest(numbers, p_apps, p_ids, p_tokens, p_fingerprints) WITH ORDINALITY
+        AS g (number, app, apns_id, token, fingerprint, place)
+    LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL
+    LEFT JOIN martlet.dead_token d ON d.app = g.app AND d.token = g.token
+    WHERE kept IS NULL OR NOT g.number = ANY (kept);
+END $$;

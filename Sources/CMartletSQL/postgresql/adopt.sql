@@ -1,0 +1,73 @@
+-- The functions that import rows of another outbox; rows that exist already are left unchanged.
+
+CREATE FUNCTION martlet.adopt_pushes(
+    p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[], p_fingerprints bytea[],
+    p_tokens text[], p_channels text[], p_bundles text[], p_push_types text[], p_topics text[],
+    p_priorities text[], p_expirations text[], p_collapse_ids text[], p_traces text[], p_order_keys text[],
+    p_expires_at bigint[], p_accepted_at bigint[], p_ready_at bigint[], p_lines bigint[],
+    p_attempts bigint[], p_unknown_tries bigint[], p_payloads bytea[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    numbers bigint[] := ARRAY(
+        SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
+    );
+BEGIN
+    WITH fresh AS (
+        INSERT INTO martlet.push (
+            number, app, is_production, apns_id, fingerprint, token, channel, bundle, push_type, topic,
+            priority, expiration, collapse_id, trace, order_key, expires_at, accepted_at, payload
+        )
+        SELECT * FROM unnest(
+            numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundles,
+            p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_traces, p_order_keys,
+            p_expires_at, p_accepted_at, p_payloads
+        ) ON CONFLICT DO NOTHING RETURNING number
+    )
+    -- A push without a place in line is a dead letter.
+    INSERT INTO martlet.queue (
+        number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key
+    )
+    SELECT g.* FROM unnest(
+        numbers, p_apps, p_are_production, p_urgencies, p_lines, p_ready_at, p_expires_at, p_attempts,
+        p_unknown_tries, p_order_keys
+    ) AS g (
+        number, app, is_production, urgency, line, ready_at, expires_at, attempts, unknown_tries, order_key
+    ) JOIN fresh USING (number) WHERE g.line IS NOT NULL;
+END $$;
+
+CREATE FUNCTION martlet.adopt_outcomes(
+    p_ids uuid[], p_apps bigint[], p_are_production boolean[], p_states text[], p_statuses bigint[],
+    p_reasons text[], p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[],
+    p_unknown_tries bigint[], p_fingerprints bytea[], p_accepted_at bigint[], p_ended_at bigint[]
+) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO martlet.outcome
+    SELECT g.* FROM unnest(
+        p_ids, p_apps, p_are_production, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at,
+        p_attempts, p_unknown_tries, p_fingerprints, p_accepted_at, p_ended_at
+    ) AS g (
+        apns_id, app, is_production, state, status, reason, unique_id, unregistered_at, attempts,
+        unknown_tries, fingerprint, accepted_at, ended_at
+    ) WHERE NOT EXISTS (SELECT FROM martlet.known(g.app, g.apns_id))
+$$;
+
+-- Cursors stay what they are in a database without dead tokens; otherwise they begin behind those it has.
+CREATE FUNCTION martlet.adopt_dead_tokens(
+    p_apps bigint[], p_tokens text[], p_cursors bigint[], p_since bigint[], p_learnt_at bigint[],
+    p_reasons text[], p_readers text[], p_reader_cursors bigint[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    behind bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(1298232181);
+    SELECT coalesce(max(d.cursor), 0) INTO behind FROM martlet.dead_token d;
+    INSERT INTO martlet.dead_token (app, token, cursor, since, learnt_at, reason)
+    SELECT g.app, g.token, g.cursor + behind, g.since, g.learnt_at, g.reason
+    FROM unnest(p_apps, p_tokens, p_cursors, p_since, p_learnt_at, p_reasons)
+        AS g (app, token, cursor, since, learnt_at, reason)
+    ON CONFLICT DO NOTHING;
+    PERFORM setval('martlet.dead_token_cursor', greatest(max(d.cursor), 1)) FROM martlet.dead_token d
+    HAVING max(d.cursor) > 0;
+    INSERT INTO martlet.reader
+    SELECT g.name, g.cursor + behind FROM unnest(p_readers, p_reader_cursors) AS g (name, cursor)
+    ON CONFLICT DO NOTHING;
+END $$;

@@ -1,0 +1,100 @@
+-- The functions for back ends in any language, which enqueue a push in a transaction of their own.
+
+CREATE FUNCTION martlet.milliseconds(p_time timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT floor(extract(epoch FROM p_time) * 1000)::bigint
+$$;
+
+-- What makes a push wait for others: its channel, its activity or its collapse identifier.
+CREATE FUNCTION martlet.order_key(
+    p_token text, p_channel text, p_bundle text, p_push_type text, p_collapse_id text
+) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN p_channel IS NOT NULL THEN 'channel ' || p_bundle || ' ' || p_channel
+        WHEN p_push_type = 'liveactivity' THEN 'activity ' || p_token
+        WHEN p_collapse_id IS NOT NULL THEN 'collapse ' || p_token || ' ' || p_collapse_id
+    END
+$$;
+
+CREATE FUNCTION martlet.enqueue(
+    app text,
+    payload json,
+    topic text,
+    token text DEFAULT NULL,
+    channel text DEFAULT NULL,
+    push_type text DEFAULT 'alert',
+    priority integer DEFAULT 10,
+    environment text DEFAULT 'production',
+    id uuid DEFAULT NULL,
+    collapse_id text DEFAULT NULL,
+    not_before timestamptz DEFAULT NULL,
+    expires_at timestamptz DEFAULT NULL,
+    trace_parent text DEFAULT NULL
+) RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    push_id uuid := coalesce(id, gen_random_uuid());
+    body bytea := convert_to(payload::text, 'UTF8');
+    limit_bytes integer := CASE WHEN push_type = 'voip' OR channel IS NOT NULL THEN 5120 ELSE 4096 END;
+    expiration text := CASE
+        WHEN expires_at IS NOT NULL THEN ceil(extract(epoch FROM expires_at))::bigint::text
+    END;
+    now_ms bigint := martlet.milliseconds(clock_timestamp());
+    other record;
+BEGIN
+    IF environment NOT IN ('production', 'development') THEN
+        RAISE EXCEPTION 'environment must be production or development, not %', environment
+            USING ERRCODE = '22023';
+    END IF;
+    -- A relay registers its apps when it starts; without one the push would stay in the queue for ever.
+    IF NOT EXISTS (SELECT FROM martlet.app a WHERE a.name = app) THEN
+        RAISE EXCEPTION 'no relay serves the app %', app
+            USING ERRCODE = '22023', HINT = 'Name an app of the configuration of a relay that has started.';
+    END IF;
+    IF (token IS NULL) = (channel IS NULL) THEN
+        RAISE EXCEPTION 'one of token and channel must be given' USING ERRCODE = '22023';
+    END IF;
+    IF token IS NOT NULL AND (token !~ '^([0-9a-fA-F]{2})+$' OR length(token) > 400) THEN
+        RAISE EXCEPTION 'token must be hexadecimal digits, as the app got it' USING ERRCODE = '22023';
+    END IF;
+    IF priority NOT IN (1, 5, 10) THEN
+        RAISE EXCEPTION 'priority must be 10, 5 or 1, not %', priority USING ERRCODE = '22023';
+    END IF;
+    IF json_typeof(payload) <> 'object' THEN
+        RAISE EXCEPTION 'payload must be a JSON object' USING ERRCODE = '22023';
+    END IF;
+    IF octet_length(body) > limit_bytes THEN
+        RAISE EXCEPTION 'payload has % bytes, and may have %', octet_length(body), limit_bytes
+            USING ERRCODE = '22023';
+    END IF;
+    IF octet_length(collapse_id) > 64 THEN
+        RAISE EXCEPTION 'collapse_id has % bytes, and may have 64', octet_length(collapse_id)
+            USING ERRCODE = '22023';
+    END IF;
+    SELECT * INTO other FROM martlet.accept(
+        now_ms, ARRAY[martlet.app_number(app)], ARRAY[environment = 'production'],
+        ARRAY[CASE priority WHEN 10 THEN 0 WHEN 5 THEN 1 ELSE 2 END]::bigint[], ARRAY[push_id],
+        ARRAY[CASE WHEN id IS NOT NULL THEN martlet.fingerprint(environment = 'production', lower(token),
+            channel, CASE WHEN channel IS NOT NULL THEN topic END, push_type,
+            CASE WHEN channel IS NULL THEN topic END, priority::text, expiration, collapse_id, body) END],
+        ARRAY[lower(token)], ARRAY[channel],
+        ARRAY[CASE WHEN channel IS NOT NULL THEN topic END], ARRAY[push_type],
+        ARRAY[CASE WHEN channel IS NULL THEN topic END], ARRAY[priority::text], ARRAY[expiration],
+        ARRAY[collapse_id], ARRAY[trace_parent],
+        ARRAY[martlet.order_key(lower(token), channel, topic, push_type, collapse_id)],
+        ARRAY[martlet.milliseconds(not_before)], ARRAY[martlet.milliseconds(expires_at)], ARRAY[body]
+    );
+    IF FOUND AND other.is_same IS FALSE THEN
+        RAISE EXCEPTION 'another push of the app has the id %', push_id USING ERRCODE = '23505';
+    END IF;
+    IF FOUND AND other.dead_cursor IS NOT NULL AND other.is_same IS NULL THEN
+        RETURN NULL;
+    END IF;
+    -- Only when a node is idle: a notification at each commit would slow down concurrent writers.
+    IF EXISTS (SELECT FROM martlet.node n WHERE n.is_idle) THEN
+        PERFORM pg_notify('martlet', '');
+    END IF;
+    RETURN push_id;
+END $$;
+COMMENT ON FUNCTION martlet.enqueue IS
+    'Keeps a push for the relays to send, as part of the caller''s transaction; returns its apns-id, or null '
+    'when Apple has called the token dead. Called again with the same id and the same push it does nothing.';

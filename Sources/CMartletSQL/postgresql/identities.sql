@@ -1,0 +1,36 @@
+-- The functions that identify apps and pushes.
+
+CREATE FUNCTION martlet.app_number(p_name text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO martlet.app (name) SELECT p_name
+    WHERE NOT EXISTS (SELECT FROM martlet.app WHERE name = p_name) ON CONFLICT DO NOTHING;
+    RETURN (SELECT number FROM martlet.app WHERE name = p_name);
+END $$;
+
+-- Half a hash of what a push says. No header has a line break, so that nothing can slip from one to the next.
+CREATE FUNCTION martlet.fingerprint(
+    p_is_production boolean, p_token text, p_channel text, p_bundle text, p_push_type text, p_topic text,
+    p_priority text, p_expiration text, p_collapse_id text, p_payload bytea
+) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+    SELECT substring(sha256(convert_to(concat_ws(E'\n',
+        CASE WHEN p_is_production THEN 'production' ELSE 'development' END, coalesce(p_token, ''),
+        coalesce(p_channel, ''), coalesce(p_bundle, ''), coalesce(p_push_type, ''), coalesce(p_topic, ''),
+        coalesce(p_priority, ''), coalesce(p_expiration, ''), coalesce(p_collapse_id, ''), ''), 'UTF8')
+        || p_payload) FROM 1 FOR 16)
+$$;
+
+-- What is known of pushes by their identifiers: those that wait or are on their way, and those that have ended.
+CREATE FUNCTION martlet.known(p_app bigint, p_id uuid) RETURNS TABLE (
+    apns_id uuid, is_production boolean, accepted_at bigint, is_claimed boolean, ended_at bigint, state text,
+    status integer, reason text, unique_id text, unregistered_at bigint, attempts integer,
+    unknown_tries integer, fingerprint bytea
+) LANGUAGE sql STABLE AS $$
+    SELECT p.apns_id, p.is_production, p.accepted_at, q.node IS NOT NULL, NULL::bigint, NULL, NULL::integer,
+        NULL, NULL, NULL::bigint, q.attempts, q.unknown_tries, p.fingerprint
+    FROM martlet.push p JOIN martlet.queue q USING (number) WHERE p.apns_id = p_id AND p.app = p_app
+    UNION ALL
+    SELECT o.apns_id, o.is_production, o.accepted_at, false, o.ended_at, o.state, o.status, o.reason,
+        o.unique_id, o.unregistered_at, o.attempts, o.unknown_tries, o.fingerprint
+    FROM martlet.outcome o WHERE o.apns_id = p_id AND o.app = p_app
+    LIMIT 1
+$$;

@@ -1,0 +1,86 @@
+-- The functions that register nodes, renew their leases and delete expired nodes.
+
+-- Lets go of what a node has claimed.
+CREATE FUNCTION martlet.release(p_node bigint, p_but bigint[], p_may_have_been_sent boolean)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    released bigint;
+BEGIN
+    UPDATE martlet.queue q
+    SET node = NULL, unknown_tries = q.unknown_tries + CASE WHEN p_may_have_been_sent THEN 1 ELSE 0 END
+    WHERE q.node = p_node AND NOT q.number = ANY (p_but);
+    GET DIAGNOSTICS released = ROW_COUNT;
+    RETURN released;
+END $$;
+
+-- Deletes nodes whose lease has ended, and releases the claims of all nodes that do not exist; returns the
+-- number of released pushes. It reads the whole queue.
+CREATE FUNCTION martlet.bury() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    missing integer;
+    released bigint := 0;
+BEGIN
+    -- A node that a claim under way has locked is left for the next time.
+    DELETE FROM martlet.node n WHERE n.number IN (
+        SELECT d.number FROM martlet.node d WHERE d.lease_until < clock_timestamp() FOR UPDATE SKIP LOCKED
+    );
+    -- The numbers first: a statement that released rows by a missing node would not see a node that registers
+    -- while it runs, and could release its claims.
+    FOR missing IN
+        SELECT DISTINCT q.node FROM martlet.queue q
+        WHERE q.node IS NOT NULL AND NOT EXISTS (SELECT FROM martlet.node n WHERE n.number = q.node)
+    LOOP
+        released := released + martlet.release(missing, '{}', true);
+    END LOOP;
+    RETURN released;
+END $$;
+
+CREATE FUNCTION martlet.register(p_name text, p_version text, p_lease_seconds bigint)
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    registered integer;
+BEGIN
+    PERFORM martlet.bury();
+    PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp()));
+    INSERT INTO martlet.node (name, version, lease_until)
+    VALUES (p_name, p_version, clock_timestamp() + make_interval(secs => p_lease_seconds))
+    RETURNING number INTO registered;
+    RETURN registered;
+END $$;
+
+CREATE FUNCTION martlet.beat(p_node bigint, p_lease_seconds bigint, p_is_idle boolean, p_facts text)
+RETURNS TABLE (is_alive boolean, is_to_drain boolean, nodes bigint, leads boolean, released bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    own record;
+    buried bigint := 0;
+BEGIN
+    UPDATE martlet.node n
+    SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds), is_idle = p_is_idle,
+        facts = p_facts,
+        -- A lease is renewed after a third of its time: with less than a third left, a renewal was missed.
+        steady_since = CASE
+            WHEN n.lease_until < clock_timestamp() + make_interval(secs => p_lease_seconds / 3.0)
+            THEN clock_timestamp() ELSE n.steady_since
+        END
+    WHERE n.number = p_node RETURNING n.* INTO own;
+    -- When the database was away, the others could not renew their leases either: they have the time of a lease
+    -- to come back.
+    IF own.steady_since <= clock_timestamp() - make_interval(secs => p_lease_seconds)
+        AND EXISTS (SELECT FROM martlet.node n WHERE n.lease_until < clock_timestamp())
+    THEN
+        buried := martlet.bury();
+    END IF;
+    PERFORM martlet.prepare_day(martlet.milliseconds(clock_timestamp() + interval '1 day'));
+    RETURN QUERY
+    SELECT own.number IS NOT NULL, coalesce(own.is_to_drain, false), count(*), min(n.number) = p_node, buried
+    FROM martlet.node n;
+END $$;
+
+CREATE FUNCTION martlet.leave(p_node bigint, p_may_have_sent boolean) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    -- Before the release, because it waits for the commit of claims under way.
+    DELETE FROM martlet.node n WHERE n.number = p_node;
+    PERFORM martlet.release(p_node, '{}', p_may_have_sent);
+END $$;

@@ -1,0 +1,154 @@
+-- The functions that store the outcomes of pushes.
+--
+-- A transaction must lock the rows of pushes in `queue` before it ends them.
+
+CREATE FUNCTION martlet.finish(
+    p_now bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
+    p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[], p_unknown_tries bigint[],
+    p_dead_tokens boolean[]
+) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    apps bigint[];
+    are_production boolean[];
+    order_keys text[];
+    dead_apps bigint[];
+    dead_tokens text[];
+    dead_since bigint[];
+    dead_reasons text[];
+BEGIN
+    INSERT INTO martlet.outcome (
+        apns_id, app, is_production, state, status, reason, unique_id, unregistered_at, attempts,
+        unknown_tries, fingerprint, accepted_at, ended_at
+    )
+    SELECT p.apns_id, p.app, p.is_production, g.state, g.status, g.reason, g.unique_id, g.unregistered_at,
+        greatest(g.attempts, q.attempts), greatest(g.unknown_tries, q.unknown_tries), p.fingerprint,
+        p.accepted_at, p_now
+    FROM unnest(
+        p_numbers, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at, p_attempts,
+        p_unknown_tries
+    ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries)
+    JOIN martlet.queue q USING (number) JOIN martlet.push p USING (number);
+    IF true = ANY (p_dead_tokens) THEN
+        SELECT array_agg(p.app), array_agg(p.token), array_agg(g.since), array_agg(g.reason)
+        INTO dead_apps, dead_tokens, dead_since, dead_reasons
+        FROM unnest(p_numbers, p_unregistered_at, p_reasons, p_dead_tokens)
+            AS g (number, since, reason, is_dead)
+        JOIN martlet.push p USING (number) WHERE g.is_dead AND p.token IS NOT NULL;
+    END IF;
+    DELETE FROM martlet.push p USING unnest(p_numbers, p_states) AS g (number, state)
+    WHERE p.number = g.number AND g.state <> 'dead';
+    WITH gone AS (
+        DELETE FROM martlet.queue WHERE number = ANY (p_numbers)
+        RETURNING app, is_production, order_key, line
+    )
+    SELECT array_agg(gone.app), array_agg(gone.is_production), array_agg(gone.order_key)
+    INTO apps, are_production, order_keys FROM gone WHERE gone.line = 1;
+    IF apps IS NOT NULL THEN PERFORM martlet.let_next_go(apps, are_production, order_keys, p_now); END IF;
+    IF dead_apps IS NOT NULL THEN
+        -- Until the commit, so that cursors are seen in their order. Last, as nothing is waited for after it.
+        PERFORM pg_advisory_xact_lock(1298232181);
+        INSERT INTO martlet.dead_token (app, token, cursor, since, learnt_at, reason)
+        SELECT d.app, d.token, nextval('martlet.dead_token_cursor'), d.since, p_now, coalesce(d.reason, '')
+        FROM (
+            SELECT DISTINCT ON (u.app, u.token) u.*
+            FROM unnest(dead_apps, dead_tokens, dead_since, dead_reasons) AS u (app, token, since, reason)
+        ) d
+        ON CONFLICT (app, token) DO UPDATE
+        SET cursor = excluded.cursor, since = excluded.since, learnt_at = excluded.learnt_at,
+            reason = excluded.reason;
+    END IF;
+END $$;
+
+-- What one node says of what it has claimed; what it has lost to another is for the other to say.
+CREATE FUNCTION martlet.settle(
+    p_now bigint, p_node bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
+    p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
+    p_unknown_tries bigint[], p_dead_tokens boolean[]
+) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    own bigint[];
+BEGIN
+    SELECT array_agg(locked.number) INTO own FROM (
+        SELECT q.number FROM martlet.queue q WHERE q.number = ANY (p_numbers) AND q.node = p_node
+        ORDER BY q.number FOR UPDATE
+    ) locked;
+    IF own IS NULL THEN RETURN; END IF;
+    UPDATE martlet.queue q
+    SET node = NULL, ready_at = g.until, attempts = g.attempts, unknown_tries = g.unknown_tries
+    FROM unnest(p_numbers, p_states, p_until, p_attempts, p_unknown_tries)
+        AS g (number, state, until, attempts, unknown_tries)
+    WHERE q.number = g.number AND g.state IS NULL AND q.number = ANY (own);
+    PERFORM martlet.finish(
+        p_now, array_agg(g.number), array_agg(g.state), array_agg(g.status), array_agg(g.reason),
+        array_agg(g.unique_id), array_agg(g.unregistered_at), array_agg(g.attempts),
+        array_agg(g.unknown_tries), array_agg(g.is_dead)
+    )
+    FROM unnest(
+        p_numbers, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at, p_attempts,
+        p_unknown_tries, p_dead_tokens
+    ) AS g (number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, is_dead)
+    WHERE g.state IS NOT NULL AND g.number = ANY (own)
+    HAVING count(*) > 0;
+END $$;
+
+-- Ends pushes that no node has claimed, all with the same outcome.
+CREATE FUNCTION martlet.finish_alike(p_now bigint, p_numbers bigint[], p_state text)
+RETURNS void LANGUAGE sql AS $$
+    SELECT martlet.finish(
+        p_now, p_numbers, array_fill(p_state, ARRAY[cardinality(p_numbers)]), '{}', '{}', '{}', '{}',
+        array_fill(0::bigint, ARRAY[cardinality(p_numbers)]),
+        array_fill(0::bigint, ARRAY[cardinality(p_numbers)]), '{}'
+    )
+$$;
+
+CREATE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    found_number bigint;
+BEGIN
+    SELECT q.number INTO found_number
+    FROM martlet.queue q JOIN martlet.push p USING (number)
+    WHERE p.apns_id = p_id AND p.app = p_app AND q.node IS NULL FOR UPDATE OF q;
+    IF FOUND THEN PERFORM martlet.finish_alike(p_now, ARRAY[found_number], 'cancelled'); END IF;
+END $$;
+
+CREATE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
+    apns_id uuid, app bigint, is_production boolean, accepted_at bigint, attempts integer,
+    unknown_tries integer
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    numbers bigint[];
+BEGIN
+    SELECT array_agg(due.number) INTO numbers FROM (
+        SELECT q.number FROM martlet.queue q WHERE q.expires_at <= p_now AND q.node IS NULL
+        ORDER BY q.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) due;
+    IF numbers IS NULL THEN RETURN; END IF;
+    RETURN QUERY
+    SELECT p.apns_id, p.app, p.is_production, p.accepted_at, q.attempts, q.unknown_tries
+    FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (numbers)
+    ORDER BY q.expires_at;
+    PERFORM martlet.finish_alike(p_now, numbers, 'expired');
+END $$;
+
+CREATE FUNCTION martlet.requeue(p_app bigint, p_ids uuid[], p_now bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    moved bigint;
+BEGIN
+    WITH gone AS (
+        DELETE FROM martlet.outcome o
+        WHERE o.app = p_app AND o.state = 'dead' AND (p_ids IS NULL OR o.apns_id = ANY (p_ids))
+        RETURNING o.apns_id, o.unknown_tries
+    )
+    INSERT INTO martlet.queue (
+        number, app, is_production, urgency, ready_at, expires_at, order_key, unknown_tries
+    )
+    SELECT p.number, p.app, p.is_production,
+        CASE p.priority WHEN '5' THEN 1 WHEN '1' THEN 2 ELSE 0 END, p_now, p.expires_at, p.order_key,
+        gone.unknown_tries
+    FROM gone JOIN martlet.push p ON p.apns_id = gone.apns_id AND p.app = p_app;
+    GET DIAGNOSTICS moved = ROW_COUNT;
+    RETURN moved;
+END $$;

@@ -1,0 +1,106 @@
+-- The tables.
+
+CREATE SCHEMA martlet;
+CREATE TABLE martlet.version (number integer NOT NULL);
+INSERT INTO martlet.version VALUES (0);
+
+CREATE TABLE martlet.app (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE
+);
+
+CREATE SEQUENCE martlet.push_number;
+
+CREATE TABLE martlet.push (
+    number bigint PRIMARY KEY,
+    app bigint NOT NULL,
+    is_production boolean NOT NULL,
+    apns_id uuid NOT NULL,
+    -- Tells a push that is handed in again from another; null where the caller gave no identifier.
+    fingerprint bytea,
+    token text COLLATE "C", channel text, bundle text,
+    push_type text, topic text, priority text, expiration text, collapse_id text, trace text,
+    order_key text COLLATE "C",
+    expires_at bigint,
+    accepted_at bigint NOT NULL,
+    payload bytea NOT NULL,
+    UNIQUE (apns_id, app)
+);
+
+-- What waits or is on its way. "line" tells how a push stands that keeps its order: -1 waits for its time,
+-- 0 not in line yet, 1 first, 2 behind others. "ready_at" is null while it is behind others. "node" has
+-- claimed it.
+CREATE TABLE martlet.queue (
+    number bigint PRIMARY KEY,
+    app bigint NOT NULL,
+    is_production boolean NOT NULL,
+    urgency smallint NOT NULL,
+    line smallint NOT NULL DEFAULT 0,
+    node integer,
+    ready_at bigint,
+    expires_at bigint,
+    attempts integer NOT NULL DEFAULT 0,
+    unknown_tries integer NOT NULL DEFAULT 0,
+    order_key text COLLATE "C"
+) WITH (
+    fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
+    autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX queue_ready ON martlet.queue (app, is_production, urgency, ready_at, number)
+    WHERE node IS NULL AND ready_at IS NOT NULL AND (order_key IS NULL OR line = 1);
+CREATE INDEX queue_arriving ON martlet.queue (app, is_production, ready_at, number)
+    WHERE node IS NULL AND line <= 0 AND order_key IS NOT NULL;
+CREATE UNIQUE INDEX queue_first ON martlet.queue (app, is_production, order_key) WHERE line = 1;
+CREATE INDEX queue_line ON martlet.queue (app, is_production, order_key, number)
+    WHERE order_key IS NOT NULL AND line IN (0, 2);
+CREATE INDEX queue_expiry ON martlet.queue (expires_at) WHERE node IS NULL AND expires_at IS NOT NULL;
+
+-- By the day of the end, so that what is old is dropped and not deleted.
+CREATE TABLE martlet.outcome (
+    apns_id uuid NOT NULL,
+    app bigint NOT NULL,
+    is_production boolean NOT NULL,
+    state text NOT NULL,
+    status integer, reason text, unique_id text, unregistered_at bigint,
+    attempts integer NOT NULL, unknown_tries integer NOT NULL,
+    fingerprint bytea,
+    accepted_at bigint NOT NULL,
+    ended_at bigint NOT NULL
+) PARTITION BY RANGE (ended_at);
+CREATE INDEX outcome_identity ON martlet.outcome (apns_id, app);
+CREATE INDEX outcome_dead ON martlet.outcome (app, ended_at) WHERE state = 'dead';
+CREATE TABLE martlet.outcome_other PARTITION OF martlet.outcome DEFAULT;
+
+CREATE SEQUENCE martlet.dead_token_cursor;
+CREATE TABLE martlet.dead_token (
+    app bigint NOT NULL,
+    token text COLLATE "C" NOT NULL,
+    cursor bigint NOT NULL UNIQUE,
+    since bigint,
+    learnt_at bigint NOT NULL,
+    reason text NOT NULL,
+    PRIMARY KEY (app, token)
+);
+
+CREATE TABLE martlet.reader (name text PRIMARY KEY, cursor bigint NOT NULL);
+
+-- The relays that are there. What one has claimed is its own until its lease ends.
+CREATE TABLE martlet.node (
+    number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL,
+    version text NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    lease_until timestamptz NOT NULL,
+    -- When it last renewed its lease after a gap, which may have been the database's and every node's.
+    steady_since timestamptz NOT NULL DEFAULT '-infinity',
+    is_idle boolean NOT NULL DEFAULT false,
+    is_to_drain boolean NOT NULL DEFAULT false,
+    facts text NOT NULL DEFAULT '{}'
+);
+
+CREATE TABLE martlet.provider_token (
+    team_id text, key_id text,
+    token text NOT NULL,
+    issued_at bigint NOT NULL,
+    PRIMARY KEY (team_id, key_id)
+);

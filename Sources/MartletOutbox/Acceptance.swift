@@ -1,0 +1,13 @@
+/// The answer of the outbox to a submitted push.
+package enum Acceptance: Sendable, Hashable {
+    /// The push is stored.
+    case accepted
+    /// The same push with the same identifier was accepted before and has this status.
+    case duplicate(PushStatus)
+    /// Another push has this identifier.
+    case conflict
+    /// Apple has reported the token as unregistered, and the device has not registered it again since.
+    case suppressed(DeadToken)
+    /// The maximum number of waiting pushes is reached.
+    case full
+}

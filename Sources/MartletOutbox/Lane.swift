@@ -1,0 +1,13 @@
+/// The connection that a push is sent over: one app in one of Apple's environments.
+package struct Lane: Sendable, Hashable {
+    /// The app's name in the relay.
+    package var app: String
+    /// The environment.
+    package var environment: PushEnvironment
+
+    /// Creates a lane.
+    package init(app: String, environment: PushEnvironment) {
+        self.app = app
+        self.environment = environment
+    }
+}

@@ -1,0 +1,5 @@
+/// One of Apple's two environments.
+package enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
+    case production
+    case development
+}

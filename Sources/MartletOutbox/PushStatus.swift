@@ -1,0 +1,31 @@
+package import MartletCore
+
+/// The status of a push.
+package struct PushStatus: Sendable, Hashable {
+    /// The stages of a push.
+    package enum Place: Sendable, Hashable {
+        /// The push waits to become due, to be claimed, or for earlier pushes with its order key.
+        case accepted
+        /// The push has been claimed to be sent.
+        case inFlight
+        /// The push ended at this time.
+        case ended(Outcome, at: Int64)
+    }
+
+    /// The identifier.
+    package var id: APNsID
+    /// The lane.
+    package var lane: Lane
+    /// The time of acceptance.
+    package var acceptedAt: Int64
+    /// The stage.
+    package var place: Place
+
+    /// Creates a status.
+    package init(id: APNsID, lane: Lane, acceptedAt: Int64, place: Place) {
+        self.id = id
+        self.lane = lane
+        self.acceptedAt = acceptedAt
+        self.place = place
+    }
+}
