@@ -55,7 +55,7 @@ package struct Webhook: Sendable {
         } catch {
             throw RelayError("\(error)")
         }
-
+    }
 
     /// Reports unregistered tokens.
     ///
@@ -105,7 +105,7 @@ package struct Webhook: Sendable {
 
     private static func body(_ tokens: [DeadToken], of app: String, at now: Int64) -> [UInt8] {
         let report: JSONValue = [
-            "type": "tokens.dead", "timestamp": .integer(now),
+            "type": "tokens.dead", "timestamp": .number(JSONNumber(now)),
             "data": ["app": .string(app), "dead-tokens": .array(tokens.map(\.json))],
         ]
         return report.encoded()
