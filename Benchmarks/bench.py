@@ -1,8 +1,9 @@
-"""Compares what a push costs Martlet with what it costs others, in one run.
+"""Measures the cost of a push with Martlet relative to other programs, in one run.
 
-All send the same pushes: the client over TLS to Debian's nginx, which answers 200 at once. The server runs on core 0,
-the client on core 1. Each group of figures is a module with `FIGURES` and `runs(world)`; what they are compared with is
-in `peers`. Writes one row for each figure to .build/bench.json, and plots them in .build/bench.svg.
+All programs send the same pushes. Clients send them over TLS to Debian's nginx, which returns 200 immediately. The
+server runs on core 0, the client on core 1. Each group of figures is a module with `FIGURES` and `runs(world)`;
+`peers` has the programs for comparison. Writes one row for each figure to .build/bench.json, and plots them in
+.build/bench.svg.
 """
 
 import argparse
@@ -27,14 +28,14 @@ GROUPS = [bulk, sending, simulator, relay, fleet, surfaces]
 def main():
     figures = [figure for group in GROUPS for figure in group.FIGURES]
     options = read_options(figures)
-    chosen = [figure for figure in figures if not options.only or figure.name in options.only]
+    selected = [figure for figure in figures if not options.only or figure.name in options.only]
     with tempfile.TemporaryDirectory() as directory:
         world = World(options, directory)
         try:
-            samples = interleaved(needed(chosen, world), options.rounds)
+            samples = interleaved(needed(selected, world), options.rounds)
         finally:
             world.stop()
-    rows = [figure.row(samples) for figure in chosen]
+    rows = [figure.row(samples) for figure in selected]
     title = (f"{options.pushes:,} pushes of {len(peers.PAYLOAD)} bytes, {World.STREAMS} in flight on a TLS connection, "
              f"median of {options.rounds} interleaved rounds").replace(",", " ", 1)
     print(f"{title}\n{page.text(rows)}")
@@ -47,7 +48,7 @@ def main():
 
 
 def needed(figures, world):
-    """The runs that the figures want, by name, those that are compared near each other."""
+    """Returns the runs of the figures by name, with compared runs next to each other."""
     runs = {name: run for group in [peers, *GROUPS] for name, run in group.runs(world).items()}
     return {name: runs[name] for figure in figures for name in (figure.against, figure.measured)}
 
@@ -56,7 +57,7 @@ def read_options(figures):
     release = peers.ROOT / ".build/release"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", metavar="NAME", choices=[figure.name for figure in figures],
-                        help="measure this figure alone and keep nothing; may be given again")
+                        help="measure only this figure and write no files; repeatable")
     parser.add_argument("--pushes", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--binary", default=str(release / "MartletBench"))

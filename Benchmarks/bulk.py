@@ -1,6 +1,6 @@
-"""What it costs to send to many devices with one call.
+"""The cost of sending to many devices with one call.
 
-The program counts what that takes without its start, too, so that few devices and many can be compared.
+The program also measures its work without its startup, so that runs with few and many devices can be compared.
 """
 
 import json
@@ -12,9 +12,9 @@ from peers import CONNECTIONS
 
 FIGURES = [
     Figure("bulk", "many devices with one call", "bulk", "h2load", goal=0.7),
-    Figure("bulk-rate", f"pushes a second over {CONNECTIONS} connections", "bulk-4", "h2load-4", "rate", goal=1),
-    Figure("bulk-million", "a device of a million, or of ten thousand", "bulk-million", "bulk-few", "work_us", 1.1),
-    Figure("bulk-16", "sixteen connections against one", "bulk-16", "bulk", "work_us", 1.1),
+    Figure("bulk-rate", f"pushes per second over {CONNECTIONS} connections", "bulk-4", "h2load-4", "rate", goal=1),
+    Figure("bulk-million", "cost per device with a million and with ten thousand", "bulk-million", "bulk-few", "work_us", 1.1),
+    Figure("bulk-16", "sixteen connections instead of one", "bulk-16", "bulk", "work_us", 1.1),
     Figure("bulk-aioapns", "many devices with one call", "bulk", "aioapns", goal=0.05),
     Figure("bulk-memory", "memory for a million devices", "bulk-million", "40 MB", "peak_mb", goal=1),
     Figure("bulk-16-memory", "memory over sixteen connections", "bulk-16", "40 MB", "peak_mb", goal=1),
@@ -26,13 +26,13 @@ def runs(world):
         sample = of_client(
             [world.binary, "bulk", "--port", str(world.nginx.port), "--ca", f"{world.directory}/certificate.pem",
              "--pushes", str(pushes), "--connections", str(connections), "--loops", "1"], pushes)
-        counted = json.loads(sample.output)
-        if counted["accepted"] != pushes:
-            sys.exit(f"bench: {counted['accepted']} of {pushes} pushes were accepted")
-        return Sample(sample.cpu_us, counted["cpu_us"], pushes / counted["seconds"], sample.peak_mb)
+        result = json.loads(sample.output)
+        if result["accepted"] != pushes:
+            sys.exit(f"bench: {result['accepted']} of {pushes} pushes were accepted")
+        return Sample(sample.cpu_us, result["cpu_us"], pushes / result["seconds"], sample.peak_mb)
 
     def few():
-        """Some of the small ones, since what happens by chance weighs more in each."""
+        """Returns the median of several small runs, because noise has more weight in each."""
         samples = [bulk(world.pushes // 20) for _ in range(5)]
         return Sample(
             work_us=statistics.median(sample.work_us for sample in samples),

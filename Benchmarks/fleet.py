@@ -1,9 +1,9 @@
-"""What relays make of a database that they share.
+"""The performance of relays that share a database.
 
-A PostgreSQL of its own, with all that it needs to survive a loss of power. What is kept is compared with pgbench, which
-puts the same rows into the same tables, as many at a time. Two relays are compared with one where Apple takes 20 ms for
-each push, and few at a time. A claim is compared with itself: among five million pushes with ten thousand, and while
-somebody else's transaction keeps the database from tidying up with without.
+PostgreSQL runs with full durability. Storing pushes is compared with pgbench, which inserts the same rows into the
+same tables in batches of the same size. Two relays are compared with one while Apple takes 20 ms for each push and
+allows few streams. A claim among five million pushes is compared with one among ten thousand, and a claim while a
+long transaction prevents the removal of dead rows with one without.
 """
 
 import functools
@@ -19,12 +19,12 @@ from peers import ROOT
 from servers import free_port
 
 FIGURES = [
-    Figure("fleet-keep", "pushes a second kept in PostgreSQL", "fleet-keep", "pgbench", "rate", 0.5),
-    Figure("fleet-relays", "pushes a second of two relays, 20 ms each", "two-relays", "one-relay", "rate", 1.7),
+    Figure("fleet-keep", "pushes per second stored in PostgreSQL", "fleet-keep", "pgbench", "rate", 0.5),
+    Figure("fleet-relays", "pushes per second of two relays, 20 ms each", "two-relays", "one-relay", "rate", 1.7),
     Figure("fleet-claim", "a claim among 5 000 000 pushes", "claim-of-many", "claim-of-few", "work_us", 1.25),
     Figure("fleet-horizon", "a claim under a long transaction", "claim-under-horizon", "claim-of-few", "work_us", 1.25),
 ]
-TOGETHER = 500
+BATCH = 500
 PUSHES = 100_000
 WAITING = 12_000
 KEY = "mrt_0123456789abcdefghijklmnopqrstuv"
@@ -33,15 +33,15 @@ INSERT = r"""
 BEGIN;
 INSERT INTO martlet.push (number, app, is_production, apns_id, token, push_type, topic, priority, accepted_at, payload)
     SELECT nextval('martlet.push_number'), 1, true, gen_random_uuid(), md5((:base + n)::text) || md5(n::text), 'alert',
-        'com.example.app', '10', 1795000000000, decode(repeat('78', 600), 'hex') FROM generate_series(1, {together}) n;
+        'com.example.app', '10', 1795000000000, decode(repeat('78', 600), 'hex') FROM generate_series(1, {batch}) n;
 INSERT INTO martlet.queue (number, app, is_production, urgency, ready_at)
-    SELECT nextval('martlet.bench_number'), 1, true, 0, 1795000000000 FROM generate_series(1, {together});
+    SELECT nextval('martlet.bench_number'), 1, true, 0, 1795000000000 FROM generate_series(1, {batch});
 COMMIT;
 """
 
 
 class PostgreSQL:
-    """A server with databases for each purpose, as long as the comparison takes."""
+    """A PostgreSQL server with a database for each measurement."""
 
     def __init__(self, world):
         self.port = free_port()
@@ -61,7 +61,7 @@ class PostgreSQL:
                               capture_output=True, text=True).stdout.strip()
 
     def fresh(self, name, world):
-        """An empty outbox."""
+        """Creates an empty outbox and returns its address."""
         self.ask("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE);")
         self.ask("postgres", f"CREATE DATABASE {name};")
         subprocess.run([world.martlet, "relay", "migrate", "--data", self.address(name)], check=True, capture_output=True)
@@ -83,7 +83,7 @@ def runs(world):
 
 def keep(world, server):
     sample = of_client([world.binary, "keep", "--database", server.fresh("keep", world), "--pushes", str(PUSHES),
-                        "--together", str(TOGETHER)], PUSHES)
+                        "--together", str(BATCH)], PUSHES)
     sample.rate = float(sample.output)
     return sample
 
@@ -92,18 +92,18 @@ def pgbench(world, server):
     server.fresh("raw", world)
     server.ask("raw", "CREATE SEQUENCE martlet.bench_number;")
     script = world.directory / "insert.sql"
-    script.write_text(INSERT.format(together=TOGETHER))
+    script.write_text(INSERT.format(batch=BATCH))
     output = subprocess.run(
-        ["pgbench", "--no-vacuum", "--client=1", f"--transactions={PUSHES // TOGETHER}", f"--file={script}",
+        ["pgbench", "--no-vacuum", "--client=1", f"--transactions={PUSHES // BATCH}", f"--file={script}",
          server.address("raw")], check=True, capture_output=True, text=True).stdout
     rate = next(float(line.split()[2]) for line in output.splitlines() if line.startswith("tps"))
-    return Sample(rate=rate * TOGETHER)
+    return Sample(rate=rate * BATCH)
 
 
 def deliver(world, server, count):
-    """Pushes a second that relays send which nobody keeps waiting but Apple."""
+    """Returns the pushes per second that relays send when only Apple limits the rate."""
     address = server.fresh("fleet", world)
-    subprocess.run([world.binary, "keep", "--database", address, "--pushes", str(WAITING), "--together", str(TOGETHER)],
+    subprocess.run([world.binary, "keep", "--database", address, "--pushes", str(WAITING), "--together", str(BATCH)],
                    check=True, capture_output=True)
     server.ask("fleet", "UPDATE martlet.app SET name = 'app';")
     apple, inbox, http_ports = free_port(), free_port(), [free_port() for _ in range(count)]
@@ -143,7 +143,7 @@ def start_relay(world, address, apple, number, http_port):
 
 
 def rate_of(server):
-    """Pushes a second between a quarter and three quarters of all."""
+    """Returns the pushes per second between a quarter and three quarters of all."""
     times = {}
     while len(times) < 2:
         left = int(server.ask("fleet", "SELECT count(*) FROM martlet.queue"))
@@ -191,7 +191,7 @@ def claim(world, server, address, times=200):
 
 
 def claim_under_horizon(world, server):
-    """While an older transaction might still look at what has gone: nothing of it can be cleared away."""
+    """Measures claims while an older transaction prevents the removal of dead rows."""
     address = filled(world, server, "horizon", 10_000)
     holder = subprocess.Popen(["psql", "-qAtX", address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     holder.stdin.write("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM martlet.queue;\n")

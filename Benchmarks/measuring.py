@@ -1,8 +1,8 @@
-"""What is measured, how, and what is made of it.
+"""Measurements and their evaluation.
 
-A run is a function that does something once and gives a `Sample`. A `Figure` names two runs and what of them to
-compare. Runs are interleaved, round by round, and each round gives a ratio of its own: absolute times on a shared
-machine say little, ratios of the same minutes do.
+A run is a function that performs a task once and returns a `Sample`. A `Figure` names two runs and the value to
+compare. Runs are interleaved in rounds, and each round gives a ratio: on a shared machine, ratios of runs at the same
+time are more reliable than absolute times.
 """
 
 import dataclasses
@@ -17,41 +17,41 @@ SERVER_CORE, CLIENT_CORE = "0", "1"
 
 @dataclasses.dataclass
 class Sample:
-    """What one run came to."""
+    """The result of one run."""
     cpu_us: float = 0
-    """CPU microseconds for each push, as the kernel charged them to the process."""
+    """CPU time of the process per push, in microseconds."""
     work_us: float = 0
-    """The same without the program's start and end, the median of slices, for programs that count it."""
+    """CPU time per push without startup and exit, the median of slices, for programs that measure it."""
     rate: float = 0
-    """Pushes a second."""
+    """Pushes per second."""
     peak_mb: float = 0
-    """The most memory that was resident, in megabytes."""
+    """Peak resident memory, in megabytes."""
     output: str = ""
 
 
 @dataclasses.dataclass
 class Figure:
-    """A comparison of two runs: how many times the one is the other."""
+    """A comparison of two runs: the ratio of their values."""
     name: str
-    says: str
-    """What it tells, in a few words."""
+    summary: str
+    """A short description."""
     measured: str
-    """The name of the run."""
+    """The name of the measured run."""
     against: str
-    """The name of the run that it is compared with."""
+    """The name of the run for comparison."""
     of: str = "cpu_us"
-    """What of the samples is compared; of a rate more is better, of all else less."""
+    """The compared value of the samples; higher is better for a rate, lower for all others."""
     goal: float | None = None
-    """The ratio that is wanted, or one that is better."""
+    """The ratio to reach."""
 
     def row(self, samples):
-        """What is printed, plotted and kept of it."""
+        """Returns the row for output, plot and baseline."""
         measured, against = (
             [getattr(sample, self.of) for sample in samples[run]] for run in (self.measured, self.against))
         ratios = [one / other for one, other in zip(measured, against)]
         return {
             "name": self.name,
-            "says": self.says,
+            "summary": self.summary,
             "ratio": round(statistics.median(ratios), 3),
             "low": round(min(ratios), 3),
             "high": round(max(ratios), 3),
@@ -66,24 +66,24 @@ class Figure:
 
 
 def interleaved(runs, rounds):
-    """The samples of each run, by its name; every other round goes backwards, so that none always comes first."""
+    """Returns the samples of each run by name; every other round is reversed, so that no run is always first."""
     samples = {name: [] for name in runs}
     for number in range(1, rounds + 1):
         for name, run in list(runs.items())[:: 1 if number % 2 else -1]:
-            tell(f"round {number} of {rounds}: {name}")
+            show_progress(f"round {number} of {rounds}: {name}")
             samples[name].append(run())
-    tell("")
+    show_progress("")
     return samples
 
 
-def tell(text):
-    """Says on a terminal what is going on, over what was said before."""
+def show_progress(text):
+    """Shows progress on a terminal, in place of the previous text."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def of_client(command, pushes):
-    """Runs the command on the client's core; the sample is what the kernel counted of its process."""
+    """Runs a command on the client's core and returns the kernel's accounting of the process."""
     process = subprocess.Popen(["taskset", "-c", CLIENT_CORE, *command], stdout=subprocess.PIPE, text=True)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -95,14 +95,14 @@ def of_client(command, pushes):
 
 
 def of_server(pid, run, pushes):
-    """What a server is charged while a run sends to it."""
+    """Returns the CPU time per push of a server while a run sends to it."""
     before = server_seconds(pid)
     run()
     return Sample(cpu_us=(server_seconds(pid) - before) * 1e6 / pushes, peak_mb=peak_megabytes(pid))
 
 
 def server_seconds(pid):
-    """CPU seconds that the kernel charged a process so far, over all of its threads."""
+    """Returns the CPU time of all threads of a process, in seconds."""
     tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 

@@ -1,4 +1,4 @@
-"""The programs that Martlet is compared with."""
+"""The programs for comparison."""
 
 import json
 import pathlib
@@ -42,7 +42,7 @@ SAME_ID = ["-H", "apns-id: 7f1e7c5e-3a46-4f0e-9a3b-6f5b4f0e9a3b"]
 
 
 def h2load(world, port, pushes, connections=1, bearer=None, more=SAME_ID):
-    """nghttp2's own load generator, which does nothing that is not needed, sends the alert to 4096 devices."""
+    """Sends the alert to 4096 devices with h2load, the load generator of nghttp2."""
     payload, paths = world.directory / "payload.json", world.directory / f"paths-{port}"
     payload.write_text(PAYLOAD)
     paths.write_text("".join(f"https://127.0.0.1:{port}/3/device/{device}\n" for device in world.devices))
@@ -52,13 +52,13 @@ def h2load(world, port, pushes, connections=1, bearer=None, more=SAME_ID):
         "-H", "apns-topic: com.example.app", "-H", "apns-push-type: alert", "-H", "apns-priority: 10", *more,
     ], pushes)
     if f"{pushes} succeeded" not in sample.output or f"{pushes} 2xx" not in sample.output:
-        sys.exit("bench: h2load was not answered 200 every time:\n" + sample.output)
+        sys.exit("bench: h2load received responses other than 200:\n" + sample.output)
     sample.rate = float(re.search(r"([0-9.]+) req/s", sample.output).group(1))
     return sample
 
 
 def aioapns(world):
-    """aioapns, a client in Python, sends to the simulator, since it cannot read nginx's answers; without its start."""
+    """Sends to the simulator with aioapns, a Python client that cannot parse nginx's responses; excludes its startup."""
     key = world.directory / "provider.p8"
     if not key.exists():
         subprocess.run(

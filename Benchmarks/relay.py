@@ -1,8 +1,8 @@
-"""What the relay takes: to keep pushes, to bring one from its caller to Apple's answer, and how long that is.
+"""The cost of the relay: storing pushes, delivering a push, and the latency until Apple's response.
 
-Relay, simulator and callers share both cores. Pushes are kept while nobody plays Apple, and what is kept is compared
-with SQLite by itself, which puts the same rows into the same tables, as many at a time. Latency is of single pushes
-whose callers wait for Apple's answer, at a thousand a second, against a bound of 50 ms.
+Relay, simulator and callers share both cores. Storing pushes, without a simulator, is compared with SQLite alone,
+which inserts the same rows into the same tables in batches of the same size. Latency is measured with single pushes
+whose callers wait for Apple's response, at 1000 pushes per second, against a limit of 50 ms.
 """
 
 import concurrent.futures
@@ -20,10 +20,10 @@ from peers import ALERT, CONNECTIONS, h2load
 from servers import free_port, wait_for
 
 FIGURES = [
-    Figure("relay-json", "pushes a second kept, in batches of JSON lines", "relay-json", "sqlite-json", "rate", 0.5),
-    Figure("relay-apns", "pushes a second kept, over HTTP/2", "relay-apns", "sqlite-apns", "rate", 0.5),
-    Figure("relay", "a push taken, kept, delivered and written down", "relay", "send-simulator", goal=5),
-    Figure("relay-latency", "99 of 100 have Apple's answer, 1000 pushes a second", "relay-latency", "50 ms", "work_us", 1),
+    Figure("relay-json", "pushes per second stored, in batches of JSON lines", "relay-json", "sqlite-json", "rate", 0.5),
+    Figure("relay-apns", "pushes per second stored, over HTTP/2", "relay-apns", "sqlite-apns", "rate", 0.5),
+    Figure("relay", "a push accepted, stored and delivered", "relay", "send-simulator", goal=5),
+    Figure("relay-latency", "99th percentile until Apple's response, 1000 pushes per second", "relay-latency", "50 ms", "work_us", 1),
 ]
 KEY = "mrt_0123456789abcdefghijklmnopqrstuv"
 LINES, CALLERS = 500, 8
@@ -31,13 +31,13 @@ RATE, SECONDS = 1_000, 10
 
 
 class Relay:
-    """A relay with a fresh outbox, which goes with it."""
+    """A relay with a new outbox."""
 
     def __init__(self, world, apple=None):
         self.directory = world.directory / "relay"
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir()
-        # Its certificate is the relay's, too.
+        # The relay uses nginx's certificate.
         _ = world.nginx
         self.port, self.http_port = free_port(), free_port()
         subprocess.run(
@@ -66,7 +66,7 @@ class Relay:
         self.process.wait()
 
     def commit_size(self):
-        """How many pushes shared one wait for the disk."""
+        """Returns the average number of pushes per commit."""
         connection = http.client.HTTPConnection("127.0.0.1", self.http_port)
         connection.request("GET", "/metrics", headers={"authorization": f"bearer {KEY}"})
         metrics = connection.getresponse().read().decode()
@@ -77,8 +77,8 @@ class Relay:
 
 
 def runs(world):
-    json_lines = together(world, "json", lambda relay: hand_in_lines(world, relay))
-    streams = together(world, "apns", lambda relay: hand_in_streams(world, relay))
+    json_lines = shared_run(world, "json", lambda relay: send_lines(world, relay))
+    streams = shared_run(world, "apns", lambda relay: send_streams(world, relay))
     return {
         "relay-json": lambda: json_lines("relay"),
         "sqlite-json": lambda: json_lines("sqlite"),
@@ -93,15 +93,15 @@ def runs(world):
     }
 
 
-def together(world, name, hand_in):
-    """SQLite needs the rows of a relay: whichever of both is asked for first measures for both."""
+def shared_run(world, name, send):
+    """SQLite needs the outbox of a relay, so the first call of either run measures both."""
     measured = {}
 
-    def take(which):
+    def result(which):
         if not measured:
             with Relay(world) as relay:
                 before = server_seconds(relay.process.pid)
-                measured["relay"] = Sample(rate=hand_in(relay), peak_mb=peak_megabytes(relay.process.pid))
+                measured["relay"] = Sample(rate=send(relay), peak_mb=peak_megabytes(relay.process.pid))
                 measured["relay"].cpu_us = (server_seconds(relay.process.pid) - before) * 1e6 / world.pushes
                 size = relay.commit_size()
             measured["sqlite"] = of_client(
@@ -110,46 +110,46 @@ def together(world, name, hand_in):
             measured["sqlite"].rate = float(measured["sqlite"].output)
         return measured.pop(which)
 
-    return take
+    return result
 
 
-def hand_in_lines(world, relay):
-    """Pushes a second that several callers have kept in batches."""
+def send_lines(world, relay):
+    """Returns the pushes per second that are stored for several callers with batches."""
     line = json.dumps({"to": "5d" * 32, "payload": ALERT}, separators=(",", ":"))
     body = "\n".join([line] * LINES)
     batches = world.pushes // LINES // CALLERS
 
     def call(_):
         connection = http.client.HTTPConnection("127.0.0.1", relay.http_port)
-        kept = 0
+        stored = 0
         for _ in range(batches):
             connection.request("POST", "/v1/pushes:batch", body, {"authorization": f"bearer {KEY}"})
-            kept += connection.getresponse().read().count(b'"accepted"')
-        return kept
+            stored += connection.getresponse().read().count(b'"accepted"')
+        return stored
 
     start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(CALLERS) as callers:
-        kept = sum(callers.map(call, range(CALLERS)))
-    rate = kept / (time.monotonic() - start)
-    if kept != batches * LINES * CALLERS:
-        sys.exit(f"bench: {kept} of {batches * LINES * CALLERS} pushes were kept")
+        stored = sum(callers.map(call, range(CALLERS)))
+    rate = stored / (time.monotonic() - start)
+    if stored != batches * LINES * CALLERS:
+        sys.exit(f"bench: {stored} of {batches * LINES * CALLERS} pushes were stored")
     return rate
 
 
-def hand_in_streams(world, relay):
-    """Pushes a second that are kept over HTTP/2, with nobody who waits for Apple."""
+def send_streams(world, relay):
+    """Returns the pushes per second that are stored over HTTP/2, for clients that do not wait for Apple."""
     return h2load(world, relay.port, world.pushes, CONNECTIONS, KEY, ["-H", "prefer: respond-async"]).rate
 
 
 def deliver(world):
-    """What the relay is charged for pushes on their way from h2load to the simulator."""
+    """Returns the CPU time of the relay for pushes from h2load to the simulator."""
     with Relay(world, simulator(world)) as relay:
         return of_server(
             relay.process.pid, lambda: h2load(world, relay.port, world.pushes, bearer=KEY, more=[]), world.pushes)
 
 
 def latency(world):
-    """In how many microseconds 99 of 100 callers have Apple's answer."""
+    """Returns the 99th percentile of the time until Apple's response, in microseconds."""
     log = world.directory / "latency.log"
     log.unlink(missing_ok=True)
     with Relay(world, simulator(world)) as relay:
@@ -165,6 +165,6 @@ def simulator(world):
 
 
 def authorities(world):
-    """The file of those who vouch for the simulator, which makes it."""
+    """Returns the file of the simulator's authority, which the simulator creates."""
     _ = world.simulator
     return f"{world.directory}/authority/ca.pem"

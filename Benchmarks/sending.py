@@ -1,4 +1,4 @@
-"""What it costs to send pushes one by one, 900 in flight over one connection."""
+"""The cost of sending pushes one by one, with 900 in flight on one connection."""
 
 from measuring import Figure, of_client
 
@@ -9,10 +9,10 @@ FIGURES = [
 
 
 def runs(world):
-    def sending(way):
+    def sending(mode):
         return of_client(
             [world.binary, "send", "--port", str(world.nginx.port), "--ca", f"{world.directory}/certificate.pem",
-             "--pushes", str(world.pushes), "--streams", str(world.STREAMS), "--way", way], world.pushes)
+             "--pushes", str(world.pushes), "--streams", str(world.STREAMS), "--way", mode], world.pushes)
 
     return {
         "send-awaited": lambda: sending("awaited"),

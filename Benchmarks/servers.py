@@ -1,4 +1,4 @@
-"""The servers that pushes are sent to, each started when somebody first wants it."""
+"""The servers that receive pushes, each started on first use."""
 
 import functools
 import os
@@ -34,7 +34,7 @@ http {{
 
 
 class World:
-    """A directory, the programs, and the servers of one comparison; servers run on a core of their own."""
+    """The directory, programs and servers of a benchmark run; servers run on a separate core."""
 
     STREAMS = 900
     """Pushes in flight on a connection."""
@@ -48,7 +48,7 @@ class World:
 
     @functools.cached_property
     def nginx(self):
-        """nginx, which answers 200 at once."""
+        """nginx, which returns 200 immediately."""
         port = free_port()
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
@@ -64,13 +64,13 @@ class World:
 
     @property
     def nginx_worker(self):
-        """The process that answers for nginx."""
+        """The process ID of nginx's worker."""
         pid = self.nginx.pid
         return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
     @functools.cached_property
     def simulator(self):
-        """The simulator, which checks, answers and remembers each push."""
+        """The simulator, which checks, answers and stores each push."""
         port = free_port()
         return self.start(
             port, self.martlet, "simulate", "--quiet", "--port", str(port), "--channel-port", "0", "--inbox-port", "0",
@@ -78,7 +78,7 @@ class World:
 
     @functools.cached_property
     def bearer(self):
-        """A provider token that the simulator takes."""
+        """A provider token that the simulator accepts."""
         return subprocess.run([self.martlet, "token"], check=True, capture_output=True, text=True).stdout.strip()
 
     @functools.cached_property
@@ -87,7 +87,7 @@ class World:
         return [secrets.token_hex(32) for _ in range(4096)]
 
     def start(self, port, *command, cores=SERVER_CORE):
-        """Starts a server, on the servers' core by default, and waits until it listens; it is stopped at the end."""
+        """Starts a server, on the servers' core by default, and waits until it listens; `stop` ends it."""
         process = subprocess.Popen(["taskset", "-c", cores, *command], stdout=subprocess.DEVNULL)
         self.processes.append(process)
         process.port = port
@@ -102,13 +102,13 @@ class World:
 
 
 def wait_for(port):
-    """Returns when somebody listens there."""
+    """Waits until a server listens on a port."""
     for _ in range(200):
         try:
             return socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
             time.sleep(0.05)
-    sys.exit(f"bench: nobody listens on port {port}")
+    sys.exit(f"bench: no server listens on port {port}")
 
 
 def free_port():

@@ -1,12 +1,9 @@
-"""The other way round: what a push costs the simulator, which checks, answers and remembers it.
-
-It is compared with what it costs nginx to answer 200.
-"""
+"""The cost of receiving a push in the simulator, which checks, answers and stores it, compared with nginx."""
 
 from measuring import Figure, of_server
 from peers import h2load
 
-FIGURES = [Figure("simulator", "a push taken, judged and remembered", "simulator", "nginx")]
+FIGURES = [Figure("simulator", "a push received, checked and stored", "simulator", "nginx")]
 
 
 def runs(world):

@@ -1,8 +1,8 @@
-"""What it costs to read a Live Activity snapshot and write its content state; no push is sent."""
+"""The cost of parsing a Live Activity snapshot and encoding its content state, without a push."""
 
 from measuring import Figure, of_client
 
-FIGURES = [Figure("surface", "a snapshot read and its state written, against a push", "surface", "h2load")]
+FIGURES = [Figure("surface", "a snapshot parsed and its state encoded, compared with a push", "surface", "h2load")]
 
 
 def runs(world):

@@ -1,11 +1,11 @@
-// Tells the thread sanitizer what Swift's Mutex does: the parts of it that wait and wake are compiled into the
-// toolchain's library, where the sanitizer cannot see them, and without this it reports races that are none.
-// Scripts/sanitize builds it and has it loaded before that library.
+// Reports the acquire and release operations of Swift's Mutex to the thread sanitizer. The slow paths of the lock are in
+// the toolchain's library, which is not instrumented, so that the sanitizer would report false races. Scripts/sanitize
+// builds this library and loads it before the toolchain's.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 
-// Weak, as programs that are not under the sanitizer load this, too.
+// Weak, because programs without the sanitizer load this library, too.
 __attribute__((weak)) void __tsan_acquire(void *);
 __attribute__((weak)) void __tsan_release(void *);
 

@@ -1,15 +1,15 @@
-"""Reads the fenced code blocks of articles and doc comments, with the hidden comments that steer their check.
+"""Reads the fenced code blocks of articles and doc comments, with the hidden comments that control their checks.
 
 A hidden comment is an HTML comment that starts with "check:". DocC and GitHub do not render it.
 
     <!-- check: swift            Swift at file scope for every Swift block of the document: imports, private names
     …
     -->
-    <!-- check: sh               shell that runs at this place and is not shown
+    <!-- check: sh               shell code that runs at this position and is not rendered
     …
     -->
     <!-- check: skip REASON -->  the next block is not checked
-    <!-- check: main-actor -->   the next Swift block compiles on the main actor, too, as in the top-level code of main.swift
+    <!-- check: main-actor -->   the next Swift block must also compile on the main actor, like the top-level code of main.swift
     <!-- check: exit STATUS -->  the last command of the next block exits with this status
     <!-- check: shape -->        numbers in the output of the next block may differ
     <!-- check: file NAME -->    the next block is written to this file, for the commands that follow
@@ -52,7 +52,7 @@ MARKS = {"skip": r".+", "main-actor": r"", "exit": r"\d+", "shape": r"", "file":
 
 
 def read(path):
-    """The document at a path: an article, or the doc comments of a Swift file."""
+    """Reads a document: an article, or the doc comments of a Swift file."""
     lines = pathlib.Path(path).read_text().splitlines()
     if path.endswith(".swift"):
         lines = [DOC_COMMENT.sub("", line) if DOC_COMMENT.match(line) else "" for line in lines]

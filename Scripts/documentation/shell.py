@@ -15,12 +15,12 @@ PORT = re.compile(rf"(?<![\w.])({'|'.join(PORTS)})(?!\w)")
 # The directories of an installed relay.
 INSTALLED = re.compile(r"/(etc|var/lib)/martlet(?=/)")
 SECONDS = 60
-# Programs that stand for those of the examples, and further ones for hidden commands.
+# Replacements for programs in the examples, and programs for hidden commands.
 PROGRAMS = pathlib.Path(__file__).parent / "bin"
 
 
 class Session:
-    """The commands of one document, with a directory, ports and servers of their own."""
+    """Runs the commands of one document, with its own directory, ports and servers."""
 
     def __init__(self, program, scratch):
         self.scratch = scratch
@@ -39,17 +39,17 @@ class Session:
         }
 
     def localized(self, text):
-        """The text with the ports and the directory of this session."""
+        """Replaces ports and directories by those of this session."""
         return PORT.sub(lambda found: self.ports[found[1]], INSTALLED.sub(str(self.directory), text))
 
     def check(self, block):
-        """Runs a block, and returns what is wrong with it."""
+        """Runs a block and returns its errors."""
         if name := block.marks.get("file"):
             (self.directory / name).write_text(self.localized(block.text) + "\n")
         if block.language == "sh":
             status, output = self.run("set -e\n" + block.text)
-            wanted = int(block.marks.get("exit", 0))
-            return [] if status == wanted else [f"exit status {status}, not {wanted}\n{output}"]
+            expected = int(block.marks.get("exit", 0))
+            return [] if status == expected else [f"exit status {status}, not {expected}\n{output}"]
         if block.language == "sql":
             command = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", self.localized(block.marks.get("sql", ""))]
             status, output = self.run(block.text, command)
@@ -59,7 +59,7 @@ class Session:
         return []
 
     def check_transcript(self, block):
-        """Runs each command of a transcript, and compares its output with what is shown."""
+        """Runs each command of a transcript, and compares its output with the document."""
         commands = commands_of(self.localized(block.text))
         script = "".join(f"{command}\necho \"@@@ $?\"\n" for command, _ in commands)
         status, output = self.run(script)
@@ -69,10 +69,10 @@ class Session:
         errors = []
         for index, (command, shown) in enumerate(commands):
             printed, status = parts[2 * index].splitlines(), int(parts[2 * index + 1])
-            wanted = int(block.marks.get("exit", 0)) if index == len(commands) - 1 else 0
-            if status != wanted:
-                errors.append(f"`{command}` exited with {status}, not {wanted}: {' '.join(printed)}")
-            elif shown and not is_alike(shown, printed, "shape" in block.marks):
+            expected = int(block.marks.get("exit", 0)) if index == len(commands) - 1 else 0
+            if status != expected:
+                errors.append(f"`{command}` exited with {status}, not {expected}: {' '.join(printed)}")
+            elif shown and not is_match(shown, printed, "shape" in block.marks):
                 errors.append("\n".join([f"`{command}` prints", *printed, "and the document shows", *shown]))
         return errors
 
@@ -89,7 +89,7 @@ class Session:
             return "none", f"{output}\nstopped after {SECONDS} seconds"
 
     def close(self):
-        """Stops the servers that the blocks started, the last one first."""
+        """Stops the servers that the blocks started, in reverse order."""
         file = self.scratch / "servers"
         servers = list(map(int, file.read_text().split())) if file.exists() else []
         for pid in filter(is_running, reversed(servers)):
@@ -113,7 +113,7 @@ def free_port():
 
 
 def commands_of(transcript):
-    """The commands of a transcript, each with the lines that it prints."""
+    """Returns the commands of a transcript, each with its output lines."""
     commands = []
     is_continued = False
     for line in transcript.splitlines():
@@ -131,7 +131,7 @@ TOKEN = re.compile(r"…|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\w{20
 
 
 def pattern_of(line, is_shape):
-    """A pattern for a line of output: identifiers and spaces may differ, and `…` stands for anything."""
+    """Returns a pattern for a line of output: identifiers and spaces may differ, and `…` matches anything."""
     pattern = ""
     for token in TOKEN.findall(line):
         if token == "…":
@@ -147,6 +147,6 @@ def pattern_of(line, is_shape):
     return pattern
 
 
-def is_alike(shown, printed, is_shape):
+def is_match(shown, printed, is_shape):
     return len(shown) == len(printed) and all(
         re.fullmatch(pattern_of(left, is_shape), right.rstrip()) for left, right in zip(shown, printed))

@@ -9,15 +9,15 @@ import subprocess
 import sys
 
 FEATURES = ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault"]
-# A block that ends before its values are used is still a good example.
+# Examples may contain values that they do not use.
 HARMLESS = re.compile(r"never (used|mutated|read|executed)")
 IMPORT = re.compile(r"^(?:@\w+ )?import \w+.*$", re.MULTILINE)
 
 
 def compile_blocks(documents, setups, build, scratch):
-    """Compiles each block as a function of its own, and returns what the compiler reports with the block's place.
+    """Compiles each block as a separate function, and returns the compiler's diagnostics for the document.
 
-    `setups` maps the path of a document to Swift that its file begins with, besides its own.
+    `setups` maps the path of a document to the Swift code at the start of its file.
     """
     sources = []
     for number, document in enumerate(documents):
@@ -34,7 +34,7 @@ def compile_blocks(documents, setups, build, scratch):
         compiler, "-emit-sil", "-o", os.devnull, "-wmo", "-parse-as-library", "-module-name", "DocumentationExamples",
         "-swift-version", "6", "-module-cache-path", str(build / "ModuleCache"), "-I", str(build / "Modules"),
     ]
-    # For examples of a manifest.
+    # For examples of package manifests.
     arguments += ["-I", str(resources / "pm/ManifestAPI"), "-package-description-version", "6.3.0"]
     for feature in FEATURES:
         arguments += ["-enable-upcoming-feature", feature]
@@ -43,7 +43,7 @@ def compile_blocks(documents, setups, build, scratch):
 
 
 def source_of(path, setup, blocks):
-    """A Swift file with the blocks of a document, in which every line keeps its place."""
+    """Returns a Swift file with the blocks of a document and their source locations."""
     imports, bodies = [], []
     for line, text in setup:
         imports += IMPORT.findall(text)
@@ -68,7 +68,7 @@ def located(path, line, text):
 
 
 def without_imports(text):
-    """The text with an empty line in the place of each import."""
+    """Replaces each import by an empty line."""
     return IMPORT.sub("", text)
 
 
@@ -83,7 +83,7 @@ def output_of(*command):
 
 
 def system_arguments(build, resources):
-    """The arguments for the C modules that the package's modules import, and for the SDK on macOS."""
+    """Returns the arguments for the C modules of the package, and for the SDK on macOS."""
     arguments = []
     maps = [*pathlib.Path("Sources").glob("C*/module.modulemap"), *build.glob("C*.build/module.modulemap")]
     for each in maps:
@@ -92,7 +92,7 @@ def system_arguments(build, resources):
         arguments += ["-Xcc", flag]
     if sys.platform == "darwin":
         developer = pathlib.Path(output_of("xcrun", "--show-sdk-platform-path")) / "Developer"
-        # The oldest macOS of the manifest, for which the modules are built.
+        # The deployment target of the manifest, for which the modules are built.
         arguments += ["-sdk", output_of("xcrun", "--show-sdk-path"), "-target", f"{os.uname().machine}-apple-macosx15.0"]
         arguments += ["-F", str(developer / "Library/Frameworks"), "-I", str(developer / "usr/lib")]
         arguments += ["-plugin-path", str(resources / "host/plugins/testing")]
@@ -100,7 +100,7 @@ def system_arguments(build, resources):
 
 
 def errors_of(run):
-    """The diagnostics that count, one line each."""
+    """Returns the relevant diagnostics, one line each."""
     errors = []
     for line in run.stderr.splitlines():
         if re.search(r": (error|warning): ", line) and not HARMLESS.search(line):

@@ -1,30 +1,29 @@
 import TestSupport
 import Testing
 
-/// The program as users run it: arguments, both outputs, and exit status, in pipes and on terminals.
+/// Tests of the program's arguments, outputs and exit status, in pipes and on terminals.
 ///
-/// It drives the program beside these tests, or the one that the variable `MARTLET_PROGRAM` names.
+/// They run the program beside the tests, or the one of the variable `MARTLET_PROGRAM`.
 @Suite(.timeLimit(.minutes(3))) struct BlackBoxTests {
     @Test(arguments: CommandTable.all)
-    func `commands do what their users expect`(table: CommandTable) async throws {
+    func `commands have the expected outputs and exit status`(table: CommandTable) async throws {
         var world = try await World()
         if table.needsRelay { try await world.startRelay() }
         for invocation in table.invocations { try await invocation.check(in: world) }
     }
 
-    @Test func `the tables hold at least 200 invocations, and no line twice`() {
-        let lines = CommandTable.all.flatMap { table in table.invocations.map { "\($0.place) \($0.line)" } }
+    @Test func `the tables have at least 200 invocations without duplicates`() {
+        let lines = CommandTable.all.flatMap { table in table.invocations.map { "\($0.destination) \($0.line)" } }
         #expect(lines.count >= 200)
         #expect(Set(lines).count == lines.count)
     }
 
-    @Test func `fifty devices give fifty rows in their order, and one unregistered device gives status 1`() async throws
-    {
+    @Test func `fifty devices give fifty rows in order, and an unregistered device gives status 1`() async throws {
         let world = try await World()
         for missing in [nil, 0, 17, 49] {
             let tokens = (0..<50).map { $0 == missing ? "5d3a00dead" : "5d3a6a1c8f9a\(1_000 + $0)" }
-            let words = tokens.map { "--to \($0)" }.joined(separator: " ")
-            let line = "send $server \(words) --topic com.example.app --title Hi --json"
+            let options = tokens.map { "--to \($0)" }.joined(separator: " ")
+            let line = "send $server \(options) --topic com.example.app --title Hi --json"
             let run = try await ProgramRun("/bin/sh", ["-c", world.script(for: line)])
             #expect(run.status == (missing == nil ? 0 : 1))
             let found = run.text.matches(of: /"device-token":"([0-9a-f]+)"/).map { String($0.1) }
@@ -34,7 +33,7 @@ import Testing
     }
 }
 
-/// Invocations that share a simulator, in their order.
+/// Invocations that run in order with one simulator.
 struct CommandTable: Sendable, CustomTestStringConvertible {
     let name: String
     var needsRelay = false
@@ -42,5 +41,5 @@ struct CommandTable: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = [help, send, sendMany, live, channels, surface, relay, relayQuestions, checks, files]
+    static let all = [help, send, sendMany, live, channels, surface, relay, relayQueries, checks, files]
 }

@@ -1,11 +1,11 @@
 extension CommandTable {
-    /// What a relay's operator runs without a relay.
+    /// Commands of a relay's operator that need no running relay.
     static let relay = CommandTable(
         name: "relay",
         needsRelay: true,
         invocations: [
-            Invocation("relay check --configuration $configuration", output: ["app"], isChatty: true),
-            Invocation("relay check --configuration $configuration --json", json: ["apps"], isChatty: true),
+            Invocation("relay check --configuration $configuration", output: ["app"], printsNotes: true),
+            Invocation("relay check --configuration $configuration --json", json: ["apps"], printsNotes: true),
             Invocation(
                 "relay check --configuration missing.json",
                 status: 2,
@@ -34,11 +34,11 @@ extension CommandTable {
                 "relay --configuration $configuration --data $directory/other.sqlite",
                 status: 1,
                 errors: ["listen.production: cannot listen on 127.0.0.1:", "in use"],
-                isChatty: true
+                printsNotes: true
             ),
-            Invocation("relay --configuration $configuration", status: 1, errors: ["in use"], isChatty: true),
-            Invocation("relay keys make --name backend --apps app", output: ["mrt_"], isChatty: true),
-            Invocation("relay keys make --name backend --apps app --json", json: ["key"], isChatty: true),
+            Invocation("relay --configuration $configuration", status: 1, errors: ["in use"], printsNotes: true),
+            Invocation("relay keys make --name backend --apps app", output: ["mrt_"], printsNotes: true),
+            Invocation("relay keys make --name backend --apps app --json", json: ["key"], printsNotes: true),
             Invocation("relay keys make --apps app", status: 2, errors: ["--name"]),
             Invocation("relay keys make --name '' --apps app", status: 2, errors: ["--name"]),
             Invocation("relay keys make --name backend --apps ''", status: 2, errors: ["--apps"]),
@@ -77,8 +77,8 @@ extension CommandTable {
         ]
     )
 
-    /// Questions to a relay.
-    static let relayQuestions = CommandTable(
+    /// Commands that query a running relay.
+    static let relayQueries = CommandTable(
         name: "relay status and the like",
         needsRelay: true,
         invocations: [

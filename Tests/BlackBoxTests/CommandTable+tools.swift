@@ -1,5 +1,5 @@
 extension CommandTable {
-    /// Commands that check something.
+    /// Commands that check the setup.
     static let checks = CommandTable(
         name: "doctor, healthcheck, token",
         invocations: [
@@ -117,7 +117,7 @@ extension CommandTable {
         ]
     )
 
-    /// Commands that print what others use.
+    /// Commands that print data for other programs.
     static let files = CommandTable(
         name: "ca, completion, manual, simulate, demo",
         invocations: [

@@ -2,51 +2,51 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One call of the program as a user types it, and what has to come of it.
+/// A command line and its expected results.
 struct Invocation: Sendable {
-    /// Where the program's outputs go.
-    enum Place: Sendable {
+    /// The destination of the program's outputs.
+    enum Destination: Sendable {
         case pipe
         case terminal(columns: UInt16)
     }
 
-    /// The arguments as they are typed; the shell expands `$server` and the other variables of a ``World``.
+    /// The arguments in shell syntax, with `$server` and the other variables of a ``World``.
     let line: String
     let status: Int32
-    let place: Place
-    /// Texts that standard output contains; on a terminal both outputs are one.
+    let destination: Destination
+    /// Texts that standard output contains; on a terminal it includes standard error.
     let output: [String]
     /// Texts that standard error contains.
     let errors: [String]
-    /// The members that each line of standard output has as a JSON object; nil where no JSON is asked for.
+    /// The members of the JSON object on each line of standard output; nil without `--json`.
     let members: [String]?
-    /// Whether standard error may say more than ``errors`` although the call succeeds.
-    let isChatty: Bool
+    /// Whether standard error may have output although the command succeeds.
+    let printsNotes: Bool
 
     init(
         _ line: String,
         status: Int32 = 0,
-        on place: Place = .pipe,
+        on destination: Destination = .pipe,
         output: [String] = [],
         errors: [String] = [],
         json members: [String]? = nil,
-        isChatty: Bool = false
+        printsNotes: Bool = false
     ) {
         self.line = line
         self.status = status
-        self.place = place
+        self.destination = destination
         self.output = output
         self.errors = errors
         self.members = members
-        self.isChatty = isChatty
+        self.printsNotes = printsNotes
     }
 
-    /// Runs the program and checks what came of it.
+    /// Runs the command and checks its results.
     func check(in world: World, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let run = try await run(in: world)
-        let story = Comment(rawValue: "martlet \(line)\n[\(run.status)]\n\(run.output)\n[errors]\n\(run.errors)")
+        let details = Comment(rawValue: "martlet \(line)\n[\(run.status)]\n\(run.output)\n[errors]\n\(run.errors)")
         func expect(_ isTrue: Bool, _ rule: String) {
-            #expect(isTrue, "\(rule): \(story)", sourceLocation: sourceLocation)
+            #expect(isTrue, "\(rule): \(details)", sourceLocation: sourceLocation)
         }
         expect(run.status == status, "the exit status is \(status)")
         for text in output {
@@ -56,27 +56,27 @@ struct Invocation: Sendable {
             expect(run.errors.localizedCaseInsensitiveContains(text), "standard error contains \"\(text)\"")
         }
         let all = run.output + run.errors
-        for leak in ["Optional(", "Swift.", "Foundation.", "Error Domain", "APNsClient.", "fatal", " nil"] {
-            expect(!all.contains(leak), "no message shows \"\(leak)\"")
+        for leak in ["Optional(", "Swift.", "Foundation.", "Error Domain", "MartletCore.", "fatal", " nil"] {
+            expect(!all.contains(leak), "no message contains \"\(leak)\"")
         }
-        expect(!all.contains("PRIVATE KEY-----\n"), "no message shows a key")
-        switch place {
+        expect(!all.contains("PRIVATE KEY-----\n"), "no message contains a key")
+        switch destination {
         case .pipe:
-            expect(!all.contains("\u{1B}["), "no escape codes go into a pipe")
+            expect(!all.contains("\u{1B}["), "a pipe gets no escape codes")
             if status == 2, members == nil, output.isEmpty {
                 expect(run.output.isEmpty, "wrong usage prints nothing to standard output")
             }
             if status != 0, members == nil {
-                expect(!all.isEmpty, "a failure says what is wrong")
-            } else if status == 0, errors.isEmpty, !isChatty {
-                expect(run.errors.isEmpty, "success is quiet on standard error")
+                expect(!all.isEmpty, "a failure prints a message")
+            } else if status == 0, errors.isEmpty, !printsNotes {
+                expect(run.errors.isEmpty, "a successful command prints nothing to standard error")
             }
         case .terminal(let columns):
             let widest = run.output.split(separator: "\n").map { Invocation.width(of: $0) }.max() ?? 0
             if line.contains("help") { expect(widest <= Int(columns), "help fits \(columns) columns (\(widest))") }
         }
         if !run.output.isEmpty { expect(run.output.hasSuffix("\n"), "standard output ends with a newline") }
-        if line.contains("help"), case .pipe = place {
+        if line.contains("help"), case .pipe = destination {
             let widest = all.split(separator: "\n").map { Invocation.width(of: $0) }.max() ?? 0
             expect(widest <= 120, "help has no lines over 120 columns (\(widest))")
         }
@@ -96,7 +96,7 @@ struct Invocation: Sendable {
         }
     }
 
-    /// Columns that a line takes on a screen: characters, without the codes of colours.
+    /// The width of a line in columns, without escape codes.
     private static func width(of line: Substring) -> Int {
         line.replacing(/\u{1B}\[[0-9;]*[A-Za-z]/, with: "").count
     }
@@ -111,17 +111,17 @@ struct Invocation: Sendable {
 
     private func run(in world: World) async throws -> Run {
         let script = world.script(for: line)
-        switch place {
+        switch destination {
         case .pipe:
             let run = try await ProgramRun("/bin/sh", ["-c", script])
-            return Run(status: run.status, output: run.text, errors: run.complaint)
+            return Run(status: run.status, output: run.text, errors: run.errorOutput)
         case .terminal(let columns):
             let terminal = try PseudoTerminal(columns: columns)
             let child = try ChildProcess(
                 "/bin/sh",
                 ["-c", script],
                 output: terminal.path,
-                complaints: terminal.path
+                errors: terminal.path
             )
             let status = Task { await child.ended() }
             let text = await terminal.text { _ = await status.value }

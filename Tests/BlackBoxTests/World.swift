@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// What invocations are run against: a simulator, perhaps a relay, and a directory with files.
+/// The environment of invocations: a simulator, optionally a relay, and a directory with files.
 struct World: Sendable {
     private let simulator: SimulatorProcess
     private let scratch: ScratchDirectory
     private var relay: RelayProcess?
 
-    /// Starts a simulator with TLS, and writes the files that invocations name.
+    /// Starts a simulator with TLS, and writes the files of the invocations.
     init() async throws {
         simulator = try await SimulatorProcess(isEncrypted: true, "--quiet")
         scratch = try ScratchDirectory()
@@ -27,7 +27,7 @@ struct World: Sendable {
         try scratch.write([0xFF, 0xFE, 0x0A], to: "binary.p8")
     }
 
-    /// Starts a relay in front of the simulator, too.
+    /// Starts a relay that sends to the simulator.
     mutating func startRelay() async throws {
         let authority = try scratch.write(simulator.authorityPEM ?? "", to: "apple.pem")
         let relay = try await RelayProcess(
@@ -37,7 +37,7 @@ struct World: Sendable {
         self.relay = relay
     }
 
-    /// A shell script that runs the program with these arguments, in the directory of the files.
+    /// Returns a shell script that runs the program with arguments in the directory of the files.
     func script(for line: String) -> String {
         var settings = [
             "martlet": MartletProcess.program,

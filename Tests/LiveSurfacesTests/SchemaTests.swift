@@ -26,7 +26,7 @@ import Testing
         let files = try documents.enumerated().map { try scratch.write($1.encoded(), to: "\($0).json") }
         let run = try await ProgramRun(Python.interpreter, ["Tests/Peers/check_schema.py", schema] + files)
         let verdicts = run.text.split(separator: "\n")
-        try #require(verdicts.count == documents.count, "\(run.complaint)")
+        try #require(verdicts.count == documents.count, "\(run.errorOutput)")
         for (document, verdict) in zip(documents, verdicts) {
             let isValid = (try? SurfaceSnapshot(document)) != nil
             #expect(verdict == (isValid ? "valid" : "invalid"), "\(document.text)")

@@ -38,7 +38,7 @@ import Testing
 
     @Test func `the demonstration ends well and shows every kind of answer`() async throws {
         let run = try await martlet("demo")
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         let rows = run.text.split(separator: "\n").filter { $0.contains(/^ *[0-9]+ {2}/) }
         #expect(rows.count >= 30)
         for answer in ["BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredProviderToken", "PayloadTooLarge"] {
@@ -67,7 +67,7 @@ import Testing
             "3",
             "--json"
         )
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         let answers = try run.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
         #expect(answers.map { $0["device-token"]?.stringValue } == ["5d3a6a1c", "a1b2c3d4"])
         #expect(answers.allSatisfy { $0["status"]?.integerValue == 200 })
@@ -86,7 +86,7 @@ import Testing
         let bench = try await Bench()
         let payload = #"{ "aps" : {"alert":"exactly so"}, "n" : 1.50 }"#
         let run = try await bench.send("--payload", "-", input: payload)
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         #expect(await bench.apns.pushes.map { String(decoding: $0.payload, as: UTF8.self) } == [payload])
         await bench.apns.stop()
     }
@@ -94,7 +94,7 @@ import Testing
     @Test func `a push in the background has its own priority`() async throws {
         let bench = try await Bench()
         let run = try await bench.send("--background", "--custom", #"{"sync":true}"#)
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.headers.pushType == "background" && push.headers.priority == "5")
         #expect(String(decoding: push.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"sync":true}"#)
@@ -132,8 +132,8 @@ import Testing
     ])
     func `mistakes are explained`(arguments: [String], status: Int32, explanation: String) async throws {
         let run = try await ProgramRun(Self.martlet, arguments)
-        #expect(run.status == status, "\(run.text)\(run.complaint)")
-        #expect((run.text + run.complaint).contains(explanation), "\(run.text)\(run.complaint)")
+        #expect(run.status == status, "\(run.text)\(run.errorOutput)")
+        #expect((run.text + run.errorOutput).contains(explanation), "\(run.text)\(run.errorOutput)")
     }
 
     // MARK: live, broadcast and channels
@@ -150,7 +150,7 @@ import Testing
             ["live", "end"] + server + ["--dismiss", "now"],
         ] {
             let run = try await ProgramRun(Self.martlet, arguments)
-            #expect(run.status == 0 && run.text.hasPrefix("200 accepted as "), "\(run.text)\(run.complaint)")
+            #expect(run.status == 0 && run.text.hasPrefix("200 accepted as "), "\(run.text)\(run.errorOutput)")
         }
         let payloads = try await bench.apns.pushes.map { try JSONReader.read($0.payload)["aps"] }
         #expect(payloads.map { $0?["event"]?.stringValue } == ["start", "update", "end"])
@@ -172,10 +172,10 @@ import Testing
         #expect(try await run(broadcast).status == 0)
         #expect(try await run(["channels", "delete", "--channel", channel]).status == 0)
         let refused = try await run(broadcast)
-        #expect(refused.status == 1 && refused.complaint.contains("ChannelNotRegistered"))
+        #expect(refused.status == 1 && refused.errorOutput.contains("ChannelNotRegistered"))
         #expect(await bench.apns.pushes.map(\.channel?.rawValue) == [channel, channel])
         let family = try await ProgramRun(Self.martlet, ["channels"])
-        #expect(family.status == 2 && family.complaint.contains("  channels create  "))
+        #expect(family.status == 2 && family.errorOutput.contains("  channels create  "))
         await bench.apns.stop()
     }
 
@@ -199,7 +199,7 @@ import Testing
         ] {
             let run = try await ProgramRun(Self.martlet, arguments)
             #expect(run.status == Int32(status), "\(arguments)")
-            #expect(run.text.contains(finding) && !run.text.contains("17.0.0.0"), "\(run.text)\(run.complaint)")
+            #expect(run.text.contains(finding) && !run.text.contains("17.0.0.0"), "\(run.text)\(run.errorOutput)")
             let json = try await ProgramRun(Self.martlet, arguments + ["--json"])
             let report = try JSONReader.read(json.output)
             #expect(json.status == Int32(status) && report["ok"] == false && report["error"] != nil, "\(json.text)")
@@ -231,7 +231,7 @@ import Testing
         let payload =
             #"{"aps":{"encryptedData":"ZW5jcnlwdGVk","sessionIdentifier":"s-1","keyID":"a2V5","messageIndex":"42"}}"#
         let run = try await bench.send("--push-type", "accessory", "--payload", "-", input: payload)
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         let push = try #require(await bench.apns.pushes.first)
         #expect(push.headers.topic == "com.example.app.push-type.accessory")
         #expect(push.headers.priority == nil && push.headers.expiration == nil)
@@ -253,11 +253,11 @@ import Testing
         let header = base64URL(#"{"alg":"ES256","kid":"ABC123DEFG"}"#.utf8)
         let claims = base64URL(#"{"iss":"DEF123GHIJ","iat":\#(issuedAt)}"#.utf8)
         let run = try await martlet("token", "\(header).\(claims).\(base64URL([UInt8](repeating: 7, count: 64)))")
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         #expect(run.text.contains("unusual") == (expected != nil), "\(run.text)")
         if let expected { #expect(run.text.contains(expected), "\(run.text)") }
         let cut = try await martlet("token", "\(header).\(claims).\(base64URL([UInt8](repeating: 7, count: 63)))")
-        #expect(cut.status != 0 && cut.complaint.contains("63 bytes"), "\(cut.complaint)")
+        #expect(cut.status != 0 && cut.errorOutput.contains("63 bytes"), "\(cut.errorOutput)")
     }
 
     @Test func `a token from a key file is one that openssl made the key for, and is explained`() async throws {
@@ -268,7 +268,7 @@ import Testing
         )
         let file = try scratch.write(key.output, to: "AuthKey_ABC123DEFG.p8")
         let run = try await martlet("token", "--key", file, "--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ")
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         let explained = try await martlet("token", "bearer " + run.text.trimmingCharacters(in: .newlines))
         #expect(explained.status == 0)
         for fact in ["ABC123DEFG", "DEF123GHIJ", "64 bytes"] { #expect(explained.text.contains(fact)) }
@@ -285,7 +285,7 @@ import Testing
         let release = options.contains("--allow-release") ? ["--release-host", "http://localhost:1"] : []
         let arguments = ["simulate", "--h2c", "--port", "0", "--inbox-port", "0"] + options + release
         let simulator = try await MartletProcess(arguments)
-        #expect(simulator.complaints.contains("--allow-release, other machines can send") == hasWarning)
+        #expect(simulator.errorOutput.contains("--allow-release, other machines can send") == hasWarning)
     }
 
     @Test func `the simulator prints what clients need, shows each push, and stops when told to`() async throws {
@@ -318,7 +318,7 @@ import Testing
             "--body",
             "Hello"
         )
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         #expect(try await printed(#/200 +(alert) /#) == "alert")
         simulator.interrupt()
         #expect(await simulator.ended() == 0)

@@ -46,8 +46,8 @@ import Testing
             ] + words
         )
         let found = run.text.split(separator: "\n").map(String.init)
-        if let all { #expect(Set(found) == Set(all), "\(run.text)\(run.complaint)") }
-        for word in some { #expect(found.contains(word), "\(run.text)\(run.complaint)") }
+        if let all { #expect(Set(found) == Set(all), "\(run.text)\(run.errorOutput)") }
+        for word in some { #expect(found.contains(word), "\(run.text)\(run.errorOutput)") }
         withExtendedLifetime(scratch) {}
     }
 
@@ -62,8 +62,8 @@ import Testing
             home + ["fish", "--no-config", "-c", "source \(script); complete -C \"\(line)\""]
         )
         let found = run.text.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
-        if let all { #expect(Set(found) == Set(all), "\(run.text)\(run.complaint)") }
-        for word in some { #expect(found.contains(word), "\(run.text)\(run.complaint)") }
+        if let all { #expect(Set(found) == Set(all), "\(run.text)\(run.errorOutput)") }
+        for word in some { #expect(found.contains(word), "\(run.text)\(run.errorOutput)") }
     }
 
     @Test(.enabled(if: exists("zsh")), arguments: cases.indices)
@@ -83,16 +83,16 @@ import Testing
             """
         let run = try await ProgramRun("zsh", ["-f", "-c", stubs, "zsh", script] + words)
         let found = run.text.split(separator: "\n").map(String.init)
-        if let all { #expect(Set(found) == Set(all), "\(run.text)\(run.complaint)") }
-        for word in some { #expect(found.contains(word), "\(run.text)\(run.complaint)") }
-        #expect(run.complaint.isEmpty, "\(run.complaint)")
+        if let all { #expect(Set(found) == Set(all), "\(run.text)\(run.errorOutput)") }
+        for word in some { #expect(found.contains(word), "\(run.text)\(run.errorOutput)") }
+        #expect(run.errorOutput.isEmpty, "\(run.errorOutput)")
         withExtendedLifetime(scratch) {}
     }
 
     @Test(.enabled(if: exists("groff"))) func `groff finds nothing wrong with the manual page`() async throws {
         let page = try await ProgramRun(MartletProcess.program, ["manual"])
         let run = try await ProgramRun("groff", ["-man", "-Tutf8", "-Kutf8", "-ww", "-P-cbou"], input: page.output)
-        #expect(run.status == 0 && run.complaint.isEmpty, "\(run.complaint)")
+        #expect(run.status == 0 && run.errorOutput.isEmpty, "\(run.errorOutput)")
         for text in ["EXIT STATUS", "martlet live start", "--expiration", "The server cannot be reached"] {
             #expect(run.text.contains(text), "\(text)")
         }

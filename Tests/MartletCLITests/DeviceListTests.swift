@@ -44,7 +44,7 @@ import Testing
         let file = try bench.scratch.write(list, to: "list")
         for source in [file, "-"] {
             let run = try await bench.send("--tokens", source, input: list)
-            #expect(run.status == 0, "\(run.text)\(run.complaint)")
+            #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         }
         #expect(await bench.apns.pushCount == 2)
         #expect(await bench.payloads() == ["00ff": #"{"aps":{"alert":{"title":"Hi"}}}"#])
@@ -54,7 +54,7 @@ import Testing
     @Test func `a byte order mark before a plain list is skipped`() async throws {
         let bench = try await Bench()
         let run = try await bench.send("--tokens", "-", "--body", "x", input: "\u{FEFF}00ff\n00aa\n")
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         #expect(Set(await bench.apns.pushes.map(\.deviceToken)) == ["00ff", "00aa"])
         await bench.apns.stop()
     }
@@ -64,11 +64,11 @@ import Testing
         for list in ["00ff\n", "token,priority\n00ff,5\n"] {
             let file = try bench.scratch.write(list, to: "list")
             let run = try await bench.send("--tokens", file)
-            #expect(run.status == 2 && run.complaint.contains("nothing to send: give --title"), "\(run.complaint)")
+            #expect(run.status == 2 && run.errorOutput.contains("nothing to send: give --title"), "\(run.errorOutput)")
         }
         let file = try bench.scratch.write("token,title\n00ff,Hi\n00aa,\n", to: "list")
         let run = try await bench.send("--tokens", file)
-        #expect(run.status == 2 && run.complaint.contains("line 3: has no content"), "\(run.complaint)")
+        #expect(run.status == 2 && run.errorOutput.contains("line 3: has no content"), "\(run.errorOutput)")
         #expect(await bench.apns.pushCount == 0)
         await bench.apns.stop()
     }
@@ -78,11 +78,11 @@ import Testing
         let list = "token,body\n00ff,\"one\ntwo, \"\"three\"\"\r\n\"\n\n00aa,four \"5\"\nnonsense,x\n"
         let file = try bench.scratch.write(list, to: "list")
         let refusal = try await bench.send("--tokens", file)
-        #expect(refusal.status == 2 && refusal.complaint.contains("line 7: "), "\(refusal.complaint)")
-        #expect(refusal.complaint.contains("1 bad line;"))
+        #expect(refusal.status == 2 && refusal.errorOutput.contains("line 7: "), "\(refusal.errorOutput)")
+        #expect(refusal.errorOutput.contains("1 bad line;"))
         for source in [file, "-"] {
             let run = try await bench.send("--tokens", source, "--skip-bad-lines", "--json", input: list)
-            #expect(run.status == 0 && run.text.contains(#""accepted":2"#), "\(run.text)\(run.complaint)")
+            #expect(run.status == 0 && run.text.contains(#""accepted":2"#), "\(run.text)\(run.errorOutput)")
         }
         let payloads = await bench.payloads()
         #expect(payloads["00ff"] == #"{"aps":{"alert":{"body":"one\ntwo, \"three\"\r\n"}}}"#)
@@ -99,9 +99,9 @@ import Testing
         let bench = try await Bench()
         let file = try bench.scratch.write("token,title\n" + lines, to: "list")
         let run = try await bench.send("--tokens", file)
-        #expect(run.status == 2 && run.complaint.contains(message), "\(run.complaint)")
+        #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.errorOutput)")
         let skipping = try await bench.send("--tokens", file, "--skip-bad-lines")
-        #expect(skipping.complaint.contains(message), "\(skipping.complaint)")
+        #expect(skipping.errorOutput.contains(message), "\(skipping.errorOutput)")
         #expect(await bench.apns.pushCount == 0)
         await bench.apns.stop()
     }
@@ -120,7 +120,7 @@ import Testing
         for outputs in [["--results", file], ["--results", earlier, "--dead-tokens", file]] {
             let words = bench.words(["--tokens", list, "--body", "x", "--resume"] + outputs)
             let run = try await ProgramRun(MartletProcess.program, words)
-            #expect(run.status == 2 && run.complaint.contains("does not contain"), "\(run.text)\(run.complaint)")
+            #expect(run.status == 2 && run.errorOutput.contains("does not contain"), "\(run.text)\(run.errorOutput)")
             #expect(try bench.scratch.read("file") == text)
         }
         #expect(await bench.apns.pushCount == 0)
@@ -139,7 +139,7 @@ import Testing
             ] {
                 let words = bench.words(["--tokens", list, "--body", "x", "--resume"] + outputs)
                 let run = try await ProgramRun(MartletProcess.program, words)
-                #expect(run.status == 2 && run.complaint.contains("is the list of --tokens"), "\(run.complaint)")
+                #expect(run.status == 2 && run.errorOutput.contains("is the list of --tokens"), "\(run.errorOutput)")
                 #expect(try bench.scratch.read("list") == entry)
             }
         }
@@ -163,7 +163,7 @@ import Testing
             "--dead-tokens",
             dead
         )
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         #expect(await bench.apns.pushes.map(\.deviceToken) == ["00aa"])
         let text = try bench.scratch.read("results")
         #expect(text.hasPrefix(whole + #"{"line":2,"device-token":"00aa","#) && text.hasSuffix("}\n"), "\(text)")
@@ -177,7 +177,7 @@ import Testing
         let entry = #"{"line":1,"device-token":"00ff","status":200}"#
         let results = try bench.scratch.write(entry, to: "results")
         let run = try await bench.send("--tokens", list, "--body", "x", "--resume", "--results", results)
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         #expect(await bench.apns.pushes.map(\.deviceToken) == ["00aa"])
         let lines = try bench.scratch.read("results").split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 3 && lines[0] == entry && lines[1].hasPrefix(#"{"line":2,"#) && lines[2].isEmpty)
@@ -188,7 +188,7 @@ import Testing
         let bench = try await Bench()
         let words = bench.words(["--tokens", "/dev/stdin", "--body", "x"] + more)
         let run = try await ProgramRun(MartletProcess.program, words, input: Array("00ff\n00aa\n".utf8))
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         #expect(Set(await bench.apns.pushes.map(\.deviceToken)) == ["00ff", "00aa"])
         await bench.apns.stop()
     }
@@ -201,9 +201,9 @@ import Testing
         let first = try ChildProcess(MartletProcess.program, words + ["--rate", "20"])
         while await bench.apns.pushCount < 3 { await Task.yield() }
         let second = try await ProgramRun(MartletProcess.program, words + ["--resume"])
-        #expect(second.status == 2 && second.complaint.contains("is locked by"), "\(second.complaint)")
+        #expect(second.status == 2 && second.errorOutput.contains("is locked by"), "\(second.errorOutput)")
         #if os(Linux)
-            #expect(second.complaint.contains("locked by process "), "\(second.complaint)")
+            #expect(second.errorOutput.contains("locked by process "), "\(second.errorOutput)")
         #endif
         first.interrupt()
         #expect(await first.ended() == 1)
@@ -226,11 +226,11 @@ import Testing
             "--dead-tokens",
             "/nodir/x"
         )
-        #expect(dead.status == 2 && dead.complaint.contains("/nodir/x"), "\(dead.complaint)")
+        #expect(dead.status == 2 && dead.errorOutput.contains("/nodir/x"), "\(dead.errorOutput)")
         #expect(!FileManager.default.fileExists(atPath: results))
         for (list, input) in [(bad, ""), ("-", "nonsense\n")] {
             let run = try await bench.send("--tokens", list, "--body", "x", "--results", results, input: input)
-            #expect(run.status == 2, "\(run.complaint)")
+            #expect(run.status == 2, "\(run.errorOutput)")
             #expect(!FileManager.default.fileExists(atPath: results))
         }
         await bench.apns.stop()
@@ -240,12 +240,12 @@ import Testing
         let bench = try await Bench()
         let piped = try await bench.send("--tokens", "-", "--body", "x", input: "00ff\nnonsense\n00aa\n")
         #expect(piped.status == 2 && piped.text.contains("accepted") && piped.text.contains("1"), "\(piped.text)")
-        #expect(piped.complaint.components(separatedBy: "line 2").count == 2, "\(piped.complaint)")
+        #expect(piped.errorOutput.components(separatedBy: "line 2").count == 2, "\(piped.errorOutput)")
         let json = try await bench.send("--tokens", "-", "--body", "x", "--json", input: "00ff\nnonsense\n00aa\n")
         let values = try json.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
         #expect(values.count == 2 && values.first?["accepted"]?.integerValue == 1, "\(json.text)")
         #expect(values.last?["lines"]?.elements?.first?["line"]?.integerValue == 2, "\(json.text)")
-        #expect(json.complaint.isEmpty, "\(json.complaint)")
+        #expect(json.errorOutput.isEmpty, "\(json.errorOutput)")
         await bench.apns.stop()
     }
 
@@ -259,7 +259,7 @@ import Testing
             let lines = error["lines"]?.elements ?? []
             #expect(run.status == 2 && lines.map { $0["line"]?.integerValue } == [2, 4], "\(run.text)")
             #expect(lines.allSatisfy { $0["message"]?.stringValue?.isEmpty == false })
-            #expect(run.complaint.isEmpty, "\(run.complaint)")
+            #expect(run.errorOutput.isEmpty, "\(run.errorOutput)")
         }
         await bench.apns.stop()
     }

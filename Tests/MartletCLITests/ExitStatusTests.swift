@@ -85,11 +85,11 @@ import Testing
         let words = names.reduce(line.words) { $0.replacing($1.key, with: $1.value) }.split(separator: " ")
             .map(String.init)
         let run = try await ProgramRun(MartletProcess.program, words)
-        #expect(run.status == line.status, "\(line.words): \(run.text)\(run.complaint)")
-        if run.status != 0 { #expect(!(run.text + run.complaint).isEmpty, "\(line.words)") }
+        #expect(run.status == line.status, "\(line.words): \(run.text)\(run.errorOutput)")
+        if run.status != 0 { #expect(!(run.text + run.errorOutput).isEmpty, "\(line.words)") }
         guard !line.words.contains("help") else { return }
         let json = try await ProgramRun(MartletProcess.program, words + ["--json"])
-        #expect(json.status == line.status, "\(line.words): \(json.text)\(json.complaint)")
+        #expect(json.status == line.status, "\(line.words): \(json.text)\(json.errorOutput)")
         let values = try json.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
         #expect(!values.isEmpty && values.allSatisfy { $0.members != nil }, "\(line.words): \(json.text)")
         if [2, 3].contains(line.status) {
@@ -110,7 +110,7 @@ import Testing
         let words = ["send", "--host", host, "--topic", "com.example.app", "--body", "x", "--no-retry"]
         for devices in [["--to", "5d3a", "--to", "dead", "--to", "aaaa"], ["--tokens", list]] {
             let run = try await ProgramRun(MartletProcess.program, words + devices)
-            #expect(run.status == 3, "\(run.text)\(run.complaint)")
+            #expect(run.status == 3, "\(run.text)\(run.errorOutput)")
         }
         await apns.stop()
     }

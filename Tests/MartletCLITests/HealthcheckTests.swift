@@ -18,10 +18,10 @@ import Testing
         let port = try #require(await apns.inboxPort)
         for url in [address(port), "http://localhost:\(port)", "localhost:\(port)"] {
             let run = try await martlet("healthcheck", "--url", url, "--wait", "30")
-            #expect(run.status == 0 && run.text.hasSuffix("\(url) is ready\n"), "\(run.complaint)")
+            #expect(run.status == 0 && run.text.hasSuffix("\(url) is ready\n"), "\(run.errorOutput)")
         }
         let elsewhere = try await martlet("healthcheck", "--url", "http://127.0.0.1:\(port)/nowhere")
-        #expect(elsewhere.status == 1 && elsewhere.complaint.contains("it answers 404; check --url"))
+        #expect(elsewhere.status == 1 && elsewhere.errorOutput.contains("it answers 404; check --url"))
         await apns.stop()
         let stopped = try await martlet("healthcheck", "--url", address(port))
         #expect(stopped.status == 3)
@@ -55,8 +55,8 @@ import Testing
                 ["healthcheck", "--url", address(reserved.port)] + wait
             )
             #expect(run.status == 3)
-            #expect(run.complaint.contains("is not ready: cannot connect to 127.0.0.1:\(reserved.port)"))
-            #expect(run.complaint.contains("start martlet simulate"), "\(run.complaint)")
+            #expect(run.errorOutput.contains("is not ready: cannot connect to 127.0.0.1:\(reserved.port)"))
+            #expect(run.errorOutput.contains("start martlet simulate"), "\(run.errorOutput)")
         }
     }
 
@@ -64,7 +64,7 @@ import Testing
         let silent = try SilentServer()
         let run = try await martlet("healthcheck", "--url", address(silent.port), "--wait", "1")
         #expect(run.status == 3)
-        #expect(run.complaint.contains("127.0.0.1:\(silent.port) did not answer in time"), "\(run.complaint)")
+        #expect(run.errorOutput.contains("127.0.0.1:\(silent.port) did not answer in time"), "\(run.errorOutput)")
     }
 
     @Test(arguments: [
@@ -73,12 +73,12 @@ import Testing
         ("\u{16}\u{3}\u{1} no HTTP\n", "does not answer in HTTP/1"),
         (String(repeating: "x", count: 3_000), "does not answer in HTTP/1"), ("HTTP/1.0 200 OK\r\n\r\n", ""),
     ])
-    func `only a status of 200 is ready`(answer: String, complaint: String) async throws {
+    func `only a status of 200 is ready`(answer: String, error: String) async throws {
         let server = try SilentServer()
         server.answerOnce(with: Array(answer.utf8))
         let run = try await martlet("healthcheck", "--url", address(server.port))
-        #expect(run.status == (complaint.isEmpty ? 0 : complaint.contains("503") ? 1 : 3))
-        #expect(complaint.isEmpty || run.complaint.contains(complaint), "\(run.complaint)")
+        #expect(run.status == (error.isEmpty ? 0 : error.contains("503") ? 1 : 3))
+        #expect(error.isEmpty || run.errorOutput.contains(error), "\(run.errorOutput)")
     }
 
     @Test(arguments: [
@@ -89,7 +89,7 @@ import Testing
     ])
     func `mistakes are explained`(arguments: [String], explanation: String) async throws {
         let run = try await ProgramRun(Self.martlet, arguments)
-        #expect(run.status == 2 && run.complaint.contains(explanation), "\(run.complaint)")
+        #expect(run.status == 2 && run.errorOutput.contains(explanation), "\(run.errorOutput)")
     }
 
     // MARK: ca
@@ -98,13 +98,13 @@ import Testing
         let scratch = try ScratchDirectory()
         let options = ["--ca-directory", scratch.path + "/ca", "--name", "apns"]
         let path = try await ProgramRun(Self.martlet, ["ca", "path"] + options)
-        #expect(path.status == 0 && path.text == scratch.path + "/ca/ca.pem\n", "\(path.complaint)")
+        #expect(path.status == 0 && path.text == scratch.path + "/ca/ca.pem\n", "\(path.errorOutput)")
         let printed = try await ProgramRun(Self.martlet, ["ca", "print"] + options)
         #expect(try printed.text == scratch.read("ca/ca.pem"))
         let other = try await ProgramRun(
             Self.martlet,
             ["simulate", "--port", "0", "--inbox-port", "0", "--ca-directory", scratch.path + "/ca", "--name", "other"]
         )
-        #expect(other.status == 2 && other.complaint.contains("was created without other"), "\(other.complaint)")
+        #expect(other.status == 2 && other.errorOutput.contains("was created without other"), "\(other.errorOutput)")
     }
 }

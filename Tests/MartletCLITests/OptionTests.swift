@@ -14,7 +14,7 @@ import Testing
     private func described(_ words: String...) async throws -> JSONValue {
         let send = ["send", "--describe", "--json", "--topic", "com.example.app", "--to", "5d3a"]
         let run = try await martlet(send + words)
-        #expect(run.status == 0, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         return try JSONReader.read(run.output)
     }
 
@@ -50,17 +50,17 @@ import Testing
     ])
     func `a value that breaks a rule is reported with the rule`(words: [String], message: String) async throws {
         let run = try await martlet(["send", "--topic", "a", "--to", "5d3a", "--describe", "--body", "x"] + words)
-        #expect(run.status == 2 && run.complaint.contains(message), "\(run.complaint)")
+        #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.errorOutput)")
     }
 
     @Test func `a file that cannot be read is reported with the reason and the directory`() async throws {
         let run = try await martlet(["send", "--topic", "a", "--to", "5d3a", "--payload", "no/such.json"])
         let directory = FileManager.default.currentDirectoryPath
         let reason = "no such file or directory (in \(directory))"
-        #expect(run.complaint.contains("no/such.json cannot be read: \(reason)"))
+        #expect(run.errorOutput.contains("no/such.json cannot be read: \(reason)"))
         let key = ["--key", "/etc", "--key-id", "ABC123DEFG", "--team-id", "DEF123GHIJ"]
         let other = try await martlet(["token"] + key)
-        #expect(other.status == 2 && other.complaint.contains("/etc cannot be read: "), "\(other.complaint)")
+        #expect(other.status == 2 && other.errorOutput.contains("/etc cannot be read: "), "\(other.errorOutput)")
     }
 
     @Test(arguments: [
@@ -72,8 +72,8 @@ import Testing
     func `an error names the variable that a value comes from`(variable: String, message: String) async throws {
         let ids = ["MARTLET_KEY_ID=ABC123DEFG", "MARTLET_TEAM_ID=DEF123GHIJ", variable]
         let run = try await martlet(["token"], environment: ids)
-        #expect(run.status == 2 && run.complaint.contains(message), "\(run.complaint)")
-        #expect(!run.complaint.contains("--key"), "\(run.complaint)")
+        #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.errorOutput)")
+        #expect(!run.errorOutput.contains("--key"), "\(run.errorOutput)")
     }
 
     @Test func `bytes that are not UTF-8 are refused in variables and arguments, and not shown`() async throws {
@@ -83,8 +83,8 @@ import Testing
         ] {
             for (suffix, isJSON) in [("", false), (" --json", true)] {
                 let run = try await ProgramRun("/bin/sh", ["-c", line + suffix, MartletProcess.program])
-                let message = isJSON ? run.text : run.complaint
-                #expect(run.status == 2 && message.contains("is not valid UTF-8"), "\(run.text)\(run.complaint)")
+                let message = isJSON ? run.text : run.errorOutput
+                #expect(run.status == 2 && message.contains("is not valid UTF-8"), "\(run.text)\(run.errorOutput)")
                 #expect(!message.contains("secr") && message.hasPrefix("{") == isJSON, "\(message)")
             }
         }
@@ -96,7 +96,7 @@ import Testing
     func `MARTLET_RETRY is on or off`(value: String, isAccepted: Bool) async throws {
         let run = try await martlet(["version"], environment: ["MARTLET_RETRY=\(value)"])
         #expect(run.status == (isAccepted ? 0 : 2))
-        #expect(isAccepted || run.complaint.contains("MARTLET_RETRY must be on or off"), "\(run.complaint)")
+        #expect(isAccepted || run.errorOutput.contains("MARTLET_RETRY must be on or off"), "\(run.errorOutput)")
     }
 
     @Test func `a variable has one meaning`() async throws {
@@ -104,14 +104,14 @@ import Testing
         let variable = ["MARTLET_URL=nonsense://", "MARTLET_RELAY_URL=nonsense://"]
         let address = "http://127.0.0.1:\(port.port)"
         let check = try await martlet(["healthcheck"], environment: variable + ["MARTLET_HEALTHCHECK_URL=\(address)"])
-        #expect(check.complaint.contains("\(address) is not ready"))
+        #expect(check.errorOutput.contains("\(address) is not ready"))
         let scratch = try ScratchDirectory()
         let key = try scratch.write("mrt_key\n", to: "key")
         let status = try await martlet(
             ["relay", "status", "--key-file", key],
             environment: ["MARTLET_HEALTHCHECK_URL=nonsense://", "MARTLET_RELAY_URL=127.0.0.1:\(port.port)"]
         )
-        #expect(status.status == 3 && status.complaint.contains("cannot connect to 127.0.0.1:\(port.port)"))
+        #expect(status.status == 3 && status.errorOutput.contains("cannot connect to 127.0.0.1:\(port.port)"))
     }
 
     // MARK: Credentials and retries
@@ -135,13 +135,13 @@ import Testing
             archive + ["--certificate-password-file", password],
         ] {
             let run = try await martlet(server + credentials)
-            #expect(run.status == 0, "\(credentials): \(run.text)\(run.complaint)")
+            #expect(run.status == 0, "\(credentials): \(run.text)\(run.errorOutput)")
         }
         #expect(await apns.pushes.map(\.deviceToken) == ["5d3a", "5d3a", "5d3a"])
         let wrong = try await martlet(server + archive + ["--certificate-password", "wrong"])
-        #expect(wrong.status == 2 && !wrong.complaint.contains("wrong"), "\(wrong.complaint)")
+        #expect(wrong.status == 2 && !wrong.errorOutput.contains("wrong"), "\(wrong.errorOutput)")
         let two = try await martlet(server + ["--certificate", pem, "--key-id", "ABC123DEFG"])
-        #expect(two.status == 2 && two.complaint.contains("exclude each other"))
+        #expect(two.status == 2 && two.errorOutput.contains("exclude each other"))
         await apns.stop()
     }
 
@@ -152,7 +152,7 @@ import Testing
         let port = await apns.port
         let server = ["--host", "http://localhost:\(port)", "--topic", "com.example.app", "--to", "5d3a"]
         let run = try await martlet(["send", "--body", "x"] + server + words)
-        #expect(run.status == (count == 1 ? 1 : 0), "\(run.text)\(run.complaint)")
+        #expect(run.status == (count == 1 ? 1 : 0), "\(run.text)\(run.errorOutput)")
         #expect(await apns.pushCount == count)
         await apns.stop()
     }
@@ -165,7 +165,7 @@ import Testing
             ["send", "--to", "5d3a", "--body", "x"], ["live", "end", "--to", "5d3a"], ["channels", "list"],
         ] {
             let run = try await martlet(words + server)
-            #expect(run.status == 3 && run.complaint.contains(#"--ca "$(martlet ca path)""#), "\(run.complaint)")
+            #expect(run.status == 3 && run.errorOutput.contains(#"--ca "$(martlet ca path)""#), "\(run.errorOutput)")
         }
         await apns.stop()
     }
@@ -186,7 +186,7 @@ import Testing
             ["broadcast", "--channel", String(channel), "--state", "{}"] + content,
         ] {
             let run = try await martlet(words + headers + server)
-            #expect(run.status == 0, "\(words): \(run.text)\(run.complaint)")
+            #expect(run.status == 0, "\(words): \(run.text)\(run.errorOutput)")
         }
         let pushes = await apns.pushes
         #expect(pushes.count == 4)
@@ -215,14 +215,14 @@ import Testing
             ["send", "--to", "5d3a", "--snapshot", file, "--as", "start", "--attributes-type", "OrderAttributes"],
         ] {
             let run = try await martlet(words + server)
-            #expect(run.status == 0, "\(words): \(run.text)\(run.complaint)")
+            #expect(run.status == 0, "\(words): \(run.text)\(run.errorOutput)")
         }
         let payloads = try await apns.pushes.map { try JSONReader.read($0.payload)["aps"] }
         #expect(payloads.map { $0?["event"] } == ["update", "end", "start"])
         #expect(payloads.last??["attributes-type"] == "OrderAttributes")
         for command in ["validate", "project", "migrate"] {
             let run = try await martlet(["surface", command, file])
-            #expect(run.status == 0 && !run.text.contains("$schema"), "\(run.text)\(run.complaint)")
+            #expect(run.status == 0 && !run.text.contains("$schema"), "\(run.text)\(run.errorOutput)")
         }
         await apns.stop()
     }
@@ -245,7 +245,7 @@ import Testing
         try await relay.start()
         let file = relay.scratch.path + "/relay.sqlite"
         let run = try await martlet(["relay", "migrate", "--data", database, "--from", file])
-        #expect(run.status == 2 && run.complaint.contains("a relay still uses the file"), "\(run.complaint)")
+        #expect(run.status == 2 && run.errorOutput.contains("a relay still uses the file"), "\(run.errorOutput)")
         relay.kill()
     }
 
@@ -257,7 +257,7 @@ import Testing
             let words = free + [option, taken]
             let once = option == "--channel-port" ? words : words.removingPair(option)
             let run = try await martlet(once)
-            #expect(run.status == 1 && run.complaint.contains("(\(option))"), "\(run.text)\(run.complaint)")
+            #expect(run.status == 1 && run.errorOutput.contains("(\(option))"), "\(run.text)\(run.errorOutput)")
         }
         await apns.stop()
     }
@@ -272,7 +272,7 @@ import Testing
         for name in names + ["live", "channels", "surface", "relay keys", "ca"] {
             let words = name.split(separator: " ").map(String.init)
             let help = try await martlet(words + ["--help"])
-            #expect(help.status == 0 && help.text.hasPrefix("martlet \(name): "), "\(help.text)\(help.complaint)")
+            #expect(help.status == 0 && help.text.hasPrefix("martlet \(name): "), "\(help.text)\(help.errorOutput)")
             for line in help.text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
         }
     }

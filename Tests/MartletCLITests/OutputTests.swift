@@ -37,7 +37,7 @@ import Testing
         ]
         let words = names.reduce(line) { $0.replacing($1.key, with: $1.value) }.split(separator: " ").map(String.init)
         let run = try await ProgramRun(MartletProcess.program, words + ["--json"])
-        #expect(run.status == 0 && run.complaint.isEmpty, "\(run.text)\(run.complaint)")
+        #expect(run.status == 0 && run.errorOutput.isEmpty, "\(run.text)\(run.errorOutput)")
         let values = try run.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
         #expect(!values.isEmpty && values.allSatisfy { $0[member] != nil }, "\(run.text)")
         await apns.stop()
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `the demonstration prints one object per push`() async throws {
         let run = try await ProgramRun(MartletProcess.program, ["demo", "--json"])
-        #expect(run.status == 0 && run.complaint.isEmpty, "\(run.complaint)")
+        #expect(run.status == 0 && run.errorOutput.isEmpty, "\(run.errorOutput)")
         let values = try run.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
         #expect(values.count > 30)
         #expect(values.allSatisfy { $0["expected"] == true && $0["answer"] != nil })

@@ -63,7 +63,7 @@ import Testing
             dead,
             "--json"
         )
-        #expect(run.status == 1, "\(run.complaint)")
+        #expect(run.status == 1, "\(run.errorOutput)")
         let counts = try counts(run)
         #expect(counts["accepted"]?.integerValue == 499 && counts["refused"]?.integerValue == 1)
         #expect(counts["reasons"]?["Unregistered"]?.integerValue == 1)
@@ -83,7 +83,7 @@ import Testing
     ]) func `a line says what is different for its device`(lines: [String]) async throws {
         let bench = try await Bench()
         let run = try await bench.send("-", input: lines.joined(separator: "\n"))
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         let pushes = await bench.apns.pushes
         let first = try #require(pushes.first { $0.deviceToken == "00ff" })
         #expect(
@@ -122,14 +122,14 @@ import Testing
         let list = try bench.list(["token,badge", "00ff,1", "hello,2", "00aa,many", "00bb,3,4", "00cc,5"])
         let refusal = try await bench.send(list)
         #expect(refusal.status == 2)
-        for number in [3, 4, 5] { #expect(refusal.complaint.contains("line \(number): "), "\(refusal.complaint)") }
-        #expect(refusal.complaint.contains("3 bad lines") && !refusal.complaint.contains("hello"))
-        #expect(refusal.complaint.contains("line 3: column token: "))
-        #expect(refusal.complaint.contains("line 4: column badge: must be an integer of 0 or more (found \"many\")"))
-        #expect(refusal.complaint.contains("line 5: has 3 columns, but the heading has 2"))
+        for number in [3, 4, 5] { #expect(refusal.errorOutput.contains("line \(number): "), "\(refusal.errorOutput)") }
+        #expect(refusal.errorOutput.contains("3 bad lines") && !refusal.errorOutput.contains("hello"))
+        #expect(refusal.errorOutput.contains("line 3: column token: "))
+        #expect(refusal.errorOutput.contains("line 4: column badge: must be an integer of 0 or more (found \"many\")"))
+        #expect(refusal.errorOutput.contains("line 5: has 3 columns, but the heading has 2"))
         #expect(await bench.apns.pushCount == 0)
         let run = try await bench.send(list, "--skip-bad-lines", "--json")
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         #expect(try counts(run)["bad-lines"]?.integerValue == 3)
         #expect(Set(await bench.apns.pushes.map(\.deviceToken)) == ["00ff", "00cc"])
         await bench.apns.stop()
@@ -161,7 +161,7 @@ import Testing
             sending.kill()
         }
         let run = try await bench.send(list, "--results", bench.results, "--resume", "--json")
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         let counts = try counts(run)
         let before = try #require(counts["answered-before"]?.integerValue)
         #expect(before > 0 && before + (counts["accepted"]?.integerValue ?? 0) == 12_000)
@@ -197,13 +197,13 @@ import Testing
         let run = try await ProgramRun(Self.martlet, bench.words(list, files))
         let counts = try counts(run)
         let outcomes = ["accepted", "refused", "unanswered", "not-sent"].compactMap { counts[$0]?.integerValue }
-        #expect(outcomes.reduce(0, +) == 4_000, "\(run.text) \(run.complaint)")
+        #expect(outcomes.reduce(0, +) == 4_000, "\(run.text) \(run.errorOutput)")
         #expect(outcomes[2] > 0, "a reset leaves it open what became of a push")
         // Who was not answered is sent to by the next run, and by no other.
         await bench.apns.setFaults([], seed: 7)
         let rest = try await ProgramRun(Self.martlet, bench.words(list, files + ["--resume"]))
         let refused = try self.counts(rest)["refused"]?.integerValue ?? 0
-        #expect(rest.status == (refused > 0 ? 1 : 0), "\(rest.complaint)")
+        #expect(rest.status == (refused > 0 ? 1 : 0), "\(rest.errorOutput)")
         let lines = try bench.entries().compactMap { $0["line"]?.integerValue }
         #expect(lines.sorted() == Array(1...4_000))
         let listed = Set(try bench.scratch.read("dead.csv").split(separator: "\n").map(String.init))
@@ -264,15 +264,15 @@ import Testing
         let bench = try await Bench()
         let list = try bench.list(tokens(20))
         #expect(try await bench.send(list, "--results", bench.results).status == 0)
-        #expect(try await bench.send(list, "--results", bench.results).complaint.contains("--resume"))
+        #expect(try await bench.send(list, "--results", bench.results).errorOutput.contains("--resume"))
         let other = try await bench.send(
             try bench.list(tokens(21).reversed()),
             "--results",
             bench.results,
             "--resume"
         )
-        #expect(other.status != 0 && other.complaint.contains("the list has changed"), "\(other.complaint)")
-        #expect(other.complaint.components(separatedBy: "the list has changed").count == 2, "\(other.complaint)")
+        #expect(other.status != 0 && other.errorOutput.contains("the list has changed"), "\(other.errorOutput)")
+        #expect(other.errorOutput.components(separatedBy: "the list has changed").count == 2, "\(other.errorOutput)")
         #expect(await bench.apns.pushCount == 20)
         await bench.apns.stop()
     }
@@ -281,7 +281,7 @@ import Testing
         let bench = try await Bench()
         let start = ContinuousClock.now
         let run = try await bench.send(try bench.list(tokens(80)), "--rate", "200")
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         // A tenth of a second may be made up for.
         #expect(ContinuousClock.now - start > .milliseconds(290))
         await bench.apns.stop()
@@ -307,8 +307,8 @@ import Testing
         let rest = (try counts(run)["not-read"]?.integerValue ?? 0) + (try counts(run)["not-sent"]?.integerValue ?? 0)
         #expect(rest == 100_000, "\(run.text)")
         let plain = try await bench.send(try bench.list(tokens(100_000)))
-        #expect(plain.complaint.contains("100 000 of 100 000 devices were not tried"), "\(plain.complaint)")
+        #expect(plain.errorOutput.contains("100 000 of 100 000 devices were not tried"), "\(plain.errorOutput)")
         let piped = try await bench.send("-", input: tokens(5_000).joined(separator: "\n"))
-        #expect(piped.complaint.contains("devices and the rest of the list were not tried"), "\(piped.complaint)")
+        #expect(piped.errorOutput.contains("devices and the rest of the list were not tried"), "\(piped.errorOutput)")
     }
 }

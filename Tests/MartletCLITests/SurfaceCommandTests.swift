@@ -43,7 +43,7 @@ import Testing
             """
         let run = try await martlet(["surface", "migrate", "-"], input: old)
         #expect(run.status == 0)
-        #expect(run.complaint.contains("version 3"))
+        #expect(run.errorOutput.contains("version 3"))
         guard case .control(let snapshot) = try SurfaceSnapshot(parsing: Array(run.text.utf8)) else { return }
         #expect(snapshot.surface.label == "Bell")
     }
@@ -69,11 +69,11 @@ import Testing
         ]
         for role in ["device", "start", "update", "end"] {
             let run = try await martlet(["send"] + server + ["--snapshot", file, "--as", role])
-            #expect(run.status == 0, "\(run.text) \(run.complaint)")
+            #expect(run.status == 0, "\(run.text) \(run.errorOutput)")
         }
         #expect(await apns.pushes.map(\.headers.pushType) == ["alert", "liveactivity", "liveactivity", "liveactivity"])
         let both = try await martlet(["send"] + server + ["--snapshot", file, "--title", "x"])
-        #expect(both.status == 2 && both.complaint.contains("--snapshot"))
+        #expect(both.status == 2 && both.errorOutput.contains("--snapshot"))
         await apns.stop()
     }
 }

@@ -14,7 +14,7 @@ import Testing
         init(megabytes: Int) async throws {
             scratch = try ScratchDirectory()
             let mount = try await ProgramRun("mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", path])
-            try #require(mount.status == 0, "\(mount.complaint)")
+            try #require(mount.status == 0, "\(mount.errorOutput)")
         }
 
         /// Fills the disk to the last byte.

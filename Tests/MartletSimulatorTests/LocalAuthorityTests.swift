@@ -50,9 +50,9 @@ import Testing
             "openssl s_client \(arguments.joined(separator: " ")) </dev/null 2>&1 | tee /dev/stderr"
             + " | openssl x509 -noout -ext subjectAltName"
         let run = try await ProgramRun("/bin/sh", ["-c", command])
-        #expect(run.text.contains("DNS:localhost"), "\(run.complaint)")
+        #expect(run.text.contains("DNS:localhost"), "\(run.errorOutput)")
         #expect(run.text.contains("IP Address:127.0.0.1") == hasAddresses)
-        #expect(run.complaint.contains("Verify return code: 0"))
+        #expect(run.errorOutput.contains("Verify return code: 0"))
         await apns.stop()
     }
 

@@ -4,11 +4,11 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// Clients that others wrote against Martlet's simulator.
+/// Tests of third-party clients against the simulator.
 @Suite(.timeLimit(.minutes(2))) struct ClientTests {
     private static let pushes = 1_000
 
-    /// A simulator, with what a client from outside needs in files.
+    /// A simulator, with a provider token and certificate files for clients.
     private struct Bench {
         let apns: SimulatedAPNs
         let scratch: ScratchDirectory
@@ -31,13 +31,13 @@ import Testing
             "\(isEncrypted ? "https" : "http")://localhost:\(port)/3/device/"
         }
 
-        /// Every push that arrived, by its answer.
+        /// The number of received pushes by status.
         func answers() async -> [Int: Int] {
             await apns.pushes.reduce(into: [:]) { $0[$1.status, default: 0] += 1 }
         }
     }
 
-    /// curl 7.88 cannot use a connection in the clear a second time, whoever the server is: there it sends one.
+    /// curl 7.88 cannot reuse an h2c connection with prior knowledge, with any server: without TLS it sends one push.
     @Test(arguments: [(true, pushes), (false, 1)]) func `curl sends pushes`(isEncrypted: Bool, count: Int) async throws
     {
         let bench = try await Bench(isEncrypted: isEncrypted)
@@ -47,13 +47,13 @@ import Testing
             "-H", "apns-push-type: alert", "--data", #"{"aps":{"alert":"Hello"}}"#,
             bench.url(isEncrypted: isEncrypted) + "5d3a6a1c[1000-\(999 + count)]",
         ])
-        #expect(run.text == String(repeating: "200\n", count: count), "\(run.complaint)")
+        #expect(run.text == String(repeating: "200\n", count: count), "\(run.errorOutput)")
         #expect(await bench.apns.pushCount == count)
         #expect(Set(await bench.apns.pushes.map(\.connection)).count == 1)
         await bench.apns.stop()
     }
 
-    /// h2load opens many streams at once from the beginning, which APNs does not allow; alone it behaves.
+    /// h2load opens many streams at once from the start, which APNs does not allow before it has verified a token.
     @Test(arguments: [(true, 1, 1), (true, 100, 1_000), (false, 100, 1_000)])
     func `h2load sends a thousand pushes`(isEncrypted: Bool, streams: Int, streamsBeforeToken: UInt32) async throws {
         let bench = try await Bench(streamsBeforeToken: streamsBeforeToken, isEncrypted: isEncrypted)
@@ -94,9 +94,9 @@ import Testing
                 "\(Self.pushes)", "5d3a6a1c", "martlet",
             ]
         )
-        // After a refusal one stream is left, as with APNs, and aioapns 4 then waits for ever: so that comes last.
+        // After a rejected push one stream is left, as with APNs, and aioapns 4 waits forever: send that push last.
         let last = "410 Unregistered 1790000000000\n400 BadDeviceToken \n"
-        #expect(run.text == "200 \(Self.pushes)\n" + last, "\(run.complaint)")
+        #expect(run.text == "200 \(Self.pushes)\n" + last, "\(run.errorOutput)")
         #expect(await bench.apns.pushCount == Self.pushes + 2)
         await bench.apns.stop()
     }
@@ -119,19 +119,19 @@ import Testing
                 "100",
             ]
         )
-        #expect(run.text == "200 100\n", "\(run.complaint)")
+        #expect(run.text == "200 100\n", "\(run.errorOutput)")
         #expect(await bench.apns.pushes.allSatisfy { $0.status == 200 })
         await bench.apns.stop()
     }
 
-    /// kalyke opens a connection for each push, and writes `iat` as a string, which APNs accepts.
+    /// kalyke opens a connection for each push, and sends `iat` as a string, which APNs accepts.
     @Test(
         .enabled(
             if: FileManager.default.fileExists(atPath: Python.interpreter),
             "run `make test`, which installs kalyke-apns"
         )
     )
-    func `kalyke knows its answers by their names`() async throws {
+    func `kalyke maps responses to its error types`() async throws {
         let expected = "accepted\nBadDeviceToken\nUnregistered\nTooManyRequests\n"
         let apns = try await SimulatedAPNs.start()
         let scratch = try ScratchDirectory()
@@ -148,7 +148,7 @@ import Testing
                 "martlet", "5d3a00dead", "5d3a000429",
             ]
         )
-        #expect(run.text == expected, "\(run.complaint)")
+        #expect(run.text == expected, "\(run.errorOutput)")
         #expect(Set(await apns.pushes.map(\.connection)).count == 4)
         await apns.stop()
     }

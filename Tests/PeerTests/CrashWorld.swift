@@ -5,21 +5,21 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// A relay that is killed, callers in each of its dialects, and Apple's part, which goes wrong as a seed decides.
+/// A relay to kill, callers with each of its protocols, and a simulator with faults that depend on a seed.
 struct CrashWorld: Sendable {
-    /// How a push has ended, as the relay tells it.
-    struct End: Equatable, Sendable {
+    /// The outcome of a push as the relay reports it.
+    struct Outcome: Equatable, Sendable {
         var state: String?
         var unknownTries: Int64
-        /// Whether it is one.
-        var hasCome: Bool { state != "accepted" && state != "in-flight" && state != nil }
+        /// Whether the state is final.
+        var isFinal: Bool { state != "accepted" && state != "in-flight" && state != nil }
     }
 
     let seed: UInt64
     let apple: SimulatedAPNs
     let relay: RelayProcess
     let ledger = Ledger()
-    let life = Life()
+    let availability = Availability()
     private let client: PushClient
     private let token: DeviceToken
 
@@ -55,9 +55,9 @@ struct CrashWorld: Sendable {
         await apple.stop()
     }
 
-    // MARK: The process, and Apple
+    // MARK: Crashes and faults
 
-    /// Kills the relay after some more pushes each time, and starts it again.
+    /// Kills and restarts the relay, each time after a random number of pushes.
     func crash(times: Int) async throws {
         var random = SplitMix64(state: seed)
         for number in 1...times {
@@ -66,16 +66,16 @@ struct CrashWorld: Sendable {
                 seed: random.next()
             )
             await ledger.grows(by: .random(in: 0...500, using: &random))
-            await life.end()
+            await availability.end()
             relay.kill()
             try await relay.start()
-            await life.begin()
+            await availability.begin()
         }
     }
 
     private static func faults(_ number: Int) -> [Fault] {
         let slow = Fault(.delay(.milliseconds(5), jitter: .milliseconds(100)))
-        let troubles: [Fault] =
+        let faults: [Fault] =
             switch number {
             case 0: []
             case 1: [Fault(.resetConnection, probability: 0.5)]
@@ -85,14 +85,14 @@ struct CrashWorld: Sendable {
             case 5: [Fault(.respond(.tooManyRequests, retryAfter: 1), probability: 0.1)]
             default: [Fault(.resetStream(code: 7), probability: 0.05), Fault(.resetConnection, probability: 0.01)]
             }
-        return troubles + [slow]
+        return faults + [slow]
     }
 
-    // MARK: The callers
+    // MARK: Callers
 
     private func payload(_ marker: String) -> String { #"{"aps":{"alert":"\#(marker)"}}"# }
 
-    /// Sends pushes with identifiers of their own until the ledger is closed, every other one in a line.
+    /// Sends pushes with their own identifiers until the ledger is closed, every other one with a collapse ID.
     func callAsAPNs(_ caller: Int) async {
         var random = SplitMix64(state: seed &+ UInt64(caller) &* 1_000)
         var count = 0
@@ -109,17 +109,17 @@ struct CrashWorld: Sendable {
             repeat {
                 do {
                     try await client.send(push, to: token, topic: Topic(RelayProcess.bundleID))
-                    await ledger.note(marker, id.description)
+                    await ledger.add(marker, id.description)
                     break
                 } catch {
-                    if let status = error.status, status != 503 { Issue.record("\(marker) got \(error)") }
-                    await life.isOn()
+                    if let status = error.status, status != 503 { Issue.record("\(marker): \(error)") }
+                    await availability.wait()
                 }
             } while await !ledger.isClosed
         }
     }
 
-    /// Hands in pushes one by one, with a key for each.
+    /// Sends pushes one by one, each with an idempotency key.
     func callInJSON(_ caller: Int) async {
         var count = 0
         while await !ledger.isClosed {
@@ -134,16 +134,16 @@ struct CrashWorld: Sendable {
             repeat {
                 let answer = await relay.ask([request]).first
                 if let answer, let id = Self.id(in: answer.body) {
-                    await ledger.note(marker, id)
+                    await ledger.add(marker, id)
                     break
                 }
-                if let answer, answer.status != 503 { Issue.record("\(marker) got \(answer)") }
-                await life.isOn()
+                if let answer, answer.status != 503 { Issue.record("\(marker): \(answer)") }
+                await availability.wait()
             } while await !ledger.isClosed
         }
     }
 
-    /// Hands in batches, which may be answered in part: then the whole of it is handed in again.
+    /// Sends batches; repeats a batch with the same idempotency key after an incomplete response.
     func callInBatches(_ caller: Int) async {
         var count = 0
         while await !ledger.isClosed {
@@ -160,10 +160,10 @@ struct CrashWorld: Sendable {
                 let answers = (await relay.ask([request]).first?.body ?? "").split(separator: "\n")
                 let ids = answers.compactMap { Self.id(in: String($0)) }
                 if ids.count == answers.count {
-                    for (marker, id) in zip(markers, ids) { await ledger.note(marker, id) }
+                    for (marker, id) in zip(markers, ids) { await ledger.add(marker, id) }
                 }
                 if ids.count == markers.count { break }
-                await life.isOn()
+                await availability.wait()
             } while await !ledger.isClosed
         }
     }
@@ -172,10 +172,10 @@ struct CrashWorld: Sendable {
         (try? JSONReader.read(Array(json.utf8)))?["id"]?.stringValue
     }
 
-    // MARK: What has to be true
+    // MARK: Checks
 
-    /// How pushes have ended, once they have.
-    func outcomes(of pushes: [String: String]) async -> [String: End] {
+    /// Waits for the outcomes of pushes.
+    func outcomes(of pushes: [String: String]) async -> [String: Outcome] {
         let ids = pushes.values.sorted()
         return await withTaskGroup { group in
             for start in stride(from: 0, to: ids.count, by: 100) {
@@ -185,24 +185,24 @@ struct CrashWorld: Sendable {
         }
     }
 
-    private func outcomes(of ids: ArraySlice<String>) async -> [String: End] {
-        var outcomes: [String: End] = [:]
-        // What was sent several times without an answer waits longer each time.
+    private func outcomes(of ids: ArraySlice<String>) async -> [String: Outcome] {
+        var outcomes: [String: Outcome] = [:]
+        // The relay waits longer after each attempt without an answer, so repeat the request.
         for _ in 0..<5 {
-            let open = ids.filter { outcomes[$0]?.hasCome != true }
-            if open.isEmpty { break }
-            let answers = await relay.ask(open.map { RawHTTP1.Request("GET", "/v1/pushes/\($0)?wait=15") })
-            for (id, answer) in zip(open, answers) {
+            let pending = ids.filter { outcomes[$0]?.isFinal != true }
+            if pending.isEmpty { break }
+            let answers = await relay.ask(pending.map { RawHTTP1.Request("GET", "/v1/pushes/\($0)?wait=15") })
+            for (id, answer) in zip(pending, answers) {
                 let json = try? JSONReader.read(Array(answer.body.utf8))
                 let tries = json?["unknown-tries"]?.integerValue ?? 0
-                outcomes[id] = End(state: json?["state"]?.stringValue, unknownTries: tries)
+                outcomes[id] = Outcome(state: json?["state"]?.stringValue, unknownTries: tries)
             }
         }
         return outcomes
     }
 
-    /// What is wrong, in words.
-    func violations(_ acknowledged: [String: String], _ outcomes: [String: End]) async -> [String] {
+    /// Returns descriptions of the violated guarantees.
+    func violations(_ acknowledged: [String: String], _ outcomes: [String: Outcome]) async -> [String] {
         var violations: [String] = []
         var arrivals: [String: [String]] = [:]
         var lines: [String: [Int]] = [:]
@@ -214,50 +214,50 @@ struct CrashWorld: Sendable {
             }
         }
         for (marker, id) in acknowledged {
-            guard let end = outcomes[id] else {
-                violations.append("nothing is known of \(marker)")
+            guard let outcome = outcomes[id] else {
+                violations.append("\(marker) has no outcome")
                 continue
             }
             let ids = arrivals[marker] ?? []
-            if end.state != "delivered" { violations.append("\(marker) is \(end.state ?? "unknown")") }
+            if outcome.state != "delivered" { violations.append("\(marker) is \(outcome.state ?? "unknown")") }
             if ids.isEmpty { violations.append("\(marker) has not arrived") }
             if Set(ids) != [id] { violations.append("\(marker) arrived as \(Set(ids)), not as \(id)") }
-            if ids.count > 1, end.unknownTries == 0 {
-                violations.append("\(marker) arrived \(ids.count) times, and nobody says so")
+            if ids.count > 1, outcome.unknownTries == 0 {
+                violations.append("\(marker) arrived \(ids.count) times, but unknown-tries is 0")
             }
         }
         for (line, numbers) in lines where numbers != numbers.sorted() {
-            violations.append("\(line) came as \(numbers)")
+            violations.append("\(line) arrived in the order \(numbers)")
         }
         return violations
     }
 }
 
-/// Whether the relay is there.
-actor Life {
+/// Lets callers wait while the relay is killed.
+actor Availability {
     private var gate = Gate()
 
     func begin() { gate.open() }
     func end() { gate = Gate() }
-    func isOn() async { await gate.wait() }
+    func wait() async { await gate.wait() }
 }
 
-/// What callers were told to be kept: the identifier by what the push says.
+/// The acknowledged pushes: their identifiers by the marker in their payload.
 actor Ledger {
     private(set) var acknowledged: [String: String] = [:]
     private(set) var isClosed = false
     private var goal: (count: Int, reached: CheckedContinuation<Void, Never>)?
 
-    func note(_ marker: String, _ id: String) {
+    func add(_ marker: String, _ id: String) {
         if let earlier = acknowledged.updateValue(id, forKey: marker), earlier != id {
-            Issue.record("\(marker) was \(earlier) and is \(id)")
+            Issue.record("\(marker) was acknowledged as \(earlier) and as \(id)")
         }
         guard let (count, reached) = goal, acknowledged.count >= count else { return }
         goal = nil
         reached.resume()
     }
 
-    /// Waits until so many more have been acknowledged.
+    /// Waits until `count` more pushes are acknowledged.
     func grows(by count: Int) async {
         guard count > 0 else { return }
         await withCheckedContinuation { goal = (acknowledged.count + count, $0) }

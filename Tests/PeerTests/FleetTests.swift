@@ -1,15 +1,15 @@
 import TestSupport
 import Testing
 
-/// Relays that share a database, as the demonstration has them, when the worst happens.
+/// The failover variant of the demonstration of relays that share a database.
 @Suite struct FleetTests {
     #if os(Linux)
-        @Test func `relays and the database's primary are killed, and no push is lost`() async throws {
+        @Test func `no push is lost when relays and the primary database are killed`() async throws {
             let run = try await ProgramRun(
                 "Scripts/fleet-demo",
                 [MartletProcess.program, "--failover", "--seconds", "20"]
             )
-            #expect(run.status == 0, "\(run.text)\(run.complaint)")
+            #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
         }
     #endif
 }

@@ -4,7 +4,7 @@ import MartletSimulator
 import TestSupport
 import Testing
 
-/// The HTTP interfaces of the relay and the simulator, held to their own descriptions by programs of others.
+/// Tests of the relay's and the simulator's HTTP interfaces against their OpenAPI descriptions, with third-party tools.
 @Suite(
     .timeLimit(.minutes(3)),
     .enabled(
@@ -15,7 +15,7 @@ import Testing
 struct InterfaceDescriptionTests {
     private static let program = "Tests/Peers/check_interface.py"
 
-    @Test func `the relay answers as it describes`() async throws {
+    @Test func `the relay's responses match its description`() async throws {
         let apple = try await SimulatedAPNs.start(
             SimulatedAPNs.Configuration(channelPort: 0, isEncrypted: false, environment: .production)
         )
@@ -27,17 +27,17 @@ struct InterfaceDescriptionTests {
         try await relay.start()
         let url = "http://127.0.0.1:\(relay.httpPort)"
         let run = try await ProgramRun(Python.interpreter, [Self.program, url, RelayProcess.callerKey])
-        #expect(run.status == 0, "\(run.text.suffix(6_000))\(run.complaint.suffix(2_000))")
+        #expect(run.status == 0, "\(run.text.suffix(6_000))\(run.errorOutput.suffix(2_000))")
         #expect(relay.isRunning)
         #expect(await relay.stop() == 0)
         await apple.stop()
     }
 
-    @Test func `the simulator describes itself`() async throws {
+    @Test func `the simulator's description is valid`() async throws {
         let simulator = try await SimulatedAPNs.start(SimulatedAPNs.Configuration(inboxPort: 0))
         let url = "http://127.0.0.1:\(try #require(await simulator.inboxPort))"
         let run = try await ProgramRun(Python.interpreter, [Self.program, url])
-        #expect(run.status == 0 && run.text.hasSuffix("paths are described\n"), "\(run.text)\(run.complaint)")
+        #expect(run.status == 0 && run.text.hasSuffix("paths described\n"), "\(run.text)\(run.errorOutput)")
         await simulator.stop()
     }
 }

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The relay's unit under a systemd that runs, as `Tests/Peers/relay/live-systemd` starts one beside the machine's own.
+/// Tests of the relay's unit with a second systemd, which `Tests/Peers/relay/live-systemd` starts in namespaces.
 @Suite(.timeLimit(.minutes(2))) struct LiveSystemdTests {
     private static let groups = ["/sys/fs/cgroup/unified/cgroup.procs", "/sys/fs/cgroup/cgroup.procs"]
-    /// Whether this process may start one.
+    /// Whether this process can start a second systemd.
     private static let mayStart =
         geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
         && groups.contains(where: FileManager.default.isWritableFile)
 
-    @Test(.enabled(if: mayStart, "only root can start a systemd of its own, where there is one"))
-    func `the unit starts, reloads what is valid, restarts after a crash without a loss, and stops`() async throws {
-        // Nobody has to answer: nothing is sent.
+    @Test(.enabled(if: mayStart, "requires root, systemd and writable cgroups"))
+    func `the unit starts, reloads, restarts after a crash without loss, and stops`() async throws {
+        // Port 9 has no listener: the relay stores the pushes.
         let relay = try await RelayProcess(
             to: ["host": "127.0.0.1", "port": 9, "clear": true],
             dataDirectory: "/var/lib/martlet",
@@ -37,7 +37,7 @@ import Testing
                 stopped: success
 
                 """,
-            "\(run.complaint)"
+            "\(run.errorOutput)"
         )
     }
 }

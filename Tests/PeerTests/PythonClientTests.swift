@@ -5,15 +5,15 @@ import MartletTransport
 import TestSupport
 import Testing
 
-/// Clients from PyPI, unmodified, against a simulator and against a relay.
+/// Tests of unmodified clients from PyPI against the simulator and the relay.
 @Suite(.timeLimit(.minutes(3))) struct PythonClientTests {
-    /// A client with its program and the Python environment that has it.
+    /// A client, with its test program and Python environment.
     enum Client: String, CaseIterable {
         /// Sends `iat` with a fraction, and opens a connection for each push.
         case pyapnsClient = "pyapns_client"
         /// Sends `iat` with a fraction; the client of django-push-notifications.
         case apns2
-        /// Has a certificate and sends no topic.
+        /// Uses a certificate and sends no topic.
         case aapns
 
         var interpreter: String { self == .pyapnsClient ? Python.interpreter : Python.interpreter(for: rawValue) }
@@ -21,10 +21,10 @@ import Testing
         var isInstalled: Bool { FileManager.default.fileExists(atPath: interpreter) }
     }
 
-    /// The clients that are installed; `make test` installs all.
+    /// The installed clients; `make test` installs all.
     private static let clients = Client.allCases.filter(\.isInstalled)
 
-    /// A simulator that plays Apple, with credentials that it knows.
+    /// A simulator in place of Apple, with registered credentials.
     private struct Apple {
         let simulator: SimulatedAPNs
         let scratch: ScratchDirectory
@@ -62,16 +62,16 @@ import Testing
             }
         }
 
-        /// Checks that so many pushes are accepted in the end, none of them twice.
+        /// Checks that `count` pushes are accepted, each once.
         func expectAccepted(_ count: Int) async throws {
-            // A relay answers before Apple when Apple takes longer than a client waits.
+            // A relay responds before Apple does if Apple takes longer than its time limit.
             _ = await simulator.wait(for: try PushQuery("status:200"), count: count, timeout: .seconds(30))
             let devices = await simulator.pushes.filter { $0.status == 200 }.map(\.deviceToken)
             #expect(devices.count == count && Set(devices).count == count)
         }
     }
 
-    /// Runs a client; returns the lines that it prints.
+    /// Runs a client and returns its output lines.
     private func run(
         _ client: Client,
         _ apple: Apple,
@@ -85,11 +85,11 @@ import Testing
             client.interpreter,
             ["-W", "ignore", "Tests/Peers/\(client.rawValue)_peer.py", "\(port)", authority, credentials] + arguments
         )
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         return run.text.split(separator: "\n")
     }
 
-    /// A relay before a simulator, which accepts the client's key or certificate.
+    /// Starts a relay that sends to a simulator and accepts the client's key or certificate.
     private func relay(before apple: Apple) async throws -> (relay: RelayProcess, authority: String) {
         let own = try CertificateAuthority()
         let identity = try own.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
@@ -144,10 +144,9 @@ import Testing
         await apple.simulator.stop()
     }
 
-    /// The client is told the truth by the simulator, and the relay shields it from the faults.
+    /// The simulator's faults reach a client directly; the relay handles them.
     @Test(arguments: clients, ["unavailable", "token-expired"])
-    func `a client survives a fault, and does not notice it behind a relay`(client: Client, preset: String) async throws
-    {
+    func `a relay hides faults from a client`(client: Client, preset: String) async throws {
         let count = 200
         let faults = try #require(Fault.presets.first { $0.name == preset }).faults
         let alone = try await Apple(faults)

@@ -4,9 +4,9 @@ import MartletTransport
 import TestSupport
 import Testing
 
-/// Martlet's client against servers that others wrote.
+/// Tests of Martlet's client against third-party servers.
 @Suite(.timeLimit(.minutes(2))) struct ServerTests {
-    /// A certificate for a server, in files, and the authority to trust.
+    /// The files of a server's certificate and its authority.
     private struct Identity {
         let scratch: ScratchDirectory
         let certificate: String
@@ -32,7 +32,7 @@ import Testing
         token = try DeviceToken(hex: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     }
 
-    /// Sends many pushes at once; how many ended how.
+    /// Sends many pushes concurrently, and returns their number by result.
     private func send(to endpoint: APNsEndpoint, trusting authority: String?) async throws -> [String: Int] {
         let client = try PushClient(
             endpoint,
@@ -56,7 +56,7 @@ import Testing
         return outcomes
     }
 
-    /// Starts nginx with TLS, and these lines in its configuration.
+    /// Starts nginx with TLS and additional lines in its configuration.
     private func startNginx(_ identity: Identity, isHTTP2: Bool = true, _ lines: String) async throws -> PeerServer {
         try await PeerServer.start("nginx", in: identity.scratch) { port in
             let configuration = """
@@ -88,7 +88,7 @@ import Testing
         return try await send(to: APNsEndpoint(host: "localhost", port: server.port), trusting: identity.authority)
     }
 
-    @Test func `nghttpd takes a thousand pushes over TLS`() async throws {
+    @Test func `a thousand pushes to nghttpd with TLS`() async throws {
         let identity = try Identity()
         let server = try await PeerServer.start("nghttpd", in: identity.scratch) { port in
             ["--address=127.0.0.1", "--echo-upload", "\(port)", identity.key, identity.certificate]
@@ -100,7 +100,7 @@ import Testing
         #expect(outcomes == ["200": Self.pushes])
     }
 
-    @Test func `nghttpd takes a thousand pushes in the clear`() async throws {
+    @Test func `a thousand pushes to nghttpd without TLS`() async throws {
         let server = try await PeerServer.start("nghttpd", in: ScratchDirectory()) { port in
             ["--address=127.0.0.1", "--echo-upload", "--no-tls", "\(port)"]
         }
@@ -111,22 +111,22 @@ import Testing
         #expect(outcomes == ["200": Self.pushes])
     }
 
-    @Test func `nginx takes a thousand pushes`() async throws {
+    @Test func `a thousand pushes to nginx`() async throws {
         let outcomes = try await sendToNginx(requestsPerConnection: 100_000)
         #expect(outcomes == ["200": Self.pushes])
     }
 
-    /// nginx ends a connection after a number of requests, with a GOAWAY while others are on their way: what it left
-    /// alone goes out on another connection.
-    @Test func `nginx ends connections under way`() async throws {
+    /// nginx closes a connection after a number of requests, with a GOAWAY while others are in flight: the client sends
+    /// the unprocessed ones on another connection.
+    @Test func `nginx closes connections with pushes in flight`() async throws {
         let outcomes = try await sendToNginx(requestsPerConnection: 70)
         #expect(outcomes == ["200": Self.pushes])
     }
 
-    /// How many pushes the long stories take; more than the default shows nothing new, but takes longer.
+    /// The number of pushes of the long tests.
     private static let manyPushes = ProcessInfo.processInfo.environment["MARTLET_PUSHES"].flatMap { Int($0) } ?? 20_000
 
-    /// Sends many pushes; what failed, and how many connections it took.
+    /// Sends many pushes, and returns the failures and the number of connections.
     private func sendMany(
         to port: UInt16,
         trusting authority: String,
@@ -150,7 +150,7 @@ import Testing
         return (report.failures, connections)
     }
 
-    @Test func `connections that end every thousand pushes cost none of them`() async throws {
+    @Test func `no push is lost when connections close every thousand pushes`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, "keepalive_requests 1000; location / { return 200; }")
         let outcome = try await sendMany(to: server.port, trusting: identity.authority, retry: .none)
@@ -158,7 +158,7 @@ import Testing
         #expect(outcome.connections <= Self.manyPushes / 1_000 + 1)
     }
 
-    @Test func `connections that are cut at random cost no push whose caller takes it twice`() async throws {
+    @Test func `no push is lost on cut connections with retries of unknown outcomes`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, "keepalive_requests 1000000; location / { return 200; }")
         let proxy = try CuttingProxy(to: server.port, longest: Self.manyPushes * 30)
@@ -175,7 +175,7 @@ import Testing
         proxy.stop()
     }
 
-    /// Starts tinyproxy, which lets in one user and lets out to any port.
+    /// Starts tinyproxy with one user and CONNECT to any port.
     private func startProxy() async throws -> PeerServer {
         let scratch = try ScratchDirectory()
         return try await PeerServer.start("tinyproxy", in: scratch) { port in
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `pushes go through a proxy that asks for a password, and none without it`() async throws {
+    @Test func `a proxy with a password requires the right credentials`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, "location / { return 200; }")
         let proxy = try await startProxy()
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `a server without TLS 1.3 is left when that is asked for`() async throws {
+    @Test func `a server without TLS 1.3 is rejected if TLS 1.3 is required`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, "ssl_protocols TLSv1.2; location / { return 200; }")
         for version in [PushClient.TLSVersion.tls12, .tls13] {
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `a server that speaks no HTTP/2 is named as such`() async throws {
+    @Test func `the error for a server without HTTP/2 names the reason`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, isHTTP2: false, "location / { return 200; }")
         let error = await failure(at: server, .token(try .ephemeral()), trusting: identity.authority)
@@ -247,7 +247,7 @@ import Testing
         #expect(error?.outcome == .neverSent)
     }
 
-    @Test func `a server that is not trusted gets no push`() async throws {
+    @Test func `an untrusted server gets no push`() async throws {
         let identity = try Identity()
         let server = try await startNginx(identity, "location / { return 200; }")
         let error = await failure(at: server, .token(try .ephemeral()), trusting: nil)
@@ -255,7 +255,7 @@ import Testing
         #expect(error?.outcome == .neverSent)
     }
 
-    @Test func `a client certificate opens the door that is closed without one`() async throws {
+    @Test func `a server that requires a client certificate accepts it`() async throws {
         let identity = try Identity()
         let provider = try ScratchDirectory()
         let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=com.example.app"
@@ -264,7 +264,7 @@ import Testing
             request.split(separator: " ").map(String.init)
                 + ["-keyout", provider.path + "/key.pem", "-out", provider.path + "/certificate.pem"]
         )
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         let server = try await startNginx(
             identity,
             """
@@ -288,7 +288,7 @@ import Testing
         #expect(without?.reason == .badCertificate)
     }
 
-    @Test func `a server that rejects the client's certificate is heard`() async throws {
+    @Test func `the error for a rejected client certificate names the reason`() async throws {
         let identity = try Identity()
         let server = try await PeerServer.start("openssl", in: identity.scratch) { port in
             let options = ["-alpn", "h2", "-Verify", "1", "-verify_return_error", "-quiet"]
@@ -302,7 +302,7 @@ import Testing
         #expect(error?.code == .certificateRejected, "\(String(describing: error))")
     }
 
-    /// Why one push to the server failed, if it did.
+    /// Sends one push and returns its error, if any.
     private func failure(
         at server: PeerServer,
         _ authentication: Authentication,

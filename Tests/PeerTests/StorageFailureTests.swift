@@ -4,10 +4,10 @@ import MartletCore
 import TestSupport
 import Testing
 
-/// What the relay does when it cannot keep pushes: it says so in words, and loses nothing that it has taken.
+/// Tests of a relay that cannot store pushes: it reports the reason and loses no accepted push.
 @Suite(.timeLimit(.minutes(1))) struct StorageFailureTests {
-    /// A file that cannot be used, and what is said of it.
-    enum Trouble: String, CaseIterable, Sendable {
+    /// A problem with the outbox file, with a part of the expected message.
+    enum FileProblem: String, CaseIterable, Sendable {
         case isNoDatabase = "is not a database"
         case isDamaged = "malformed"
         case hasNoDirectory = "No such file or directory"
@@ -15,7 +15,7 @@ import Testing
     }
 
     private func relay(in directory: String? = nil) async throws -> RelayProcess {
-        // Nobody has to answer: nothing is sent.
+        // The port has no listener: the relay only stores pushes.
         try await RelayProcess(
             to: ["host": "127.0.0.1", "port": Int(try SilentServer.unusedPort().port), "clear": true],
             dataDirectory: directory,
@@ -23,13 +23,13 @@ import Testing
         )
     }
 
-    @Test(arguments: Trouble.allCases) func `a file that cannot be used is refused in words`(trouble: Trouble)
+    @Test(arguments: FileProblem.allCases) func `the error for an unusable file names the reason`(problem: FileProblem)
         async throws
     {
         let scratch = try ScratchDirectory()
-        let relay = try await relay(in: scratch.path + (trouble == .hasNoDirectory ? "/nowhere" : ""))
+        let relay = try await relay(in: scratch.path + (problem == .hasNoDirectory ? "/nowhere" : ""))
         let file = scratch.path + "/relay.sqlite"
-        switch trouble {
+        switch problem {
         case .isNoDatabase: try scratch.write(String(repeating: "no database", count: 1_000), to: "relay.sqlite")
         case .isDamaged:
             try await relay.start()
@@ -41,20 +41,20 @@ import Testing
         case .isADirectory: try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
         }
         let run = try await ProgramRun(MartletProcess.program, relay.arguments)
-        #expect(run.status == 1 && run.complaint.contains("the outbox \(scratch.path)"), "\(run.complaint)")
-        #expect(run.complaint.contains(trouble.rawValue), "\(run.complaint)")
+        #expect(run.status == 1 && run.errorOutput.contains("the outbox \(scratch.path)"), "\(run.errorOutput)")
+        #expect(run.errorOutput.contains(problem.rawValue), "\(run.errorOutput)")
     }
 
-    @Test func `a relay whose file another relay has says so, and takes over when that one stops`() async throws {
+    @Test func `a relay waits for an outbox file in use, and takes it over`() async throws {
         let scratch = try ScratchDirectory()
         let first = try await relay(in: scratch.path)
         let second = try await relay(in: scratch.path)
         try await first.start()
-        #expect(await keep(3, in: first).count == 3)
+        #expect(await store(3, in: first).count == 3)
         try await second.start()
         let ready = await second.ask([RawHTTP1.Request("GET", "/readyz")]).first
         #expect(ready?.status == 503 && ready?.body.contains("another relay has the outbox") == true, "\(ready as Any)")
-        #expect(await keep(1, in: second).isEmpty)
+        #expect(await store(1, in: second).isEmpty)
         #expect(await first.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status == 200)
         #expect(await first.stop() == 0)
         while await second.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status != 200 {}
@@ -63,16 +63,16 @@ import Testing
         #expect(await second.stop() == 0)
     }
 
-    @Test(.enabled(if: mayMount, "only root can make a disk that is small enough to fill"))
-    func `a relay that was killed on a full disk starts, says so, and loses nothing`() async throws {
+    @Test(.enabled(if: mayMount, "requires root to mount a small file system"))
+    func `a relay restarts on a full disk, reports it, and loses no push`() async throws {
         let disk = try ScratchDirectory()
         let mount = try await ProgramRun("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk.path])
-        try #require(mount.status == 0, "\(mount.complaint)")
+        try #require(mount.status == 0, "\(mount.errorOutput)")
         defer { _ = try? ChildProcess("umount", ["--lazy", disk.path]).wait() }
         let relay = try await relay(in: disk.path)
         try await relay.start()
-        var kept: [String] = []
-        while case let more = await keep(10, in: relay), !more.isEmpty { kept += more }
+        var accepted: [String] = []
+        while case let more = await store(10, in: relay), !more.isEmpty { accepted += more }
         relay.kill()
         let filler = try #require(FileHandle(forWritingAtPath: try disk.write("", to: "filler")))
         while (try? filler.write(contentsOf: Data(count: 1))) != nil {}
@@ -80,70 +80,70 @@ import Testing
         let ready = try #require(await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first)
         #expect(ready.status == 503 && ready.body.contains("full"), "\(ready)")
         #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
-        #expect(await keep(1, in: relay).isEmpty)
+        #expect(await store(1, in: relay).isEmpty)
         #expect(try await ProgramRun("mount", ["-o", "remount,size=64m", disk.path]).status == 0)
         while await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first?.status != 200 {}
-        let known = await relay.ask(kept.map { RawHTTP1.Request("GET", $0) })
-        #expect(kept.count > 50 && known.count == kept.count && known.allSatisfy { $0.status == 200 })
+        let known = await relay.ask(accepted.map { RawHTTP1.Request("GET", $0) })
+        #expect(accepted.count > 50 && known.count == accepted.count && known.allSatisfy { $0.status == 200 })
         #expect(await relay.stop() == 0)
     }
 
-    /// Whether this process may make a disk of its own.
+    /// Whether this process can mount file systems.
     private static let mayMount = geteuid() == 0
 
-    @Test(.enabled(if: mayMount, "only root can make a disk that is small enough to fill"))
-    func `a disk that is full has callers come again, and loses nothing`() async throws {
+    @Test(.enabled(if: mayMount, "requires root to mount a small file system"))
+    func `a relay on a full disk asks callers to retry, and loses no push`() async throws {
         let disk = try ScratchDirectory()
         let mount = try await ProgramRun("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk.path])
-        try #require(mount.status == 0, "\(mount.complaint)")
+        try #require(mount.status == 0, "\(mount.errorOutput)")
         defer { _ = try? ChildProcess("umount", ["--lazy", disk.path]).wait() }
         let relay = try await relay(in: disk.path)
         try await relay.start()
-        let stuffing = String(repeating: "x", count: 3_500)
+        let filling = String(repeating: "x", count: 3_500)
         func push(_ number: Int) -> RawHTTP1.Request {
-            let body = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(stuffing)"}}}"#
+            let body = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(filling)"}}}"#
             return RawHTTP1.Request("POST", "/v1/pushes", ["idempotency-key: \(number)"], body: body)
         }
-        var kept: [String] = []
+        var accepted: [String] = []
         var refusal: RawHTTP1.Answer?
         for number in 0..<2_000 where refusal == nil {
             let answer = try #require(await relay.ask([push(number)]).first)
             if answer.status == 202, let location = answer.fields["location"] {
-                kept.append(location)
+                accepted.append(location)
             } else {
                 refusal = answer
             }
         }
-        #expect(refusal?.status == 503 && refusal?.fields["retry-after"] != nil, "\(kept.count): \(refusal as Any)")
+        #expect(refusal?.status == 503 && refusal?.fields["retry-after"] != nil, "\(accepted.count): \(refusal as Any)")
         let client = try client(of: relay)
         let error = await #expect(throws: APNsError.self) {
             try await client.send(
-                .alert(Alert(title: "Hi", body: stuffing)),
+                .alert(Alert(title: "Hi", body: filling)),
                 to: DeviceToken(hex: "5d3a6a1c"),
                 topic: "com.example.app"
             )
         }
         #expect(error?.status == 503 && error?.reason == .serviceUnavailable && error?.retryAfter != nil)
-        // Asked right after a push: what the relay writes by itself now and then is smaller, and may still have room.
+        // Check right after a push: the relay's own periodic writes are smaller and may still succeed.
         let ready = try #require(await relay.ask([push(4_000), RawHTTP1.Request("GET", "/readyz")]).last)
         #expect(ready.status == 503 && ready.body.contains("pushes cannot be stored"), "\(ready)")
         #expect(await relay.ask([RawHTTP1.Request("GET", "/livez")]).first?.status == 200)
-        // There is room again, and the relay finds out by itself.
+        // The relay resumes without a restart when there is free space.
         #expect(try await ProgramRun("mount", ["-o", "remount,size=64m", disk.path]).status == 0)
         var answer: RawHTTP1.Answer?
         repeat { answer = await relay.ask([push(5_000)]).first } while answer?.status == 503
         #expect(answer?.status == 202)
         let receipt = try await client.send(.alert("Hi"), to: DeviceToken(hex: "5d3a6a1c"), topic: "com.example.app")
-        kept.append("/v1/pushes/\(receipt.id)")
+        accepted.append("/v1/pushes/\(receipt.id)")
         await client.close()
         relay.kill()
         try await relay.start()
-        let known = await relay.ask(kept.map { RawHTTP1.Request("GET", $0) })
-        #expect(kept.count > 50 && known.count == kept.count && known.allSatisfy { $0.status == 200 })
+        let known = await relay.ask(accepted.map { RawHTTP1.Request("GET", $0) })
+        #expect(accepted.count > 50 && known.count == accepted.count && known.allSatisfy { $0.status == 200 })
         #expect(await relay.stop() == 0)
     }
 
-    /// A client of APNs that takes the relay for Apple.
+    /// Creates an APNs client that sends to the relay.
     private func client(of relay: RelayProcess) throws -> PushClient {
         let key = try SigningKey(pem: relay.keyPEM, keyID: RelayProcess.keyID, teamID: RelayProcess.teamID)
         return try PushClient(
@@ -153,32 +153,32 @@ import Testing
         )
     }
 
-    /// Hands in pushes, and tells where what is known of them can be asked for.
-    private func keep(_ count: Int, in relay: RelayProcess) async -> [String] {
-        let stuffing = String(repeating: "x", count: 3_500)
-        let body = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(stuffing)"}}}"#
+    /// Sends pushes and returns the paths of their status for the accepted ones.
+    private func store(_ count: Int, in relay: RelayProcess) async -> [String] {
+        let filling = String(repeating: "x", count: 3_500)
+        let body = #"{"to":"5d3a6a1c","payload":{"aps":{"alert":"\#(filling)"}}}"#
         let requests = (0..<count).map { _ in RawHTTP1.Request("POST", "/v1/pushes", body: body) }
         return await relay.ask(requests).filter { $0.status == 202 }.compactMap { $0.fields["location"] }
     }
 
-    @Test(.enabled(if: mayMount, "only root can make a disk that is not to be written to"))
-    func `a disk that is not to be written to is refused in words, and keeps what it has`() async throws {
+    @Test(.enabled(if: mayMount, "requires root to mount a file system"))
+    func `the error for a read-only disk names the reason, and no push is lost`() async throws {
         let disk = try ScratchDirectory()
         let mount = try await ProgramRun("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path])
-        try #require(mount.status == 0, "\(mount.complaint)")
+        try #require(mount.status == 0, "\(mount.errorOutput)")
         defer { _ = try? ChildProcess("umount", ["--lazy", disk.path]).wait() }
         let relay = try await relay(in: disk.path)
         for makesFile in [false, true] {
             if makesFile {
                 #expect(try await ProgramRun("mount", ["-o", "remount,rw", disk.path]).status == 0)
                 try await relay.start()
-                #expect(await keep(20, in: relay).count == 20)
+                #expect(await store(20, in: relay).count == 20)
                 relay.kill()
             }
             #expect(try await ProgramRun("mount", ["-o", "remount,ro", disk.path]).status == 0)
             let run = try await ProgramRun(MartletProcess.program, relay.arguments)
-            #expect(run.status == 1 && run.complaint.contains("the outbox \(disk.path)"), "\(run.complaint)")
-            #expect(run.complaint.contains(makesFile ? "cannot write to" : "cannot open"), "\(run.complaint)")
+            #expect(run.status == 1 && run.errorOutput.contains("the outbox \(disk.path)"), "\(run.errorOutput)")
+            #expect(run.errorOutput.contains(makesFile ? "cannot write to" : "cannot open"), "\(run.errorOutput)")
         }
         #expect(try await ProgramRun("mount", ["-o", "remount,rw", disk.path]).status == 0)
         try await relay.start()
@@ -187,18 +187,18 @@ import Testing
         #expect(await relay.stop() == 0)
     }
 
-    @Test(arguments: [0.4, 0.6, 0.9]) func `a file that is damaged in part takes no more pushes`(place: Double)
+    @Test(arguments: [0.4, 0.6, 0.9]) func `a relay accepts no pushes into a damaged file`(position: Double)
         async throws
     {
         let scratch = try ScratchDirectory()
         let relay = try await relay(in: scratch.path)
         try await relay.start()
-        let kept = await keep(200, in: relay)
-        #expect(kept.count == 200)
+        let accepted = await store(200, in: relay)
+        #expect(accepted.count == 200)
         #expect(await relay.stop() == 0)
         let good = Array(try Data(contentsOf: URL(filePath: scratch.path + "/relay.sqlite")))
         var bytes = good
-        let start = Int(Double(good.count) * place)
+        let start = Int(Double(good.count) * position)
         for index in start..<min(good.count, start + 40_000) { bytes[index] = 0xA5 }
         try scratch.write(bytes, to: "relay.sqlite")
         do {
@@ -206,7 +206,7 @@ import Testing
             var ready: RawHTTP1.Answer?
             repeat { ready = await relay.ask([RawHTTP1.Request("GET", "/readyz")]).first } while ready?.status == 200
             #expect(ready?.status == 503 && ready?.body.contains("malformed") == true, "\(ready as Any)")
-            #expect(await keep(20, in: relay).isEmpty, "what is handed in now might be lost")
+            #expect(await store(20, in: relay).isEmpty, "a push accepted now might be lost")
             relay.kill()
         } catch let refusal as MissingProgram {
             #expect("\(refusal)".contains("malformed"), "\(refusal)")
@@ -216,8 +216,8 @@ import Testing
         }
         try scratch.write(good, to: "relay.sqlite")
         try await relay.start()
-        let known = await relay.ask(kept.map { RawHTTP1.Request("GET", $0) })
-        #expect(known.count == kept.count && known.allSatisfy { $0.status == 200 })
+        let known = await relay.ask(accepted.map { RawHTTP1.Request("GET", $0) })
+        #expect(known.count == accepted.count && known.allSatisfy { $0.status == 200 })
         relay.kill()
     }
 }

@@ -1,9 +1,8 @@
-"""Sends pushes through aapns, a client in Python with a certificate, and prints how often it met each result.
+"""Sends pushes through aapns, a Python client with a certificate, and prints the number of pushes with each result.
 
 Usage: aapns_peer.py PORT CA-FILE CERTIFICATE-FILE COUNT [DEVICE-TOKEN…]
 
-The certificate file also contains the key. The results of the pushes to the devices that are named follow, one to a
-line.
+The certificate file also contains the key. Then prints the result of one push to each given device.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""Sends pushes through aioapns, a client in Python, and prints how many were answered with each status, then what it
-makes of the answer for each of the devices that are named.
+"""Sends pushes through aioapns, a Python client, and prints the number of pushes with each status, then the
+result of one push to each given device.
 
 Usage: aioapns_peer.py PORT CA-FILE CREDENTIALS-FILE COUNT [DEVICE-TOKEN…]
 
-The credentials are the key of provider tokens, or a certificate with its key.
+The credentials are a signing key, or a certificate with its key.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ import sys
 import aioapns
 
 
-# One connection: on a further one, opened under load, aioapns sends before it has read how many streams the server
-# allows, and waits ten seconds for the streams that the server refused.
+# One connection: on an additional connection opened under load, aioapns sends before it has received the server's stream
+# limit, and waits ten seconds for the refused streams.
 async def main(port, authority, credentials_file, count, device_tokens):
     context = ssl.create_default_context(cafile=authority)
     context.set_alpn_protocols(["h2"])
@@ -36,7 +36,7 @@ async def main(port, authority, credentials_file, count, device_tokens):
     async def push(number):
         return (await send(f"{number:064x}", f"push {number}")).status
 
-    # The first one alone, as APNs allows one stream until it has seen a token.
+    # Send the first push alone: APNs allows one stream until it has verified a provider token.
     statuses = [await push(0)]
     statuses += await asyncio.gather(*[push(number) for number in range(1, count)])
     for status, times in collections.Counter(statuses).items():

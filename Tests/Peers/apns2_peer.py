@@ -1,8 +1,8 @@
-"""Sends pushes through apns2, a client in Python, and prints how often it met each result.
+"""Sends pushes through apns2, a Python client, and prints the number of pushes with each result.
 
 Usage: apns2_peer.py PORT CA-FILE KEY-FILE COUNT [DEVICE-TOKEN…]
 
-The results of the pushes to the devices that are named follow, one to a line.
+Then prints the result of one push to each given device.
 """
 
 import collections
@@ -31,7 +31,7 @@ def main(port, authority, key_file, count, device_tokens):
         notifications = [Notification(token, payload) for token in device_tokens]
         return list(client.send_notification_batch(notifications, topic="com.example.app").values())
 
-    # The first one alone, as APNs allows one stream until it has seen a token.
+    # Send the first push alone: APNs allows one stream until it has verified a provider token.
     results = push([f"{0:064x}"]) + push([f"{number:064x}" for number in range(1, count)])
     for result, times in collections.Counter(results).items():
         print("accepted" if result == "Success" else result, times)

@@ -1,7 +1,7 @@
-"""Holds an HTTP interface to its description: check_interface.py URL [KEY]
+"""Checks an HTTP interface against its description: check_interface.py URL [KEY]
 
-Validates URL/openapi.json as OpenAPI, and with a key sends requests that schemathesis makes of it, a bounded number for each
-route. Exits 0 when every answer is as described.
+Validates URL/openapi.json as OpenAPI. With a key, sends a limited number of requests that schemathesis generates for
+each route. Exits 0 if all responses match the description.
 """
 
 import json
@@ -16,17 +16,17 @@ url = sys.argv[1]
 with urllib.request.urlopen(url + "/openapi.json") as answer:
     document = json.load(answer)
 validate(document)
-print(f"{len(document['paths'])} paths are described")
+print(f"{len(document['paths'])} paths described")
 if len(sys.argv) < 3:
     sys.exit()
 
-# What a valid value means is for the relay to judge: a push of a valid form may name an app that there is not.
+# Positive data rejection is not checked: a request with a valid form may name an app that does not exist.
 CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance", "negative_data_rejection", "missing_required_header", "unsupported_method",
     "allow_header_conformance", "ignored_auth",
 ]
-# A stream without an end, lines that schemathesis does not make, and requests that stop the relay.
+# An endless stream, lines of JSON, which schemathesis does not generate, and requests that stop the relay.
 EXCLUDED = ["/v1/events", "/v1/pushes:batch", "/v1/drain", "/v1/nodes/{node}/drain"]
 
 with tempfile.TemporaryDirectory() as directory:

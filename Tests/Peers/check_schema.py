@@ -1,4 +1,4 @@
-"""Holds documents to a JSON Schema: check_schema.py SCHEMA DOCUMENT… prints `valid` or `invalid` for each."""
+"""Validates documents with a JSON Schema: check_schema.py SCHEMA DOCUMENT… prints `valid` or `invalid` for each."""
 
 import json
 import sys

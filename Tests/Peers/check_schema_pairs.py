@@ -1,4 +1,4 @@
-"""Holds documents to JSON Schemas: check_schema_pairs.py FILE, where FILE is a list of [SCHEMA, [DOCUMENT…]].
+"""Validates documents with JSON Schemas: check_schema_pairs.py FILE, where FILE is a list of [SCHEMA, [DOCUMENT…]].
 
 Prints `valid` or `invalid` for each document, in order.
 """

@@ -1,8 +1,8 @@
-"""Sends pushes through kalyke-apns, a client in Python, and prints what it makes of each answer.
+"""Sends pushes through kalyke-apns, a Python client, and prints the result of each.
 
 Usage: kalyke_peer.py PORT KEY-FILE DEVICE-TOKEN…
 
-It knows Apple's hosts only, so the address is the one thing that is changed here; whom to trust, SSL_CERT_FILE says.
+Overrides the address, because the client supports only Apple's hosts. SSL_CERT_FILE selects the trusted authority.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Runs a program and prints the most memory that it had, in bytes, as the last line of standard error.
+"""Runs a program and prints its peak memory in bytes as the last line of standard error.
 
-Asking the system while the program runs misses what a short run had at its end.
+Measurements during the run would miss the end of a short run.
 """
 import resource
 import subprocess

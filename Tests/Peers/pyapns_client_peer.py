@@ -1,8 +1,8 @@
-"""Sends pushes through pyapns_client, a client in Python on top of httpx, and prints how often it met each result.
+"""Sends pushes through pyapns_client, a Python client based on httpx, and prints the number of pushes with each result.
 
 Usage: pyapns_client_peer.py PORT CA-FILE KEY-FILE COUNT [DEVICE-TOKEN…]
 
-The results of the pushes to the devices that are named follow, one to a line.
+Then prints the result of one push to each given device.
 """
 
 import collections
@@ -20,7 +20,7 @@ def main(port, authority, key_file, count, device_tokens):
     notification = pyapns_client.IOSNotification(payload=payload, topic="com.example.app")
 
     def push(device_tokens):
-        # A client is not safe to share among threads.
+        # A client cannot be shared between threads.
         client = pyapns_client.APNSClient("local", authority, key_file, "ABC123DEFG", "DEF123GHIJ")
         results = []
         for device_token in device_tokens:

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Another program, started and waited for by the plain calls of the system.
+/// A child process, started with `posix_spawn` and awaited with `waitpid`.
 ///
-/// Foundation's `Process` crashes now and then on Linux when several are started at once, and hands its programs the
-/// signal mask of whatever thread starts them. Standard input and outputs are files here, so no pipe can fill.
+/// Foundation's `Process` sometimes crashes on Linux when several processes start at once, and passes the signal mask
+/// of the calling thread to the program. Standard input, output and error are files, so that no pipe can fill.
 package struct ChildProcess: Sendable {
     private let processID: pid_t
 
-    /// Bytes of memory it has at the moment; nil where the system does not tell, and under a sanitizer, which takes
-    /// more than the program.
+    /// The resident memory in bytes; nil on systems without `/proc`, and with a sanitizer, which itself uses more
+    /// memory than the program.
     package var memory: Int? {
         guard dlsym(nil, "__sanitizer_set_report_path") == nil else { return nil }
         let pages = (try? String(contentsOfFile: "/proc/\(processID)/statm", encoding: .utf8))?.split(separator: " ")
@@ -16,13 +16,13 @@ package struct ChildProcess: Sendable {
         return resident * Int(sysconf(CInt(_SC_PAGESIZE)))
     }
 
-    /// Starts a program; relative names are looked up on the path, and where servers are kept.
+    /// Starts a program; relative names are searched on `PATH` and in the `sbin` directories.
     package init(
         _ program: String,
         _ arguments: [String],
         input: String = "/dev/null",
         output: String = "/dev/null",
-        complaints: String = "/dev/null"
+        errors: String = "/dev/null"
     ) throws {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
@@ -37,7 +37,7 @@ package struct ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, complaints, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var blocked = sigset_t()
@@ -46,47 +46,47 @@ package struct ChildProcess: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         let path = try ChildProcess.find(program)
-        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
-        words.append(nil)
-        defer { for word in words { free(word) } }
-        // A program that ends with threads running leaves to the system what a leak sanitizer would miss.
+        var argumentPointers: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+        argumentPointers.append(nil)
+        defer { for pointer in argumentPointers { free(pointer) } }
+        // A program that exits while threads run does not free all memory, which the leak sanitizer would report.
         setenv("ASAN_OPTIONS", "detect_leaks=0", 0)
         var processID: pid_t = 0
-        let status = posix_spawn(&processID, path, &actions, &attributes, words, environ)
+        let status = posix_spawn(&processID, path, &actions, &attributes, argumentPointers, environ)
         guard status == 0 else { throw MissingProgram(name: "\(program): \(String(cString: strerror(status)))") }
         self.processID = processID
     }
 
-    /// Whether it has not ended yet.
+    /// Whether the process runs.
     package var isRunning: Bool {
         waitpid(processID, nil, WNOHANG) == 0
     }
 
-    /// Waits for its end, for which this call holds its thread, and returns its exit code or minus the signal's number.
+    /// Waits for the process to exit, blocking the thread, and returns its exit code or the negative signal number.
     package func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(processID, &status, 0) == -1, errno == EINTR {}
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 
-    /// Waits for its end and returns its exit code or minus the signal's number.
+    /// Waits for the process to exit and returns its exit code or the negative signal number.
     ///
-    /// The tests' threads are few: two that are held for seconds hold up all the others.
+    /// Waits on a separate thread: blocking the few threads of the tests' pool would delay all other tests.
     package func ended() async -> Int32 {
         await onOwnThread { wait() }
     }
 
-    /// Asks it to end, as Ctrl-C does.
+    /// Sends SIGINT, as Control-C does.
     package func interrupt() {
         Foundation.kill(processID, SIGINT)
     }
 
-    /// Sends it a signal.
+    /// Sends a signal.
     package func signal(_ number: Int32) {
         Foundation.kill(processID, number)
     }
 
-    /// Ends it, whatever it does.
+    /// Sends SIGKILL and waits for the process to exit.
     package func kill() {
         guard isRunning else { return }
         Foundation.kill(processID, SIGKILL)
@@ -95,15 +95,16 @@ package struct ChildProcess: Sendable {
 
     private static func find(_ program: String) throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let places = [""] + (path + ":/usr/sbin:/sbin:/usr/local/sbin").split(separator: ":").map { "\($0)/" }
-        guard let place = places.first(where: { FileManager.default.isExecutableFile(atPath: $0 + program) }) else {
+        let directories = [""] + (path + ":/usr/sbin:/sbin:/usr/local/sbin").split(separator: ":").map { "\($0)/" }
+        let isExecutable = { FileManager.default.isExecutableFile(atPath: $0 + program) }
+        guard let directory = directories.first(where: isExecutable) else {
             throw MissingProgram(name: program)
         }
-        return place + program
+        return directory + program
     }
 }
 
-/// A program that the tests need is not there; `make test` installs it.
+/// The error for a program that is missing or does not start; `make test` installs the programs of the tests.
 package struct MissingProgram: Error {
     package let name: String
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Passes bytes on to a server on this machine, and cuts each connection after a number of bytes that chance decides.
+/// A proxy that forwards bytes to a server on this machine and cuts each connection after a random number of bytes.
 package final class CuttingProxy: Sendable {
     package let port: UInt16
     private let descriptor: CInt
@@ -9,14 +9,14 @@ package final class CuttingProxy: Sendable {
     private let cutCount = Mutex(0)
     private let longest: Int
 
-    /// How many connections have been cut.
+    /// The number of connections that have been cut.
     package var cuts: Int { cutCount.withLock { $0 } }
 
     /// Listens for clients of the server.
     ///
     /// - Parameters:
     ///   - server: The server's port.
-    ///   - longest: Bytes that a connection may carry at most, in both directions together.
+    ///   - longest: The maximum number of bytes that a connection forwards, in both directions together.
     /// - Throws: An error of the system.
     package init(to server: UInt16, longest: Int) throws {
         self.server = server
@@ -34,7 +34,7 @@ package final class CuttingProxy: Sendable {
         }
     }
 
-    /// Stops listening; connections that are open stay until they are cut.
+    /// Stops listening; open connections stay open until they are cut.
     package func stop() {
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
@@ -49,7 +49,7 @@ package final class CuttingProxy: Sendable {
         for (from, to) in [(client, upstream), (upstream, client)] {
             Thread.detachNewThread { [self] in
                 if !pass(from, to, budget) { cutCount.withLock { $0 += 1 } }
-                // Both directions end together; the last one to notice closes.
+                // Both directions end together; the last one closes the sockets.
                 shutdown(from, CInt(SHUT_RDWR))
                 shutdown(to, CInt(SHUT_RDWR))
                 if budget.leave() { for socket in [client, upstream] { close(socket) } }
@@ -57,7 +57,7 @@ package final class CuttingProxy: Sendable {
         }
     }
 
-    /// Passes bytes on until one side ends, or the budget does: then the answer is false.
+    /// Forwards bytes until one side closes; returns false if the budget is used up before.
     private func pass(_ from: CInt, _ to: CInt, _ budget: Budget) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -75,7 +75,7 @@ package final class CuttingProxy: Sendable {
         }
     }
 
-    /// The bytes a connection has left, and how many of its directions have ended.
+    /// The remaining bytes of a connection, and the number of its open directions.
     private final class Budget: Sendable {
         private let left: Mutex<Int>
         private let directions = Mutex(2)

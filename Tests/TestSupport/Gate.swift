@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that has happened or not: tests wait for it instead of for time to pass.
+/// An event that tests wait for instead of waiting for a fixed time.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -11,7 +11,7 @@ package final class Gate: Sendable {
 
     package init() {}
 
-    /// Whether it has happened.
+    /// Whether the event has happened.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
     package func open() {

@@ -1,4 +1,4 @@
-/// The encodings of a provider token, written apart from those that the tests judge.
+/// The encodings of a provider token, independent of the code under test.
 package enum JWTEncoding {
     /// A signature in DER: two integers in a sequence (ITU-T X.690 §8.3).
     package static func der(_ signature: [UInt8]) -> [UInt8] {

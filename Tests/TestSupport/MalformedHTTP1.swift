@@ -1,8 +1,8 @@
-/// Requests of clients that break HTTP/1.1.
+/// Requests that violate HTTP/1.1.
 package enum MalformedHTTP1 {
-    /// Requests that a proxy in front could read differently, or that break the grammar, with the status of the answer.
+    /// Requests that a proxy could parse differently, or that violate the grammar, with the expected status.
     package static let requests: [(text: String, status: Int)] = [
-        // Two readings of where the body ends.
+        // Ambiguous length of the body.
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400),
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", 400),
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\na", 400),
@@ -18,7 +18,7 @@ package enum MalformedHTTP1 {
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n", 501),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \"chunked\"\r\n\r\n", 501),
         ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        // Two readings of where a field ends, or which field it is.
+        // Ambiguous end or name of a field.
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length : 1\r\n\r\na", 400),
         ("POST / HTTP/1.1\r\nHost: a\r\n Content-Length: 1\r\n\r\na", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n continued\r\n\r\n", 400),
@@ -28,7 +28,7 @@ package enum MalformedHTTP1 {
         ("GET / HTTP/1.1\r\nHost: a\r\n: 1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX(: 1\r\n\r\n", 400),
         ("GET / HTTP/1.1\nHost: a\n\n", 400), ("GET / HTTP/1.1\r\nHost: a\nX: 1\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a\r\n\n", 400),
-        // No host, or two.
+        // No host, or more than one.
         ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400),
         ("GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a, b\r\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: u@a\r\n\r\n", 400),

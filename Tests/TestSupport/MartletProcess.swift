@@ -1,35 +1,35 @@
 import Foundation
 
-/// The program that was built with these tests, as a server that runs until it is ended.
+/// A server process of the program that was built with these tests.
 package final class MartletProcess: Sendable {
-    /// The program's path: that of the variable `MARTLET_PROGRAM`, or of the program beside the tests.
+    /// The path of the program: the value of the variable `MARTLET_PROGRAM`, or the program beside the tests.
     package static let program =
         ProcessInfo.processInfo.environment["MARTLET_PROGRAM"].map { URL(filePath: $0).path }
         ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/martlet"
 
-    /// What it said until it was ready, or until it ended.
-    package let words: String
+    /// The standard output until the server was ready or exited.
+    package let readyOutput: String
     private let process: ChildProcess
-    /// Where its output comes from.
+    /// The directory of its output files.
     private let scratch: ScratchDirectory
 
-    /// Starts it and waits until it says how it is ended.
+    /// Starts the server and waits until it is ready.
     package init(_ arguments: [String]) async throws {
         let scratch = try ScratchDirectory()
         self.scratch = scratch
         let pipe = scratch.path + "/output"
         mkfifo(pipe, 0o600)
-        // With a reader at the other end, the program need not wait for one when it opens its output.
+        // Open the reading end first, so that the program's open of the pipe does not block.
         let output = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard output >= 0 else { throw POSIXError(.EIO) }
         process = try ChildProcess(
             Self.program,
             arguments,
             output: pipe,
-            complaints: scratch.path + "/complaints"
+            errors: scratch.path + "/errors"
         )
         _ = fcntl(output, F_SETFL, 0)
-        words = await withCheckedContinuation { continuation in
+        readyOutput = await withCheckedContinuation { continuation in
             Thread.detachNewThread { MartletProcess.read(output) { continuation.resume(returning: $0) } }
         }
     }
@@ -38,25 +38,25 @@ package final class MartletProcess: Sendable {
         process.kill()
     }
 
-    /// Ends it, whatever it does.
+    /// Sends SIGKILL and waits for the process to exit.
     package func kill() {
         process.kill()
     }
 
-    /// Asks it to end and waits until it has; returns its exit code, or minus the number of a signal.
+    /// Sends SIGINT, waits for the process to exit, and returns its exit code or the negative signal number.
     package func end() async -> Int32 {
         process.interrupt()
         return await process.ended()
     }
 
-    /// Whether it has not ended yet.
+    /// Whether the process runs.
     package var isRunning: Bool { process.isRunning }
-    /// Bytes of memory it has at the moment; nil where that cannot be told.
+    /// The resident memory in bytes; nil if it cannot be measured.
     package var memory: Int? { process.memory }
-    /// What it has complained of.
-    package var complaints: String { (try? scratch.read("complaints")) ?? "" }
+    /// The standard error output.
+    package var errorOutput: String { (try? scratch.read("errors")) ?? "" }
 
-    /// Hands on what it says until it is ready, and reads the rest away, so that it need not wait.
+    /// Passes the output to `whenReady` when the server is ready, and discards later output to keep the pipe empty.
     private static func read(_ output: CInt, _ whenReady: (String) -> Void) {
         var text: String? = ""
         var piece = [UInt8](repeating: 0, count: 4_096)

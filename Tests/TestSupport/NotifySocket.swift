@@ -1,31 +1,31 @@
 import Foundation
 import Synchronization
 
-/// Plays the part of systemd: a datagram socket that a service tells how it is.
+/// A datagram socket that receives a service's notifications, as systemd does (sd_notify(3)).
 package final class NotifySocket: Sendable {
-    /// What was heard, and who waits for more.
-    private final class Ear: Sendable {
+    /// The received assignments, and the tests that wait for others.
+    private final class Assignments: Sendable {
         struct State {
-            var heard: [String] = []
+            var received: [String] = []
             var waiting: [Int: (assignment: String, count: Int, CheckedContinuation<Void, Never>)] = [:]
             var lastWaiter = 0
         }
 
         let state = Mutex(State())
 
-        func hear(_ lines: [String]) {
+        func receive(_ lines: [String]) {
             state.withLock { state in
-                state.heard += lines
+                state.received += lines
                 for (number, (assignment, count, continuation)) in state.waiting
-                where state.heard.count(where: { $0.hasPrefix(assignment) }) >= count {
+                where state.received.count(where: { $0.hasPrefix(assignment) }) >= count {
                     state.waiting[number] = nil
                     continuation.resume()
                 }
             }
         }
 
-        /// Lets a waiter go that has nothing to hear any more.
-        func leave(_ number: Int) {
+        /// Resumes a waiting test that was cancelled.
+        func cancel(_ number: Int) {
             state.withLock { $0.waiting.removeValue(forKey: number) }?.2.resume()
         }
     }
@@ -33,7 +33,7 @@ package final class NotifySocket: Sendable {
     package let path: String
     private let descriptor: Int32
     private let scratch: ScratchDirectory
-    private let ear = Ear()
+    private let assignments = Assignments()
 
     package init() throws {
         scratch = try ScratchDirectory()
@@ -54,13 +54,14 @@ package final class NotifySocket: Sendable {
             }
         }
         guard bound == 0 else { throw POSIXError(.EADDRINUSE) }
-        // Always, since what the system holds for a reader is little.
-        Thread.detachNewThread { [descriptor, ear] in
+        // Read continuously, because the socket's buffer is small.
+        Thread.detachNewThread { [descriptor, assignments] in
             var piece = [UInt8](repeating: 0, count: 4_096)
             while true {
                 let count = recv(descriptor, &piece, piece.count, 0)
                 guard count > 0 else { break }
-                ear.hear(String(decoding: piece[..<count], as: UTF8.self).split(separator: "\n").map(String.init))
+                let text = String(decoding: piece[..<count], as: UTF8.self)
+                assignments.receive(text.split(separator: "\n").map(String.init))
             }
             close(descriptor)
         }
@@ -70,24 +71,24 @@ package final class NotifySocket: Sendable {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// All assignments so far, in their order.
-    package var all: [String] { ear.state.withLock(\.heard) }
+    /// All received assignments, in order.
+    package var all: [String] { assignments.state.withLock(\.received) }
 
-    /// Waits until an assignment has come `count` times, or the test has taken too long.
+    /// Waits until an assignment was received `count` times, or the test is cancelled.
     package func wait(for assignment: String, count: Int = 1) async {
-        let number = ear.state.withLock { state in
+        let number = assignments.state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                ear.state.withLock { $0.waiting[number] = (assignment, count, continuation) }
-                ear.hear([])
-                // A test that is over already was told so before anybody waited here.
-                if Task.isCancelled { ear.leave(number) }
+                assignments.state.withLock { $0.waiting[number] = (assignment, count, continuation) }
+                assignments.receive([])
+                // A test that was cancelled before has no further call of the cancellation handler.
+                if Task.isCancelled { assignments.cancel(number) }
             }
         } onCancel: {
-            ear.leave(number)
+            assignments.cancel(number)
         }
     }
 }

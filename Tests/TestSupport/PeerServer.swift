@@ -1,7 +1,7 @@
-/// A server program from outside, on a free port of this machine, stopped with this object.
+/// A third-party server on a free local port, which `deinit` stops.
 package final class PeerServer: Sendable {
     private let process: ChildProcess
-    /// Kept for as long as the server reads from it.
+    /// The directory that the server reads from.
     private let scratch: ScratchDirectory
     package let port: UInt16
 
@@ -17,7 +17,7 @@ package final class PeerServer: Sendable {
 
     /// Starts a program and waits until it listens.
     ///
-    /// The port is free when it is chosen; should another take it first, the next is tried.
+    /// Tries another port if another process takes the chosen port first.
     package static func start(
         _ program: String,
         in scratch: ScratchDirectory,

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL of Debian's packages on a free port of this machine, stopped with this object, or with the process.
+/// A PostgreSQL server on a free local port, which stops with this object or this process.
 package final class PostgreSQLServer: Sendable {
-    /// The one that tests of one process share, each with a database of its own.
+    /// The server that the tests of one process share, each with its own database.
     package static let shared = Task { try await PostgreSQLServer() }
 
     private let process: Mutex<ChildProcess>
@@ -12,16 +12,15 @@ package final class PostgreSQLServer: Sendable {
     private let frozen = Mutex<[pid_t]>([])
     private let scratch: ScratchDirectory
     package let port: UInt16
-    /// The certificate that it shows for 127.0.0.1; nil when it speaks in the clear.
+    /// The server's certificate for 127.0.0.1; nil without TLS.
     package let certificate: String?
 
-    /// Starts it and waits until it answers.
+    /// Starts the server and waits until it answers.
     ///
     /// - Parameters:
-    ///   - options: Options of the server; by default it is as fast as one can be that need not survive a loss of
-    ///     power.
-    ///   - isEncrypted: Whether it speaks TLS to whoever wants to.
-    /// - Throws: ``MissingProgram`` when it does not start.
+    ///   - options: Options of the server; by default it is fast and does not protect data against a loss of power.
+    ///   - isEncrypted: Whether it offers TLS.
+    /// - Throws: ``MissingProgram`` if it does not start.
     package init(
         options: [String] = ["-F", "-c", "synchronous_commit=off"],
         isEncrypted: Bool = false
@@ -38,16 +37,16 @@ package final class PostgreSQLServer: Sendable {
             [scratch.path, String(port), own] + options + (isEncrypted ? encryption.flatMap { ["-c", $0] } : [])
         process = Mutex(try Self.launch(self.options, scratch))
         guard await isAnswering() else {
-            throw MissingProgram(name: "postgresql, which says: \((try? scratch.read("complaints")) ?? "")")
+            throw MissingProgram(name: "postgresql: \((try? scratch.read("errors")) ?? "")")
         }
     }
 
     private static func launch(_ arguments: [String], _ scratch: ScratchDirectory) throws -> ChildProcess {
         let script = FileManager.default.currentDirectoryPath + "/Scripts/postgresql"
-        return try ChildProcess(script, arguments, complaints: scratch.path + "/complaints")
+        return try ChildProcess(script, arguments, errors: scratch.path + "/errors")
     }
 
-    /// Waits for the first answer; false when the server has ended.
+    /// Waits for the first answer; returns false if the server exits.
     private func isAnswering() async -> Bool {
         while process.withLock(\.isRunning) {
             if (try? await ask("SELECT 1", of: "postgres")) == "1\n" { return true }
@@ -55,7 +54,7 @@ package final class PostgreSQLServer: Sendable {
         return false
     }
 
-    /// Stops every process of the server with SIGSTOP: it keeps its connections, and answers nothing.
+    /// Stops every process of the server with SIGSTOP: connections stay open without an answer.
     package func freeze() async throws {
         let main = try mainProcess()
         frozen.withLock { $0 = [main] }
@@ -66,12 +65,12 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Continues what ``freeze()`` has stopped.
+    /// Continues the processes that ``freeze()`` stopped.
     package func thaw() {
         for process in frozen.withLock({ exchange(&$0, with: []) }) { kill(process, SIGCONT) }
     }
 
-    /// Ends the server with SIGKILL, and waits until all its processes are gone.
+    /// Ends the server with SIGKILL, and waits until all its processes have exited.
     package func crash() async throws {
         let main = try mainProcess()
         let all = try await children(of: main) + [main]
@@ -87,7 +86,7 @@ package final class PostgreSQLServer: Sendable {
             process.withLock { $0 = next }
             if await isAnswering() { return }
         }
-        throw MissingProgram(name: "postgresql, which says: \((try? scratch.read("server.log")) ?? "")")
+        throw MissingProgram(name: "postgresql: \((try? scratch.read("server.log")) ?? "")")
     }
 
     private func mainProcess() throws -> pid_t {
@@ -110,8 +109,8 @@ package final class PostgreSQLServer: Sendable {
             ]
                 + ["-addext", "subjectAltName=IP:127.0.0.1"] + files
         )
-        guard run.status == 0 else { throw MissingProgram(name: "openssl, which says: \(run.complaint)") }
-        // As root, the server becomes somebody else, who has to be able to read it and nobody besides.
+        guard run.status == 0 else { throw MissingProgram(name: "openssl: \(run.errorOutput)") }
+        // If the tests run as root, the server runs as postgres, and requires that only its user can read the key.
         guard getuid() == 0 else { return }
         try FileManager.default.setAttributes([.ownerAccountName: "postgres"], ofItemAtPath: scratch.path + "/key.pem")
     }
@@ -124,23 +123,23 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Where libpq finds a database.
+    /// The connection URI of a database.
     package func address(of database: String) -> String {
         "postgresql://postgres@127.0.0.1:\(port)/\(database)"
     }
 
-    /// Makes an empty database; its name.
+    /// Creates an empty database and returns its name.
     package func makeDatabase() async throws -> String {
         let name = "d" + UUID().uuidString.lowercased().filter { $0 != "-" }
         _ = try await ask("CREATE DATABASE \(name)", of: "postgres")
         return name
     }
 
-    /// What psql answers.
+    /// Runs a statement with psql and returns its output.
     @discardableResult
     package func ask(_ sql: String, of database: String) async throws -> String {
         let run = try await ProgramRun("psql", ["-qAtX", "-v", "ON_ERROR_STOP=1", "-c", sql, address(of: database)])
-        guard run.status == 0 else { throw MissingProgram(name: "psql, which says: \(run.complaint)") }
+        guard run.status == 0 else { throw MissingProgram(name: "psql: \(run.errorOutput)") }
         return run.text
     }
 }

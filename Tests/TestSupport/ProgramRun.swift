@@ -1,15 +1,18 @@
 import Foundation
 
-/// A run of a program from outside, which judges this project's work.
+/// A completed run of a program.
 package struct ProgramRun: Sendable {
-    /// The exit code, or minus the number of the signal that ended it.
+    /// The exit code, or the negative number of the signal that ended the program.
     package let status: Int32
+    /// The standard output.
     package let output: [UInt8]
-    package let complaint: String
+    /// The standard error output.
+    package let errorOutput: String
 
+    /// The standard output as text.
     package var text: String { String(decoding: output, as: UTF8.self) }
 
-    /// Runs a program and waits for it without holding a thread of the tests' pool.
+    /// Runs a program and waits for it without blocking a thread of the tests' pool.
     package init(_ program: String, _ arguments: [String], input: [UInt8] = []) async throws {
         let scratch = try ScratchDirectory()
         let input = try scratch.write(input, to: "input")
@@ -18,11 +21,11 @@ package struct ProgramRun: Sendable {
             arguments,
             input: input,
             output: scratch.path + "/output",
-            complaints: scratch.path + "/complaints"
+            errors: scratch.path + "/errors"
         )
         status = await child.ended()
         output = try Array(Data(contentsOf: URL(filePath: scratch.path + "/output")))
-        complaint = try scratch.read("complaints")
+        errorOutput = try scratch.read("errors")
     }
 
     package static func curl(_ arguments: [String], input: [UInt8] = []) async throws -> ProgramRun {

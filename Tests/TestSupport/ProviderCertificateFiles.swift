@@ -1,17 +1,17 @@
 import Foundation
 
-/// A certificate as Apple makes them, with its topics and environments, in files.
+/// The files of a provider certificate with the extensions of Apple's certificates: topics and environments.
 package struct ProviderCertificateFiles {
-    /// `certificate.pem`, `key.pem` and `certificate.p12`.
+    /// The directory with `certificate.pem`, `key.pem` and `certificate.p12`.
     package let scratch: ScratchDirectory
 
-    /// Makes one for `com.example.app` and its calls.
+    /// Creates a certificate for `com.example.app` and its VoIP pushes.
     ///
     /// - Parameters:
-    ///   - kind: What kind of key openssl makes.
-    ///   - environments: The numbers of its environments: 1 for development, 2 for production.
-    ///   - suffixes: What follows `com.example.app` in each of its topics.
-    /// - Throws: When openssl cannot make one.
+    ///   - kind: The key type, as arguments of `openssl req -newkey`.
+    ///   - environments: The numbers of the environments: 1 for development, 2 for production.
+    ///   - suffixes: The suffixes of the topics after `com.example.app`.
+    /// - Throws: An error if openssl fails.
     package init(
         kind: [String] = ["rsa:2048"],
         environments: [Int] = [1, 2],
@@ -37,13 +37,14 @@ package struct ProviderCertificateFiles {
         try await write(kind, subject: "/CN=Apple Push Services: com.example.app", configuration)
     }
 
-    /// Makes one that lists neither topics nor environments, with a user ID in its subject, as those for MDM and Wallet
-    /// passes have.
+    /// Creates a certificate without topics and environments, with a user ID in its subject.
+    ///
+    /// Certificates for MDM and Wallet passes have this form.
     ///
     /// - Parameters:
     ///   - userID: The user ID, which is the topic; empty for a certificate without one.
     ///   - extensions: Lines of an extension section of openssl.
-    /// - Throws: When openssl cannot make one.
+    /// - Throws: An error if openssl fails.
     package init(userID: String, extensions: String = "") async throws {
         scratch = try ScratchDirectory()
         try await write(
@@ -70,11 +71,11 @@ package struct ProviderCertificateFiles {
 
     private func run(_ arguments: [String]) async throws {
         let run = try await ProgramRun("openssl", arguments)
-        guard run.status == 0 else { throw ProgramFailure(complaint: run.complaint) }
+        guard run.status == 0 else { throw ProgramFailure(errorOutput: run.errorOutput) }
     }
 }
 
-/// A program that had to succeed did not.
+/// The error for a program that failed.
 private struct ProgramFailure: Error {
-    let complaint: String
+    let errorOutput: String
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A terminal of the system's without a screen: a program whose outputs it is behaves as in front of a person.
+/// A pseudoterminal: a program that writes to it behaves as in an interactive session.
 package final class PseudoTerminal: Sendable {
-    /// The file that a program opens as its terminal.
+    /// The path of the terminal device.
     package let path: String
     private let controller: CInt
     /// Keeps the terminal open while no program has it.
     private let terminal: CInt
 
-    /// Opens a terminal of this many columns.
+    /// Opens a terminal with a number of columns.
     package init(columns: UInt16) throws {
         controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         guard controller >= 0, let path = PseudoTerminal.path(of: controller) else { throw POSIXError(.EIO) }
@@ -21,10 +21,10 @@ package final class PseudoTerminal: Sendable {
         _ = fcntl(terminal, F_SETFD, FD_CLOEXEC)
     }
 
-    /// The terminal that belongs to a controller, ready to be opened.
+    /// Unlocks the terminal of a controller and returns its path.
     private static func path(of controller: CInt) -> String? {
         #if canImport(Glibc)
-            // unlockpt(3) and ptsname(3), which Swift's Glibc leaves out.
+            // The ioctls of unlockpt(3) and ptsname(3), which Swift's Glibc module does not export.
             var (number, unlocked): (CUnsignedInt, CInt) = (0, 0)
             guard ioctl(controller, 0x4004_5431, &unlocked) == 0, ioctl(controller, 0x8004_5430, &number) == 0 else {
                 return nil
@@ -41,13 +41,13 @@ package final class PseudoTerminal: Sendable {
         close(terminal)
     }
 
-    /// Everything that was written to the terminal until `isDone` returns.
+    /// Returns everything that is written to the terminal until `isDone` returns.
     ///
-    /// The terminal holds a few kilobytes, so that a program waits unless this reads along.
+    /// Reads concurrently, because a program blocks when the terminal's buffer of a few kilobytes is full.
     package func text(until isDone: @escaping @Sendable () async -> Void) async -> String {
         async let text = onOwnThread { self.read() }
         await isDone()
-        // The end of the text, which no program writes: Control-D is not echoed by a program's output.
+        // Control-D marks the end of the text; the programs under test do not write it.
         _ = "\u{04}".withCString { write(terminal, $0, 1) }
         return await text
     }
@@ -60,7 +60,7 @@ package final class PseudoTerminal: Sendable {
             guard count > 0 || count < 0 && errno == EINTR else { break }
             bytes += piece[..<max(0, count)]
         }
-        // A terminal ends each line with a carriage return, too.
+        // A terminal adds a carriage return to each line feed.
         return String(decoding: bytes.filter { $0 != 4 }, as: UTF8.self).replacing("\r\n", with: "\n")
     }
 }

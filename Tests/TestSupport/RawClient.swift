@@ -1,15 +1,15 @@
 import Foundation
 
-/// A client that sends exactly the bytes it is told to, as curl never would.
+/// A TCP client that sends arbitrary bytes.
 package final class RawClient: Sendable {
     private let descriptor: CInt
 
     /// Connects.
     ///
     /// - Parameters:
-    ///   - port: Where to.
-    ///   - receiveBuffer: Bytes that may wait to be read here; by default what the system gives.
-    /// - Throws: An error of the system when nobody listens there.
+    ///   - port: The port on this machine.
+    ///   - receiveBuffer: The size of the receive buffer in bytes; nil for the system's default.
+    /// - Throws: An error of the system if no server listens on the port.
     package init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         descriptor = try SocketAddressOnLoopback.connected(to: port, receiveBuffer: receiveBuffer)
         var timeout = timeval(tv_sec: 20, tv_usec: 0)
@@ -20,7 +20,7 @@ package final class RawClient: Sendable {
         close(descriptor)
     }
 
-    /// Sends the text; a peer that has gone is not an error here.
+    /// Sends a text; a closed connection is not an error.
     package func send(_ text: String) {
         send(Array(text.utf8))
     }
@@ -34,13 +34,13 @@ package final class RawClient: Sendable {
         }
     }
 
-    /// Has the connection end with a reset: many that ended in order would keep their ports taken for a minute.
+    /// Resets the connection on close: many connections closed in order would leave ports in TIME_WAIT for a minute.
     package func resetOnClose() {
         var atOnce = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Says that nothing more will come.
+    /// Closes the sending side of the connection.
     package func finish() {
         shutdown(descriptor, CInt(SHUT_WR))
     }
@@ -53,7 +53,7 @@ package final class RawClient: Sendable {
         #endif
     }
 
-    /// Reads until the text has arrived, or until the peer closes or falls silent; without a text, until the end.
+    /// Reads until the text has arrived, or until the peer closes or sends nothing for 20 seconds; without a text, all.
     package func read(until end: String? = nil) async -> String {
         let bytes = await bytes { received in
             end.map { String(decoding: received, as: UTF8.self).contains($0) } ?? false
@@ -61,17 +61,17 @@ package final class RawClient: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads until it is enough, or until the peer closes or falls silent.
+    /// Reads until `isEnough` returns true, or until the peer closes or sends nothing for 20 seconds.
     package func bytes(until isEnough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }) async -> [UInt8] {
         await onOwnThread { self.bytesBlocking(until: isEnough) }
     }
 
-    /// Sends until everything is sent or the peer has gone.
+    /// Sends until everything is sent or the connection fails.
     package func sendAll(_ bytes: [UInt8]) async {
         await onOwnThread { self.send(bytes) }
     }
 
-    /// Sends as much as fits without waiting, and tells how much that was.
+    /// Sends as many bytes as possible without blocking, and returns their number.
     package func sendSome(_ bytes: some Collection<UInt8>) -> Int {
         let bytes = Array(bytes)
         #if canImport(Glibc)
@@ -81,33 +81,33 @@ package final class RawClient: Sendable {
         #endif
     }
 
-    /// Sends until the peer takes nothing more.
+    /// Sends until the peer stops reading.
     ///
     /// - Parameters:
     ///   - more: The next bytes to send.
-    ///   - turn: Gives the peer the chance to read.
-    /// - Returns: Whether nothing was taken for twenty turns; false when whatever came was.
+    ///   - turn: Lets the peer run.
+    /// - Returns: Whether the peer read nothing for twenty turns; false after 64 MiB.
     package func stall(sending more: () -> [UInt8], turn: () async throws -> Void) async rethrows -> Bool {
         var rest: ArraySlice<UInt8> = []
-        var (sent, refusals) = (0, 0)
-        while refusals < 20, sent < 64 << 20 {
+        var (sent, stalledTurns) = (0, 0)
+        while stalledTurns < 20, sent < 64 << 20 {
             if rest.isEmpty { rest = more()[...] }
             let count = sendSome(rest)
             rest = rest.dropFirst(count)
             sent += count
-            refusals = count == 0 ? refusals + 1 : 0
+            stalledTurns = count == 0 ? stalledTurns + 1 : 0
             if count == 0 { try await turn() }
         }
-        return refusals == 20
+        return stalledTurns == 20
     }
 
-    /// Whether anything has come that was not read yet, or the peer has closed.
+    /// Whether unread bytes have arrived, or the peer has closed the connection.
     package var hasNews: Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, 0) > 0
     }
 
-    /// Sends one byte after the other for twenty seconds; returns whether the peer has answered or closed by then.
+    /// Sends one byte every 0.1 seconds for twenty seconds; returns whether the peer answers or closes in that time.
     package func drip(_ byte: UInt8) async -> Bool {
         await onOwnThread {
             var watched = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
@@ -119,7 +119,7 @@ package final class RawClient: Sendable {
         }
     }
 
-    /// Waits until the peer closes; false when it sends something or stays silent instead.
+    /// Waits until the peer closes; returns false if it sends something, or nothing for 20 seconds.
     package func isClosedByPeer() async -> Bool {
         await onOwnThread {
             var byte: UInt8 = 0
@@ -128,7 +128,7 @@ package final class RawClient: Sendable {
         }
     }
 
-    /// Like ``bytes(until:)``, holding its thread.
+    /// Reads like ``bytes(until:)``, but blocks the thread.
     package func bytesBlocking(until isEnough: ([UInt8]) -> Bool) -> [UInt8] {
         var received: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
@@ -141,7 +141,7 @@ package final class RawClient: Sendable {
     }
 }
 
-/// Runs what waits by holding its thread on a thread of its own, as the tests' threads are few.
+/// Runs a blocking function on a separate thread, because the tests' pool has few threads.
 package func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -1,4 +1,4 @@
-/// Requests and answers of HTTP/1.1 by hand: many requests over one connection, and the answers as far as they came.
+/// Hand-written HTTP/1.1: pipelined requests over one connection, and the complete or partial responses.
 package enum RawHTTP1 {
     /// A request.
     package struct Request: Sendable {
@@ -22,16 +22,16 @@ package enum RawHTTP1 {
         }
     }
 
-    /// An answer.
+    /// A response.
     package struct Answer: Sendable {
         package var status: Int
-        /// By name in lower case.
+        /// The values by lower-case name.
         package var fields: [String: String]
-        /// As far as it came.
+        /// The received part of the body.
         package var body: String
     }
 
-    /// Asks one after the other; fewer answers than requests when the server has gone.
+    /// Sends requests over one connection; returns fewer responses than requests if the server closes it.
     package static func ask(_ requests: [Request], at port: UInt16) async -> [Answer] {
         guard let client = try? RawClient(port: port) else { return [] }
         let bytes = requests.enumerated().flatMap { $1.bytes(isLast: $0 == requests.count - 1) }
@@ -41,7 +41,7 @@ package enum RawHTTP1 {
         return answers(in: received)
     }
 
-    /// The answers in bytes; the body of the last may be cut short.
+    /// Parses responses; the body of the last may be incomplete.
     package static func answers(in bytes: [UInt8]) -> [Answer] {
         var answers: [Answer] = []
         var rest = bytes[...]
@@ -66,7 +66,7 @@ package enum RawHTTP1 {
         return answers
     }
 
-    /// Takes a chunked body off the beginning of bytes.
+    /// Removes a chunked body from the beginning of the bytes.
     private static func chunks(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
         var body: [UInt8] = []
         while let end = rest.firstRange(of: [13, 10]) {

@@ -1,6 +1,6 @@
-/// Frames of HTTP/2 by hand, as no library would write them (RFC 9113 §4.1 and §6).
+/// Hand-written HTTP/2 frames (RFC 9113 §4.1 and §6).
 package enum RawHTTP2 {
-    /// Kinds of frames.
+    /// The types of frames.
     package enum Kind: UInt8, Sendable {
         case data
         case headers
@@ -14,7 +14,7 @@ package enum RawHTTP2 {
         case continuation
     }
 
-    /// A frame as it came.
+    /// A received frame.
     package struct Frame: Sendable {
         package var kind: Kind?
         package var flags: UInt8
@@ -27,10 +27,10 @@ package enum RawHTTP2 {
     package static let endsFields: UInt8 = 4
 
     package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-    /// The preface with empty SETTINGS, which is how every connection begins.
+    /// The preface with empty SETTINGS, with which a client starts a connection.
     package static let greeting = preface + frame(.settings)
 
-    /// Whether a server has sent its SETTINGS and that it has seen the client's: nothing more comes by itself.
+    /// Whether a server has sent its SETTINGS and acknowledged the client's.
     package static func isGreeting(_ bytes: [UInt8]) -> Bool {
         frames(in: bytes).count { $0.kind == .settings } >= 2
     }
@@ -44,31 +44,31 @@ package enum RawHTTP2 {
         bigEndian(UInt32(payload.count)).dropFirst() + [kind.rawValue, flags] + bigEndian(stream) + payload
     }
 
-    /// HEADERS with all of a request's fields, and perhaps nothing after it.
+    /// A HEADERS frame with all fields of a request; `isLast` ends the stream.
     package static func headers(_ block: [UInt8], stream: UInt32 = 1, isLast: Bool = true) -> [UInt8] {
         frame(.headers, flags: isLast ? endsFields | endsStream : endsFields, stream: stream, block)
     }
 
-    /// A field written out in full, without indexing (RFC 7541 §6.2.2).
+    /// A literal field without indexing (RFC 7541 §6.2.2).
     package static func literal(_ name: String, _ value: String) -> [UInt8] {
         [0] + text(name) + text(value)
     }
 
-    /// A field written out in full that both sides remember (RFC 7541 §6.2.1).
+    /// A literal field with incremental indexing (RFC 7541 §6.2.1).
     package static func remembered(_ name: String, _ value: String) -> [UInt8] {
         [0x40] + text(name) + text(value)
     }
 
     /// `:method POST`, `:scheme http` and `:authority a`, as HPACK indexes them.
     private static let beginning: [UInt8] = [0x83, 0x86, 0x01, 1, 0x61]
-    /// The fields of a push without any header.
+    /// The fields of a push without headers.
     package static let request = post("/3/device/5d3a")
     /// The fields of a request for another path.
     package static func post(_ path: String) -> [UInt8] { beginning + literal(":path", path) }
-    /// The fields of the shortest request there is.
+    /// The fields of the shortest possible request.
     package static let root = beginning + [0x84]
 
-    /// The smallest requests, on so many streams from this one on.
+    /// The shortest requests on `count` streams, starting with `stream`.
     package static func requests(_ count: UInt32, from stream: UInt32) -> [UInt8] {
         (0..<count).flatMap { headers(root, stream: stream + 2 * $0) }
     }
@@ -77,7 +77,7 @@ package enum RawHTTP2 {
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
     }
 
-    /// The frames in bytes, up to the first that is not whole.
+    /// Parses frames, up to the first incomplete one.
     package static func frames(in bytes: [UInt8]) -> [Frame] {
         var frames: [Frame] = []
         var rest = bytes[...]
@@ -99,7 +99,7 @@ package enum RawHTTP2 {
         return frames
     }
 
-    /// A string with its length, which takes more bytes from 127 on (RFC 7541 §5.1 and §5.2).
+    /// A string with its length, which has more than one byte from 127 on (RFC 7541 §5.1 and §5.2).
     private static func text(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         guard bytes.count >= 127 else { return [UInt8(bytes.count)] + bytes }

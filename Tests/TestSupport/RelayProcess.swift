@@ -1,36 +1,36 @@
 import Foundation
 import Synchronization
 
-/// `martlet relay` in a process of its own: its files and ports stay, however often it is killed and started again.
+/// A `martlet relay` process, which keeps its files and ports when it is killed and restarted.
 package final class RelayProcess: Sendable {
-    /// Where APNs clients call.
+    /// The port for APNs clients.
     package let port: UInt16
-    /// Where the interface in JSON is.
+    /// The port of the JSON interface.
     package let httpPort: UInt16
-    /// What callers in JSON show.
+    /// The API key of the caller.
     package static let callerKey = "mrt_0123456789abcdefghijklmnopqrstuv"
     private static let callerKeyHash = "62e8323ef7d6a6b1dbcf68cfcdfffbb12d8c4684121b4e27b108d66523ffb778"
-    /// The app's signing key, PEM.
+    /// The app's signing key in PEM.
     package let keyPEM: String
     package static let keyID = "ABC123DEFG"
     package static let teamID = "DEF123GHIJ"
     /// The app's bundle identifier.
     package static let bundleID = "com.example.app"
 
-    /// Where its configuration and its data lie.
+    /// The directory of the configuration and, by default, the data.
     package let scratch: ScratchDirectory
-    /// The configuration's file.
+    /// The path of the configuration file.
     package let configuration: String
     private let running = Mutex<MartletProcess?>(nil)
     private var process: MartletProcess? { running.withLock { $0 } }
 
-    /// Writes a configuration for an app that is sent to a stand-in for Apple on this machine.
+    /// Writes a configuration with an app whose pushes go to a substitute for Apple on this machine.
     ///
     /// - Parameters:
-    ///   - apple: The members of the stand-in.
-    ///   - dataDirectory: Where pushes are kept; beside the configuration when not given.
-    ///   - more: Further members of the configuration.
-    /// - Throws: When openssl makes no key, or no port is free.
+    ///   - apple: The members of the substitute's address.
+    ///   - dataDirectory: The directory of the outbox; by default that of the configuration.
+    ///   - more: Additional members of the configuration.
+    /// - Throws: An error if openssl fails or no port is free.
     package init(
         to apple: [String: any Sendable],
         dataDirectory: String? = nil,
@@ -62,37 +62,37 @@ package final class RelayProcess: Sendable {
         configuration = try scratch.write(bytes, to: "relay.json")
     }
 
-    /// The arguments that it is started with.
+    /// The arguments of the program.
     package var arguments: [String] { ["relay", "--configuration", configuration] }
 
-    /// Starts it and waits until it takes pushes.
+    /// Starts the relay and waits until it accepts pushes.
     package func start() async throws {
         let process = try await MartletProcess(arguments)
-        guard process.words.contains("Answers in JSON on port \(httpPort)") else {
-            throw MissingProgram(name: "martlet, which says: \(process.words)\(process.complaints)")
+        guard process.readyOutput.contains("Answers in JSON on port \(httpPort)") else {
+            throw MissingProgram(name: "martlet: \(process.readyOutput)\(process.errorOutput)")
         }
         running.withLock { $0 = process }
     }
 
-    /// Ends it at once, as a crash does.
+    /// Kills the relay with SIGKILL, as in a crash.
     package func kill() {
         process?.kill()
         running.withLock { $0 = nil }
     }
 
-    /// Ends it in order.
+    /// Shuts the relay down and returns its exit code.
     package func stop() async -> Int32? {
         let status = await process?.end()
         running.withLock { $0 = nil }
         return status
     }
 
-    /// Whether it has not ended yet.
+    /// Whether the relay runs.
     package var isRunning: Bool { process?.isRunning ?? false }
-    /// Bytes of memory it has at the moment; nil where that cannot be told.
+    /// The resident memory in bytes; nil if it cannot be measured.
     package var memory: Int? { process?.memory }
 
-    /// Asks its interface in JSON, one after the other; fewer answers than requests when it has gone.
+    /// Sends requests to the JSON interface; returns fewer responses than requests if the relay stops.
     package func ask(_ requests: [RawHTTP1.Request]) async -> [RawHTTP1.Answer] {
         let key = "authorization: bearer \(Self.callerKey)"
         let all = requests.map { RawHTTP1.Request($0.method, $0.path, $0.fields + [key], body: $0.body) }

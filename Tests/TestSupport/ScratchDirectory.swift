@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory for one test, gone with it.
+/// A temporary directory, which `deinit` removes.
 package final class ScratchDirectory: Sendable {
     package let path: String
 
@@ -21,13 +21,13 @@ package final class ScratchDirectory: Sendable {
         return file
     }
 
-    /// Writes a file of text and returns its path.
+    /// Writes a text file and returns its path.
     @discardableResult
     package func write(_ text: String, to name: String) throws -> String {
         try write(text.utf8, to: name)
     }
 
-    /// The text of a file.
+    /// Reads a text file.
     package func read(_ name: String) throws -> String {
         try String(contentsOfFile: path + "/" + name, encoding: .utf8)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A server that accepts connections and says nothing unless it is told to.
+/// A server that accepts connections and sends nothing, except with ``answerOnce(with:)``.
 package final class SilentServer: Sendable {
     package let port: UInt16
     private let descriptor: CInt
@@ -17,7 +17,7 @@ package final class SilentServer: Sendable {
         close(descriptor)
     }
 
-    /// Returns when a client has connected.
+    /// Waits until a client connects, for 10 seconds at most.
     package func waitForClient() async {
         let descriptor = descriptor
         await withCheckedContinuation { continuation in
@@ -29,30 +29,29 @@ package final class SilentServer: Sendable {
         }
     }
 
-    /// Accepts one client, sends it these bytes once it has sent something, and closes.
+    /// Accepts one client, waits for its first bytes, sends a response, and closes the connection.
     package func answerOnce(with bytes: [UInt8]) {
         let descriptor = descriptor
         Thread.detachNewThread {
             let client = accept(descriptor, nil, nil)
-            var heard = [UInt8](repeating: 0, count: 4_096)
-            _ = recv(client, &heard, heard.count, 0)
+            var received = [UInt8](repeating: 0, count: 4_096)
+            _ = recv(client, &received, received.count, 0)
             _ = send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL))
             shutdown(client, CInt(SHUT_WR))
-            while recv(client, &heard, heard.count, 0) > 0 {}
+            while recv(client, &received, received.count, 0) > 0 {}
             close(client)
         }
     }
 
-    private static let handedOut = Mutex<Set<UInt16>>([])
+    private static let usedPorts = Mutex<Set<UInt16>>([])
 
-    /// A port on which nobody listens, kept from others as long as this lives, and below those that the system gives
-    /// to whoever asks for any.
+    /// Reserves a port without a listener, below the range of ephemeral ports.
     package static func unusedPort() throws -> ReservedPort {
         var found: (CInt, sockaddr_in)?
         for _ in 0..<100 where found == nil {
             let port = UInt16.random(in: 12_000..<32_000)
-            // One that a server has left for a moment, to be started again there, is free only to look at.
-            guard handedOut.withLock({ $0.insert(port).inserted }) else { continue }
+            // Do not return a port twice: a server that a test restarts is about to use it again.
+            guard usedPorts.withLock({ $0.insert(port).inserted }) else { continue }
             found = try? SocketAddressOnLoopback.bound(to: port)
         }
         guard let (descriptor, address) = found else { throw POSIXError(.EADDRINUSE) }
@@ -60,7 +59,7 @@ package final class SilentServer: Sendable {
     }
 }
 
-/// A port that is taken, but not listened on: whoever connects is refused.
+/// A bound port without a listener, so that connections are refused; `deinit` releases it.
 package final class ReservedPort: Sendable {
     package let port: UInt16
     private let descriptor: CInt
@@ -76,7 +75,7 @@ package final class ReservedPort: Sendable {
 }
 
 enum SocketAddressOnLoopback {
-    /// A socket connected to a port, perhaps with less room than usual for what comes.
+    /// Returns a socket that is connected to a port, with an optional size of its receive buffer.
     static func connected(to port: UInt16, receiveBuffer: Int32? = nil) throws -> CInt {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -102,7 +101,7 @@ enum SocketAddressOnLoopback {
         return descriptor
     }
 
-    /// A socket bound to a free port.
+    /// Returns a socket that is bound to a port, by default a free one.
     static func bound(to port: UInt16 = 0) throws -> (CInt, sockaddr_in) {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

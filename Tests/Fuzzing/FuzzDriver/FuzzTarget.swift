@@ -1,14 +1,14 @@
 import CFuzzer
 import Synchronization
 
-/// What libFuzzer throws bytes at: a type that says `@main` and looks at them.
+/// A fuzz target of libFuzzer; a conforming type is marked `@main`.
 package protocol FuzzTarget: SendableMetatype {
-    /// Does with the bytes what a program would, and traps where that comes out wrong.
-    static func look(at bytes: [UInt8])
+    /// Processes an input, and traps on a wrong result.
+    static func run(_ bytes: [UInt8])
 }
 
 extension FuzzTarget {
-    /// Lets libFuzzer run the program, with the arguments it has been given.
+    /// Runs libFuzzer with the arguments of the program.
     package static func main() {
         current.withLock { $0 = Self.self }
         var count = CommandLine.argc
@@ -16,7 +16,7 @@ extension FuzzTarget {
         withUnsafeMutablePointer(to: &arguments) { pointer in
             pointer.withMemoryRebound(to: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?.self, capacity: 1) {
                 _ = LLVMFuzzerRunDriver(&count, $0) { data, size in
-                    current.withLock { $0 }?.look(at: Array(UnsafeBufferPointer(start: data, count: size)))
+                    current.withLock { $0 }?.run(Array(UnsafeBufferPointer(start: data, count: size)))
                     return 0
                 }
             }
@@ -24,5 +24,5 @@ extension FuzzTarget {
     }
 }
 
-/// A function that C calls cannot bring its target along.
+/// The running target, a global because a C function pointer cannot capture it.
 private let current = Mutex<(any FuzzTarget.Type)?>(nil)

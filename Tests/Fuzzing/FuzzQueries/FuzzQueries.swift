@@ -3,20 +3,20 @@ import MartletCore
 
 @testable import MartletSimulator
 
-/// Looks for queries, and payloads to ask them of, that crash, hang, or mean something else when they are written out.
+/// Fuzzes queries and payloads for crashes, hangs, and queries whose description has another meaning.
 ///
 /// The first line is the query, the rest the payload.
 @main
 struct FuzzQueries: FuzzTarget {
-    static func look(at bytes: [UInt8]) {
+    static func run(_ bytes: [UInt8]) {
         let parts = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let query = try? PushQuery(String(decoding: parts[0], as: UTF8.self)) else { return }
         let again = try? PushQuery(query.description)
-        precondition(again == query, "what was read is not what is written")
+        precondition(again == query, "the description is another query")
         let push = push(with: parts.count > 1 ? Array(parts[1]) : [])
         let misses = query.misses(push)
-        precondition(query.matches(push) == misses.isEmpty, "a query that is true has no words that are not")
-        precondition(misses.allSatisfy(query.terms.map(\.text).contains), "only words of the query can be untrue")
+        precondition(query.matches(push) == misses.isEmpty, "a query matches if and only if all its terms match")
+        precondition(misses.allSatisfy(query.terms.map(\.text).contains), "misses contains only terms of the query")
     }
 
     private static func push(with payload: [UInt8]) -> ReceivedPush {

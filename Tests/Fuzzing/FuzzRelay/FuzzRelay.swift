@@ -8,15 +8,15 @@ import MartletServer
 @testable import MartletRelay
 @testable import MartletTransport
 
-/// Looks for input of a relay that ends its process: provider tokens, headers, pushes in JSON, configurations, answers
-/// of webhooks, and variables.
+/// Fuzzes the relay's input for crashes.
 ///
-/// The first byte says which input the rest is.
+/// Covers provider tokens, headers, pushes in JSON, configurations, responses of webhooks, and environment variables.
+/// The first byte selects the parser.
 @main
 struct FuzzRelay: FuzzTarget {
     private static let now: Int64 = 1_790_000_000_000
 
-    static func look(at bytes: [UInt8]) {
+    static func run(_ bytes: [UInt8]) {
         let rest = Array(bytes.dropFirst())
         switch bytes.first {
         case UInt8(ascii: "0"): claims(rest)
@@ -61,8 +61,8 @@ struct FuzzRelay: FuzzTarget {
         let ingress = APNsIngress(callers: tools.callers, environment: .production)
         let verdict = ingress.verdict(on: request, from: tools.builder.caller, id: tools.id, at: now) { _ in true }
         guard case .push(let push) = verdict else { return }
-        precondition(push.unsendableHeader == nil, "a header that no request can carry is accepted")
-        precondition(push.expiresAt ?? .max > now, "a push that has expired is accepted")
+        precondition(push.unsendableHeader == nil, "an invalid header value is accepted")
+        precondition(push.expiresAt ?? .max > now, "an expired push is accepted")
     }
 
     private static func order(_ bytes: [UInt8]) {
@@ -71,8 +71,8 @@ struct FuzzRelay: FuzzTarget {
             return
         }
         let pushes = (try? builder.pushes(of: request)) ?? []
-        precondition(pushes.allSatisfy { $0.unsendableHeader == nil }, "a header that no request can carry is accepted")
-        precondition(pushes.allSatisfy { $0.expiresAt ?? .max > now }, "a push that has expired is accepted")
+        precondition(pushes.allSatisfy { $0.unsendableHeader == nil }, "an invalid header value is accepted")
+        precondition(pushes.allSatisfy { $0.expiresAt ?? .max > now }, "an expired push is accepted")
     }
 
     private static func configuration(_ bytes: [UInt8]) {
@@ -97,7 +97,7 @@ struct FuzzRelay: FuzzTarget {
             let half = Array(bytes.prefix(bytes.count / 2))
             guard case .more = replyInPieces.state(of: half, isAll: false) else { continue }
             let later = self.response(in: replyInPieces.state(of: bytes, isAll: isAll))
-            precondition(later == response, "a response that arrives in pieces is another one")
+            precondition(later == response, "a response in two parts has another result")
         }
     }
 
@@ -117,13 +117,13 @@ struct FuzzRelay: FuzzTarget {
                 "OTEL_METRIC_EXPORT_INTERVAL": parts[2],
             ]
         )
-        precondition((0...1).contains(settings?.share ?? 1), "a share is not one")
+        precondition((0...1).contains(settings?.share ?? 1), "the sampling share is not between 0 and 1")
         _ = try? Webhook(url: parts[0], secret: parts[1])
         _ = WebAddress(parts[0])?.description
         _ = TraceContext(parts[1])?.text
     }
 
-    /// The tools that turn requests into pushes; nil when this machine cannot create keys.
+    /// The objects that requests are checked with; nil if no key can be generated.
     private static let tools: (callers: Callers, builder: PushRequestBuilder, id: APNsID)? = {
         guard let key = try? SigningKey.ephemeral(), let id = try? APNsID("123e4567-e89b-42d3-a456-426655440000") else {
             return nil

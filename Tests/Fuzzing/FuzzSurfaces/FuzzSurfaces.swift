@@ -2,13 +2,13 @@ import FuzzDriver
 import LiveSurfaces
 import MartletCore
 
-/// Looks for bytes that make the reader of snapshots crash, hang, or take what it would not write.
+/// Fuzzes the snapshot parser for crashes, hangs, and snapshots that do not survive encoding.
 @main
 struct FuzzSurfaces: FuzzTarget {
-    static func look(at bytes: [UInt8]) {
+    static func run(_ bytes: [UInt8]) {
         _ = try? NotificationCategories(parsing: bytes)
         guard let snapshot = try? SurfaceSnapshot.parse(anyVersion: bytes).snapshot else { return }
         let again = try? SurfaceSnapshot(parsing: snapshot.json.encoded())
-        precondition(again == snapshot, "what was read is not what is written")
+        precondition(again == snapshot, "encoding changes the snapshot")
     }
 }

@@ -196,7 +196,7 @@ import Testing
         let url = "http://127.0.0.1:\(port)/v1/pushes?wait=10"
         let common = ["-sS", "--http2-prior-knowledge", "-H", "authorization: bearer " + RelayBench.callerKey]
         let posted = try await ProgramRun("curl", common + ["--data-binary", Self.order, url])
-        #expect(posted.text.contains(#""state":"delivered""#), "\(posted.text) \(posted.complaint)")
+        #expect(posted.text.contains(#""state":"delivered""#), "\(posted.text) \(posted.errorOutput)")
         let refused = try await ProgramRun("curl", ["-sS", "--http2-prior-knowledge", "-d", Self.order, url])
         #expect(refused.text.contains("bearer"), "\(refused.text)")
         let line = Self.order.replacing("orders", with: "rides")

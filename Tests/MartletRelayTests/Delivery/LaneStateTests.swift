@@ -139,7 +139,7 @@ import Testing
         let line = run.text.split(separator: "\n").first { $0.hasPrefix("orders") } ?? ""
         let row = line.split(separator: " ").joined(separator: " ")
         let numbers = "\(expected.rate) \(expected.delivered) \(expected.refused) 0 \(state(expected))"
-        #expect(row.hasPrefix("orders production ") && row.hasSuffix(" " + numbers), "\(run.text)\(run.complaint)")
+        #expect(row.hasPrefix("orders production ") && row.hasSuffix(" " + numbers), "\(run.text)\(run.errorOutput)")
     }
 
     private func checkPage(_ bench: RelayBench, _ expected: Expected) async throws {
@@ -155,7 +155,7 @@ import Testing
         let page = try JSONReader.read(run.output)
         #expect(page["sent per second"]?.stringValue == expected.rate, "\(run.text)")
         let cells = page["lanes"]?.elements?.first?.elements?.compactMap(\.stringValue) ?? []
-        #expect(cells.count == 8, "\(run.text)\(run.complaint)")
+        #expect(cells.count == 8, "\(run.text)\(run.errorOutput)")
         guard cells.count == 8 else { return }
         #expect(cells[0] == "orders" && cells[5] == expected.rate && cells[6] == state(expected), "\(cells)")
         #expect(cells[7] == "\(expected.delivered) delivered, \(expected.refused) refused", "\(cells)")

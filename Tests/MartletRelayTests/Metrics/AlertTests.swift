@@ -86,9 +86,9 @@ import Testing
     @Test(.enabled(if: hasPromtool, "run `make test`, which installs Prometheus"))
     func `Prometheus accepts the alerts and their tests`() async throws {
         let check = try await ProgramRun(Self.promtool, ["check", "rules", "Operations/alerts.yml"])
-        #expect(check.status == 0, "\(check.text)\(check.complaint)")
+        #expect(check.status == 0, "\(check.text)\(check.errorOutput)")
         let test = try await ProgramRun(Self.promtool, ["test", "rules", "Operations/alerts.test.yml"])
-        #expect(test.status == 0, "\(test.text)\(test.complaint)")
+        #expect(test.status == 0, "\(test.text)\(test.errorOutput)")
     }
 
     @Test(.enabled(if: hasPromtool, "run `make test`, which installs Prometheus"))
@@ -104,6 +104,6 @@ import Testing
         let scratch = try ScratchDirectory()
         let path = try scratch.write(file.encoded(), to: "rules.yml")
         let check = try await ProgramRun(Self.promtool, ["check", "rules", path])
-        #expect(check.status == 0, "\(check.text)\(check.complaint)")
+        #expect(check.status == 0, "\(check.text)\(check.errorOutput)")
     }
 }

@@ -87,7 +87,7 @@ import Testing
         try await client.send(.alert("Hi"), to: RelayBench.token, topic: "com.example.orders")
         let file = try bench.directory.write(await bench.ask("GET", "/metrics").text, to: "metrics")
         let run = try await ProgramRun("/bin/sh", ["-c", "\(Self.promtool) check metrics < \(file)"])
-        #expect(run.status == 0 && run.complaint.isEmpty, "\(run.complaint)")
+        #expect(run.status == 0 && run.errorOutput.isEmpty, "\(run.errorOutput)")
         await bench.stop()
     }
 

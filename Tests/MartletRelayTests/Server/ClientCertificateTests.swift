@@ -68,7 +68,7 @@ import Testing
         ] {
             let output = ["-subj", subject, "-keyout", path("\(name)-key.pem"), "-out", path("\(name).pem")]
             let run = try await ProgramRun("openssl", new + arguments + output)
-            try #require(run.status == 0, "\(run.complaint)")
+            try #require(run.status == 0, "\(run.errorOutput)")
         }
         let run = try await ProgramRun(
             "openssl",
@@ -77,7 +77,7 @@ import Testing
                 path("authority-key.pem"), "-CAcreateserial", "-out", path("signed.pem"),
             ]
         )
-        try #require(run.status == 0, "\(run.complaint)")
+        try #require(run.status == 0, "\(run.errorOutput)")
         try files.write(files.read("signed.pem"), to: "client.pem")
     }
 
@@ -117,7 +117,7 @@ import Testing
                 #"{"aps":{"alert":"Hi"}}"#, "--output", "/dev/null", "--write-out", "%{http_code}",
                 "https://localhost:\(port)/3/device/5d3a6a1c",
             ])
-            #expect(run.text == "\(status)", "\(run.complaint)")
+            #expect(run.text == "\(status)", "\(run.errorOutput)")
         }
         await bench.relay.stop()
     }

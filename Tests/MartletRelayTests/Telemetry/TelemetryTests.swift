@@ -181,7 +181,7 @@ import Testing
         }
         files.append(try bench.directory.write(numbers.body, to: "metrics.json"))
         let run = try await ProgramRun(Python.interpreter, ["Tests/Peers/relay/check_otlp.py"] + files)
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         #expect(run.text.contains("span push publish 4 \(Self.trace)\nspan push send 3 \(Self.trace)"), "\(run.text)")
         for line in [
             "martlet.relay.sent 1 sum", "martlet.relay.send_duration s histogram", "process.cpu.time s sum",

@@ -184,7 +184,7 @@ import Testing
                 + (fields + [authorization]).flatMap { ["-H", $0] } + (body.isEmpty ? [] : ["--data", body])
                 + ["http://127.0.0.1:\(await apns.port)" + path]
         )
-        #expect(run.text == #"{"reason":"\#(reason)"} \#(status)"#, "\(run.complaint)")
+        #expect(run.text == #"{"reason":"\#(reason)"} \#(status)"#, "\(run.errorOutput)")
         await apns.stop()
     }
 }

@@ -132,7 +132,7 @@ import Testing
                 + ["http://127.0.0.1:\(await apns.port)" + test.path]
         )
         let answer = run.text.split(separator: "\r\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(answer.first == "HTTP/2 \(test.status) ", "\(run.text) \(run.complaint)")
+        #expect(answer.first == "HTTP/2 \(test.status) ", "\(run.text) \(run.errorOutput)")
         #expect(answer.contains { $0.hasPrefix("apns-id: ") })
         let body = answer.last ?? ""
         switch (test.reason, test.status) {
@@ -153,7 +153,7 @@ import Testing
         let run = try await ProgramRun.curl([
             "--http2-prior-knowledge", "--head", "http://127.0.0.1:\(port)/3/device/5d3a6a1c",
         ])
-        #expect(run.status == 0, "\(run.complaint)")
+        #expect(run.status == 0, "\(run.errorOutput)")
         #expect(run.text.hasPrefix("HTTP/2 405 ") && !run.text.contains("reason"), "\(run.text)")
         await apns.stop()
     }
@@ -167,7 +167,7 @@ import Testing
             "-H", "apns-id: 123E4567-E89B-12D3-A456-4266554400A0", "--data", #"{"aps":{"alert":"Hi"}}"#,
             "http://127.0.0.1:\(port)/3/device/5d3a6a1c",
         ])
-        #expect(run.text.hasPrefix("HTTP/2 200 "), "\(run.text) \(run.complaint)")
+        #expect(run.text.hasPrefix("HTTP/2 200 "), "\(run.text) \(run.errorOutput)")
         #expect(run.text.contains("apns-id: 123e4567-e89b-12d3-a456-4266554400a0\r\n"), "\(run.text)")
         #expect(await apns.pushes.first?.id == "123e4567-e89b-12d3-a456-4266554400a0")
         #expect(await apns.pushes.first?.findings.map(\.rule) == ["id-upper-case"])

@@ -170,7 +170,7 @@ import Testing
                     "--write-out", "%{http_code}",
                 ] + fields.flatMap { ["-H", $0] } + ["http://127.0.0.1:\(await apns.port)\(path)"]
             )
-            #expect(run.text == "200", "\(run.complaint)")
+            #expect(run.text == "200", "\(run.errorOutput)")
             let findings = try #require(await apns.pushes.last).findings
             #expect(
                 findings.map(\.rule) == [

@@ -41,7 +41,7 @@ import Testing
         let path = try scratch.write(file.encoded(), to: "pairs.json")
         let run = try await ProgramRun(Python.interpreter, ["Tests/Peers/check_schema_pairs.py", path])
         var verdicts = run.text.split(separator: "\n")[...]
-        try #require(verdicts.count == pairs.map(\.documents.count).reduce(0, +), "\(run.complaint)")
+        try #require(verdicts.count == pairs.map(\.documents.count).reduce(0, +), "\(run.errorOutput)")
         for (schema, documents) in pairs {
             let mine = try JSONSchema(schema)
             for document in documents {

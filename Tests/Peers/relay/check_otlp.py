@@ -1,7 +1,7 @@
-"""Reads exports of traces and one of metrics, as OpenTelemetry's own definitions have them.
+"""Parses exports of traces and metrics with OpenTelemetry's Protobuf definitions.
 
 Usage: check_otlp.py TRACES... METRICS
-Prints a line for each span and the names of the metrics. Unknown members, wrong kinds and wrong names are errors.
+Prints a line for each span and the names of the metrics. Unknown members and wrong types are errors.
 """
 
 import base64
@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 
 def with_base64(value):
-    """OTLP writes identifiers in hexadecimal, where Protobuf's JSON has base64."""
+    """Converts identifiers from the hexadecimal form of OTLP to the base64 form of Protobuf's JSON."""
     if isinstance(value, list):
         return [with_base64(element) for element in value]
     if not isinstance(value, dict):
