@@ -85,7 +85,7 @@ enum PhoneDecoding {
             } catch {}
             return JSONSchema.Violation(
                 JSONPointer.path(path),
-                "is \(number.text), which is out of range for the app's type"
+                "is \(number.text), which the app's type cannot represent"
             )
         }
         return nil

@@ -69,7 +69,7 @@ import Testing
             #"{"device-token":"5d","headers":{"apns-priority":10},"payload":{}}"#,
             "headers must be strings with these names"
         ),
-        (#"{"device-token":"5d","payload-base64":"%"}"#, "must be base64"),
+        (#"{"device-token":"5d","payload-base64":"%"}"#, "must be valid base64"),
     ])
     func `invalid pushes are refused and not stored`(body: String, detail: String) async throws {
         let bench = try await InboxBench()

@@ -99,8 +99,8 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         (#"["A"]"#, #"{"A":1}"#, "/stops", "/stops is an object, and the app expects an array"),
         (#"{"name":"Ada","rating":4.5}"#, #""Ada""#, "/driver", "/driver is a string, and the app expects an object"),
         (#""seats":2"#, #""seats":"2""#, "/seats", "/seats is a string, and the app expects a whole number"),
-        (#""seats":2"#, #""seats":300"#, "/seats", "/seats is 300, which the app's type cannot hold"),
-        (#""seats":2"#, #""seats":1.5"#, "/seats", "/seats is 1.5, which the app's type cannot hold"),
+        (#""seats":2"#, #""seats":300"#, "/seats", "/seats is 300, which the app's type cannot represent"),
+        (#""seats":2"#, #""seats":1.5"#, "/seats", "/seats is 1.5, which the app's type cannot represent"),
     ])
     func `values that the types cannot decode are reported with the place`(
         part: String,
@@ -130,7 +130,7 @@ struct MatchAttributes: LiveActivityAttributes, Codable {
         let findings = try contract.findings(for: start(Self.state, Self.state))
         #expect(
             findings.map(\.message) == [
-                "the phone cannot decode attributes: /rideID is missing; it has what belongs into content-state"
+                "the phone cannot decode attributes: /rideID is missing; it has the members of content-state"
             ]
         )
         #expect(findings.map(\.rule) == ["contract-attributes"])

@@ -36,7 +36,7 @@ import Testing
         let list = #"{"templates":[{"topic":"com.example.app","attributes-type":"Ride","template":\#(template)}]}"#
         #expect(try await bench.get("/api/v1/templates").body == list)
         let wrong = try await bench.send("PUT", path, #"{"lock":{"title":"{{"}}"#)
-        #expect(wrong.body == #"{"status":400,"detail":"lock.title: {{ has no }}"}"#)
+        #expect(wrong.body == #"{"status":400,"detail":"lock.title: {{ is not closed by }}"}"#)
         #expect(try await bench.send("DELETE", path).status == "204")
         #expect(try await bench.get(path).status == "404")
         #expect(try await bench.send("DELETE", path).status == "404")

@@ -30,15 +30,15 @@ import Testing
     @Test(arguments: [
         (#""a" = "b""#, 1, StringsFileError.Problem.expected("; after the value")),
         ("\n\"a\" \"b\";", 2, .expected("= after the key")),
-        (#""a" = b;"#, 1, .expected("a value in quotes")),
+        (#""a" = b;"#, 1, .expected("a quoted value")),
         (#"= "b";"#, 1, .expected("a key")),
-        ("\"a\" =\n\"b\n\n", 2, .unclosed("text in quotes")),
+        ("\"a\" =\n\"b\n\n", 2, .unclosed("quoted string")),
         ("\n/* a\n", 2, .unclosed("comment")),
         (#""a" = "\q";"#, 1, .escape("q")),
         (#""a" = "\U12";"#, 1, .escape("U")),
         (#""a" = "\Ud83d";"#, 1, .halfSurrogate),
         ("\"a\" = \"1\";\n\n\"a\" = \"2\";", 3, .keyTwice("a", first: 1)),
-        (#""a" = "\"#, 1, .unclosed("text in quotes")),
+        (#""a" = "\"#, 1, .unclosed("quoted string")),
     ])
     func `an error has its line`(text: String, line: Int, problem: StringsFileError.Problem) {
         #expect(throws: StringsFileError(problem, line: line)) { try StringsFile.read(Array(text.utf8)) }
