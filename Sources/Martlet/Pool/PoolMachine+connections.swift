@@ -128,7 +128,8 @@ extension PoolMachine {
     /// Stops using connections that have carried pushes, and opens others.
     mutating func renewConnections(at now: MonotonicTime) {
         leave(connections.filter { $0.hasBeenUsed && $0.isUsable }.map(\.id), at: now)
-        openWantedConnections(at: now)
+        // Without connections, the next push opens one, after the delay since the last failure.
+        if !connections.isEmpty { openWantedConnections(at: now) }
         serve(at: now)
     }
 

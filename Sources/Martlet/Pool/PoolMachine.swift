@@ -189,6 +189,7 @@ struct PoolMachine {
         if let index = index(of: id) {
             connections[index].remove(at: now)
             drain(at: index, now)
+            closeIfDrained(id, at: now)
         }
         if !pushes.isSettled(push) {
             pushes[push].attempts -= 1

@@ -124,9 +124,11 @@ import Testing
         #expect(story.actions() == ["open a on 1"])
         try story.accept("a")
         #expect(story.actions() == ["accept a", "open b on 1"])
-        story.wait(.seconds(3_600))
+        try story.accept("b")
+        _ = story.actions()
+        story.now = story.now.advanced(by: .seconds(3_600))
         story.submit("c")
-        #expect(story.actions().contains("request token"), "the token is too old")
+        #expect(story.actions() == ["request token"], "the token is too old")
     }
 
     @Test func `pushes without a provider token fail, even when their connection is closed`() throws {

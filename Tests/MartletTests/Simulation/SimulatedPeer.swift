@@ -14,6 +14,8 @@ struct SimulatedPeer {
     var isDead = false
     /// Whether its stream numbers are used up.
     var isExhausted = false
+    /// Whether the client uses another connection, because it has another key.
+    var isReplaced = false
     /// Whether the server has said that it takes no more.
     var hasGoneAway = false
     /// What is open, in the order of opening.

@@ -168,6 +168,7 @@ struct SimulatedWorld {
             receiveToken()
         case .replaceKey:
             hasToken = false
+            for used in machine.connections where used.hasBeenUsed { peers[used.id]?.isReplaced = true }
             machine.keyReplaced(at: now)
         case .close:
             isClosing = true
@@ -375,7 +376,7 @@ struct SimulatedWorld {
 
     /// A connection that ends without ever having answered, or begins to.
     private mutating func noteFailure(of peer: SimulatedPeer) {
-        if !peer.hasAnswered, !peer.isExhausted, !peer.hasGoneAway { lastFailure = now }
+        if !peer.hasAnswered, !peer.isExhausted, !peer.hasGoneAway, !peer.isReplaced { lastFailure = now }
     }
 
     private mutating func breakOff(_ push: PushKey, on id: ConnectionID, isUnprocessed: Bool) {
