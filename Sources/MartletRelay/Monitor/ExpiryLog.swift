@@ -25,16 +25,17 @@ struct ExpiryLog {
     ///   - now: The time in seconds since 1970.
     /// - Returns: The warnings.
     mutating func take(from configuration: RelayConfiguration, at now: Int64) -> [ExpiryWarning] {
-        let last = lastTime
+        // Each is read once, because the optimizer of Swift 6.3.1 may fail on two reads of an optional property.
+        let (last, list) = (lastTime, lastList)
         // A clock that was set back repeats no warning.
         guard last.map({ now > $0 }) ?? true else {
             lastTime = now
-            lastList = lastList.map { min($0, now) }
+            lastList = list.map { min($0, now) }
             return []
         }
         lastTime = now
         let warnings = configuration.expiryWarnings(at: Date(secondsSince1970: now))
-        guard let last, let list = lastList, now - list < ExpiryLog.interval else {
+        guard let last, let list, now - list < ExpiryLog.interval else {
             lastList = now
             return warnings
         }

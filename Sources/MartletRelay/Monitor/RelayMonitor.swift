@@ -178,7 +178,7 @@ actor RelayMonitor {
             now: context.now,
             isDraining: isDraining,
             store: context.outboxHealth.current,
-            server: server.assumeIsolated { RelaySnapshot.Server($0) },
+            server: server.assumeIsolated { $0.snapshot },
             intake: intake.assumeIsolated { $0.snapshot },
             dispatcher: dispatcher.assumeIsolated { $0.snapshot },
             webhooks: webhooks.assumeIsolated { $0.counts },

@@ -3,26 +3,12 @@ internal import MartletOutbox
 
 /// The state of a relay's parts at one time, for its status and its metrics.
 struct RelaySnapshot: Sendable {
-    /// The state of the part that serves clients.
-    struct Server: Sendable {
-        var counts: ServerCounts
-        /// The number of connections of APNs clients.
-        var connections: Int
-        var callers: Callers
-
-        init(_ server: isolated RelayServer) {
-            counts = server.counts
-            connections = server.connections.count
-            callers = server.callers
-        }
-    }
-
     let context: RelayContext
     /// The time in milliseconds since 1970.
     let now: Int64
     let isDraining: Bool
     let store: StoreHealth
-    let server: Server
+    let server: RelayServer.Snapshot
     let intake: Intake.Snapshot
     let dispatcher: Dispatcher.Snapshot
     let webhooks: [String: WebhookSender.Counts]

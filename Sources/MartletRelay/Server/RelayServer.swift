@@ -8,6 +8,14 @@ internal import Synchronization
 
 /// The part of a relay that serves clients: its listeners, their connections, and the callers that they identify as.
 actor RelayServer {
+    /// The state that the monitor reports.
+    struct Snapshot: Sendable {
+        var counts: ServerCounts
+        /// The number of connections of APNs clients.
+        var connections: Int
+        var callers: Callers
+    }
+
     /// The maximum time for sending the last answers over HTTP when the relay stops.
     private static let lastAnswersTime = Duration.seconds(2)
     /// The maximum size of a body over HTTP/2, in bytes; small, because many arrive at once.
@@ -54,6 +62,9 @@ actor RelayServer {
         knownCallers = Mutex(callers)
         openLanes = context.configuration.lanes
     }
+
+    /// The current state.
+    var snapshot: Snapshot { Snapshot(counts: counts, connections: connections.count, callers: callers) }
 
     // MARK: Listeners
 

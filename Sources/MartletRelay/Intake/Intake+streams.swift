@@ -1,0 +1,60 @@
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletTransport
+
+/// The event streams and the batches of callers.
+extension Intake {
+    /// Returns the events about a caller's pushes.
+    ///
+    /// - Parameters:
+    ///   - caller: The caller.
+    ///   - lastID: The identifier of the last event that its client has seen; nil for events from now on.
+    /// - Returns: The events.
+    /// - Throws: ``APIProblem`` when too many streams are open, or the caller replays stored events too often.
+    func listen(for caller: Callers.Caller, after lastID: String?) throws(APIProblem) -> OutcomeStream {
+        guard events.hasRoom(for: caller.name) else {
+            throw APIProblem(429, "too many event streams are open; close one, or retry later", retryAfter: 30)
+        }
+        let replay = events.replay(after: lastID)
+        // A short replay costs no more than another request.
+        if replay.count > OutcomeEvents.replayedTogether,
+            let seconds = replays.take(for: caller.name, at: context.now)
+        {
+            throw APIProblem(
+                429,
+                "this key replays stored events too often; keep its event streams open, or retry later",
+                retryAfter: seconds
+            )
+        }
+        let (number, further) = events.listen(for: caller) { [weak self, loop] number in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.events.remove(number) } }
+        }
+        return OutcomeStream(intake: self, listener: number, replay: replay, further: further)
+    }
+
+    /// Ends the streams of callers whose credentials have expired, at a time in seconds since 1970.
+    func finishExpiredStreams(at now: Int64) {
+        events.finishExpired(at: now)
+    }
+
+    /// Sends a keep-alive comment to every event stream.
+    func sendKeepAlive() {
+        events.sendKeepAlive()
+    }
+
+    /// Opens a batch of a caller; it is closed when the returned value is released.
+    ///
+    /// - Throws: ``APIProblem`` when the caller has too many open batches.
+    func openBatch(for caller: Callers.Caller) throws(APIProblem) -> OpenBatch {
+        guard openBatches.open(for: caller.name) else {
+            throw APIProblem(
+                429,
+                "\(OpenBatches.limitPerCaller) batches of this key are open already; end one, or retry later",
+                retryAfter: 5
+            )
+        }
+        return OpenBatch { [weak self, loop, name = caller.name] in
+            loop.execute { [weak self] in self?.assumeIsolated { $0.openBatches.close(for: name) } }
+        }
+    }
+}
