@@ -28,9 +28,8 @@ extension PushType {
     /// Reloads widgets.
     public static let widgets = PushType(rawValue: "widgets")
 
-    /// The descriptors of all known types, by name.
+    /// The descriptors of all known types: first the two of nearly every push, because lookups are linear.
     public static let descriptors: [Descriptor] = [
-        Descriptor(.accessory, topicSuffix: ".push-type.accessory", content: .requiredAPS),
         Descriptor(.alert, topicSuffix: "", content: .aps),
         // Priority 10 is an error for a push without alert, sound and badge.
         Descriptor(
@@ -39,6 +38,7 @@ extension PushType {
             allowedPriorities: [.powerAware, .powerFirst],
             content: .requiredAPS
         ),
+        Descriptor(.accessory, topicSuffix: ".push-type.accessory", content: .requiredAPS),
         Descriptor(.complication, topicSuffix: ".complication", isSuffixAmbiguous: true, content: .besideAPS),
         Descriptor(
             .controls,

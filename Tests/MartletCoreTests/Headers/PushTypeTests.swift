@@ -17,9 +17,8 @@ import Testing
         #expect(Topic("com.example.app").qualified(for: type) == Topic("com.example.app" + suffix))
     }
 
-    @Test func `names are unique and sorted`() {
-        let names = PushType.all.map(\.rawValue)
-        #expect(names == Set(names).sorted())
+    @Test func `names are unique`() {
+        #expect(Set(PushType.all.map(\.rawValue)).count == PushType.all.count)
     }
 
     @Test func `suffixes are unique`() {
