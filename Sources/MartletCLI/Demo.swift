@@ -105,7 +105,7 @@ private struct Demo {
     /// Keeps the inbox open for a user at a terminal, until Control-C; other output ends at once.
     private func keepInboxOpen(of apns: SimulatedAPNs) async throws {
         let url = "http://localhost:\(await apns.inboxPort ?? 0)/"
-        Terminal.output.write("Look at what came in:  \(url)\nControl-C ends it.\n")
+        Terminal.output.write("Received pushes: \(url)\nPress Control-C to stop.\n")
         try await TerminationSignal.received()
     }
 

@@ -74,7 +74,7 @@ private struct RelayService {
         if let httpPort { members.append(.init("http-port", .integer(httpPort))) }
         let lines =
             ports.map { "Takes pushes for \($0.key.rawValue) on port \($0.value).\n" }
-            + (httpPort.map { ["Answers in JSON on port \($0).\n"] } ?? []) + ["Control-C ends it in order.\n"]
+            + (httpPort.map { ["Answers in JSON on port \($0).\n"] } ?? []) + ["Press Control-C to stop.\n"]
         format.write(json: .object([.init("state", "running")] + members), text: lines.joined())
     }
 

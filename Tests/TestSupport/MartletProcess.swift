@@ -64,7 +64,7 @@ package final class MartletProcess: Sendable {
             let count = Foundation.read(output, &piece, piece.count)
             guard count > 0 else { break }
             text? += String(decoding: piece[..<count], as: UTF8.self)
-            if let ready = text, ready.contains("ends it") {
+            if let ready = text, ready.contains("Press Control-C") {
                 whenReady(ready)
                 text = nil
             }

@@ -160,7 +160,7 @@ package struct ClientRecipes: Sendable {
                 note: """
                     They connect to Apple's hosts only, for which the certificate is valid too: let the name
                     api.push.apple.com refer to this machine, in /etc/hosts or as a network alias, at port 443
-                    ("Pointing clients at it" in the documentation).
+                    ("Connect clients" in the documentation).
                     """
             ),
         ]

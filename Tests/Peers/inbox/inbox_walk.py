@@ -35,7 +35,7 @@ class Simulator:
                 self.apns = found[1]
             if found := re.search(r"http://localhost:(\d+)/", line):
                 self.port = int(found[1])
-            if "ends it" in line:
+            if "Press Control-C" in line:
                 break
         self.url = f"http://127.0.0.1:{self.port}"
 

@@ -50,10 +50,10 @@ class RelayPage(unittest.TestCase):
 
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
-        self.simulator = Program("ends it", "simulate", "--h2c", "--port", "0", "--channel-port", "0", "--inbox-port", "0")
+        self.simulator = Program("Press Control-C", "simulate", "--h2c", "--port", "0", "--channel-port", "0", "--inbox-port", "0")
         apns_port = self.apns_port()
         self.configure(apns_port)
-        self.relay = Program("ends it", "relay", "--configuration", self.directory.name + "/relay.json")
+        self.relay = Program("Press Control-C", "relay", "--configuration", self.directory.name + "/relay.json")
         self.url = f"http://127.0.0.1:{self.relay.port(r'in JSON on port ([0-9]+)')}"
         self.context = self.browser.new_context(viewport={"width": 1280, "height": 800})
         self.page = self.context.new_page()
